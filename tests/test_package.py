@@ -1,0 +1,83 @@
+"""What importing the package brings in, and what the package says of itself."""
+
+import importlib.metadata
+import subprocess
+import sys
+
+import ngram_metrics
+
+OPTIONAL = (
+    "ignite",
+    "nltk",
+    "sacrebleu",
+    "transformers",
+    "tokenizers",
+    "matplotlib",
+    "lightning",
+    "pytorch_lightning",
+)
+
+# torchmetrics itself imports some of the optional packages where they are installed. So it is
+# imported first, and what it brought is taken out of sys.modules again: from there on every import
+# of an optional package, even one inside try and except, is looked up anew and meets the finder.
+PROBE = """
+import sys
+import torchmetrics
+
+optional = set(sys.argv[1].split(","))
+wanted = []
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in optional:
+            wanted.append(name)
+            raise ModuleNotFoundError(f"{name} is optional", name=name)
+
+for name in list(sys.modules):
+    if name.partition(".")[0] in optional:
+        del sys.modules[name]
+sys.meta_path.insert(0, Refuse())
+
+try:
+    exec(sys.argv[2])
+except ModuleNotFoundError as error:
+    if error.name not in wanted:
+        raise
+print(*wanted, sep=",")
+"""
+
+
+def optional_imports(source: str) -> list[str]:
+    """The optional modules that running `source` in a new interpreter tries to import."""
+    process = subprocess.run(
+        [sys.executable, "-c", PROBE, ",".join(OPTIONAL), source],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    return [name for name in process.stdout.strip().split(",") if name]
+
+
+def test_importing_the_package_imports_no_optional_package():
+    assert optional_imports("import ngram_metrics") == []
+
+
+def test_the_probe_sees_every_way_to_import():
+    source = """
+import json
+try:
+    from nltk import stem
+except ImportError:
+    pass
+try:
+    import matplotlib.pyplot  # torchmetrics has imported it before, where it is installed
+except ImportError:
+    pass
+import ignite.metrics
+"""
+    assert optional_imports(source) == ["nltk", "matplotlib", "ignite"]
+
+
+def test_version_is_that_of_the_installed_package():
+    assert ngram_metrics.__version__ == importlib.metadata.version("ngram-metrics")
