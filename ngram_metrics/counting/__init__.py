@@ -1,0 +1,1 @@
+"""From token ids to integer counts. Knows no text, no formula and no framework."""

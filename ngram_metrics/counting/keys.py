@@ -1,0 +1,140 @@
+"""Integer keys of n-grams: equal keys are equal n-grams, and sorting the keys sorts the n-grams.
+
+An n-gram is written as a number with one digit a token, the first token highest, in front of it the group it belongs to
+(only what lies in one group is ever compared). The digit 0 means 'past the end of the document', so an n-gram counts
+when its last digit is not 0. Nothing is hashed: two different n-grams never share a key.
+
+Once the keys of the longest order are sorted, the runs of every shorter order are contiguous as well, because a shorter
+n-gram is the number without its last digits. So one sort serves every order whose digits fit an int64 together. Where
+they do not all fit, the n-grams that do are ranked, and the next sort goes on from the rank, which takes the place of
+group and prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+#: Bits of a key: int64 without its sign.
+KEY_BITS = 63
+
+
+class Digits(NamedTuple):
+    """The tokens of hypotheses and references side by side, ready to be made into keys.
+
+    The last dimension holds the slots of one or more groups. Padded layout: a row is a group. Ragged layout: there is
+    one row, and ``group`` tells the group of each slot.
+
+    Attributes:
+        digits: ``(..., slots)`` int64 in ``[0, 2**bits)``; not 0 where there is a token.
+        remaining: ``(..., slots)`` int64, how many tokens the slot's document has from here on; below 1 past its end.
+        bits: the width of a digit.
+        group: ``(slots,)`` int64, or None where a row is a group.
+        group_bits: the width of a group number; 0 where a row is a group.
+    """
+
+    digits: Tensor
+    remaining: Tensor
+    bits: int
+    group: Tensor | None
+    group_bits: int
+
+
+class SortedKeys(NamedTuple):
+    """The keys of one sort, and the orders that are read off them.
+
+    Attributes:
+        keys: ``(..., slots)`` int64, ascending.
+        slot: ``(..., slots)`` int64, the slot that each key came from.
+        first: the shortest order served.
+        last: the longest order served, whose last digit is the lowest of the key.
+        bits: the width of a digit.
+    """
+
+    keys: Tensor
+    slot: Tensor
+    first: int
+    last: int
+    bits: int
+
+    @property
+    def orders(self) -> int:
+        """How many orders are served."""
+        return self.last - self.first + 1
+
+    def prefixes(self) -> Tensor:
+        """Return the keys cut to each order, ``(orders, ..., slots)``, the shortest order first."""
+        # arange, not a list: a tensor made from Python numbers would wait for the device.
+        dropped_digits = torch.arange(self.orders - 1, -1, -1, device=self.keys.device)
+        return self.keys >> (dropped_digits * self.bits).reshape(-1, *[1] * self.keys.dim())
+
+    def valid(self, prefixes: Tensor) -> Tensor:
+        """Tell which prefixes are n-grams that do not reach past the end of their document."""
+        return (prefixes & ((1 << self.bits) - 1)) != 0
+
+
+def bit_length(number: int) -> int:
+    """Return the bits that hold ``0..number``. A loop, because ``int.bit_length`` breaks a compiled graph."""
+    bits = 0
+    while number >= 1 << bits:
+        bits += 1
+    return bits
+
+
+def run_starts(ascending: Tensor) -> Tensor:
+    """Mark the first slot of every run of equal values along the last dimension."""
+    first = torch.ones_like(ascending[..., :1], dtype=torch.bool)
+    return torch.cat((first, ascending[..., 1:] != ascending[..., :-1]), -1)
+
+
+def run_ends(ascending: Tensor) -> Tensor:
+    """Mark the last slot of every run of equal values along the last dimension."""
+    last = torch.ones_like(ascending[..., :1], dtype=torch.bool)
+    return torch.cat((ascending[..., 1:] != ascending[..., :-1], last), -1)
+
+
+def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:
+    """Number the runs of sorted values ``1, 2, ...`` and carry the numbers back to the slots the values came from."""
+    rank = run_starts(ascending).cumsum(-1)
+    return torch.empty_like(rank).scatter_(-1, slot, rank)
+
+
+def rank_in_rows(ids: Tensor) -> Tensor:
+    """Rename the ids of each row ``1, 2, ...`` in ascending order.
+
+    Args:
+        ids: ``(..., slots)`` int64, any values.
+
+    Returns:
+        ``(..., slots)`` int64 in ``[1, slots]``; equal where the ids of a row are equal.
+    """
+    return dense_ranks(*torch.sort(ids))
+
+
+def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
+    """Sort the n-grams of the orders ``1..max_order``, in as few sorts as the bits of a key allow.
+
+    Each order is served by exactly one of the results; whatever the sort, a group's keys stay where the group's slots
+    are counted from: group by group, in ascending order of the groups.
+
+    Args:
+        tokens: the digits of all documents.
+        max_order: at least 1.
+    """
+    slots = tokens.digits.shape[-1]
+    head, head_bits, served = tokens.group, tokens.group_bits, 0
+    while served < max_order:
+        taken = min(max_order - served, (KEY_BITS - head_bits) // tokens.bits)
+        key = torch.zeros_like(tokens.digits) if head is None else head
+        for distance in range(served, served + taken):
+            key = key << tokens.bits
+            reach = max(0, slots - distance)
+            key[..., :reach] |= tokens.digits[..., distance:] * (tokens.remaining[..., :reach] > distance)
+        keys, slot = torch.sort(key)
+        yield SortedKeys(keys, slot, served + 1, served + taken, tokens.bits)
+        served += taken
+        if served < max_order:
+            head, head_bits = dense_ranks(keys, slot), bit_length(slots)

@@ -1,0 +1,224 @@
+"""Clipped n-gram matches: how many n-grams of a hypothesis stand in its references, each counted as often as there.
+
+Papineni et al. 2002, section 2.1: the matches of one n-gram are the smaller of its counts in hypothesis and reference;
+with several references, its count is first taken as the largest of theirs.
+
+Both layouts are counted by the same lines. Padded tokens take no step that depends on data: they run on the ``meta``
+device, compile in one graph and never wait for a GPU. Work is cut into chunks of whole groups, a group being a
+hypothesis with its references; the counts do not depend on the cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.chunks import ragged_chunks, row_chunks
+from ngram_metrics.counting.keys import Digits, SortedKeys, bit_length, rank_in_rows, run_ends, run_starts, sorted_keys
+from ngram_metrics.counting.token_batch import (
+    PaddedReferences,
+    PaddedTokens,
+    RaggedReferences,
+    RaggedTokens,
+    flat_positions,
+)
+
+#: Two counts travel in one int64, the second above the first.
+_PACK_BITS = 32
+_LOW = (1 << _PACK_BITS) - 1
+
+
+def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:
+    """Return how many n-grams documents have: lengths ``(...,)`` to ``(..., orders)``, int64."""
+    shorter = torch.arange(max_order, device=lengths.device)
+    return (lengths.unsqueeze(-1) - shorter).clamp(min=0)
+
+
+def pair_matches(
+    hypotheses: RaggedTokens | PaddedTokens, references: RaggedTokens | PaddedTokens, max_order: int
+) -> Tensor:
+    """Count the matches of each hypothesis with the reference of the same index.
+
+    Args:
+        hypotheses: ``pairs`` documents; padded ones in rows ``(pairs, width)``.
+        references: as many documents, in the same layout, with ids of the same meaning.
+        max_order: the longest order counted, at least 1.
+
+    Returns:
+        ``(pairs, orders)`` int64: for each order the sum over its n-grams of the smaller count.
+    """
+    if isinstance(hypotheses, PaddedTokens) and isinstance(references, PaddedTokens):
+        one_each = PaddedReferences(
+            PaddedTokens(references.ids.unsqueeze(1), references.lengths.unsqueeze(1)),
+            torch.ones_like(references.lengths, dtype=torch.bool).unsqueeze(1),
+        )
+        return clipped_matches(hypotheses, one_each, max_order)
+    assert isinstance(references, RaggedTokens)
+    return clipped_matches(hypotheses, RaggedReferences(references, torch.ones_like(references.lengths)), max_order)
+
+
+def clipped_matches(
+    hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences, max_order: int
+) -> Tensor:
+    """Count the matches of each hypothesis with all its references, clipped by the largest of their counts.
+
+    Args:
+        hypotheses: one document a sentence; padded ones in rows ``(sentences, width)``.
+        references: those of the same sentences, in the same layout, with ids of the same meaning.
+        max_order: the longest order counted, at least 1.
+
+    Returns:
+        ``(sentences, orders)`` int64: for each order the sum over its n-grams of the smaller of the hypothesis' count
+        and the largest count in one reference.
+    """
+    if isinstance(hypotheses, PaddedTokens):
+        assert isinstance(references, PaddedReferences)
+        chunks = _padded_chunks(hypotheses, references)
+    else:
+        assert isinstance(references, RaggedReferences)
+        chunks = _ragged_chunks(hypotheses, references)
+    counted = [_count(chunk, max_order) for chunk in chunks]
+    return torch.cat(counted) if counted else hypotheses.lengths.new_zeros(0, max_order)
+
+
+class _Chunk(NamedTuple):
+    """Some groups laid out for counting.
+
+    Attributes:
+        tokens: the digits; the slots of hypotheses stand before those of references.
+        hypothesis_slots: how many of the slots, in a row, belong to hypotheses.
+        document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None when each has just one.
+        documents: how many documents a group has at the most.
+        group_ends: ``(groups,)`` int64, where in the sorted slots each group ends; None where a row is a group.
+    """
+
+    tokens: Digits
+    hypothesis_slots: int
+    document: Tensor | None
+    documents: int
+    group_ends: Tensor | None
+
+
+def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> Iterator[_Chunk]:
+    sentences, count, reference_width = references.tokens.ids.shape
+    width = hypotheses.ids.shape[-1]
+    device = hypotheses.ids.device
+    slots = width + count * reference_width
+    for start, stop in row_chunks(sentences, slots, device):
+        rows = slice(start, stop)
+        ids = torch.cat((hypotheses.ids[rows], references.tokens.ids[rows].flatten(1)), 1)
+        remaining = torch.cat(
+            (
+                hypotheses.lengths[rows].unsqueeze(-1) - torch.arange(width, device=device),
+                (references.tokens.lengths[rows].unsqueeze(-1) - torch.arange(reference_width, device=device)).flatten(
+                    1
+                ),
+            ),
+            1,
+        )
+        digits = rank_in_rows(ids) * (remaining > 0)
+        document = None
+        if count > 1:
+            slot = torch.arange(slots, device=device)
+            document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
+            document = document.expand_as(digits)
+        yield _Chunk(Digits(digits, remaining, bit_length(slots), None, 0), width, document, count + 1, None)
+
+
+def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedReferences) -> Iterator[_Chunk]:
+    device = hypotheses.ids.device
+    counts, reference_lengths = references.counts, references.tokens.lengths
+    sentence = torch.repeat_interleave(counts)
+    sizes = hypotheses.lengths.index_add(0, sentence, reference_lengths)
+    reference_ends = counts.cumsum(0)
+    id_bound = max(hypotheses.id_bound, references.tokens.id_bound)
+    for start, stop in ragged_chunks(sizes, device):
+        hypothesis = hypotheses.slice(start, stop)
+        first_reference = int(reference_ends[start] - counts[start])
+        reference = references.tokens.slice(first_reference, int(reference_ends[stop - 1]))
+        lengths = torch.cat((hypothesis.lengths, reference.lengths))
+        owner = torch.cat(
+            (torch.arange(stop - start, device=counts.device), torch.repeat_interleave(counts[start:stop]))
+        )
+        remaining = torch.repeat_interleave(lengths, lengths) - flat_positions(lengths)
+        group = torch.repeat_interleave(owner, lengths)
+        document = None
+        count = int(counts[start:stop].max())
+        if count > 1:
+            number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts[start:stop]) + 1))
+            document = torch.repeat_interleave(number, lengths).to(device)
+        digits = Digits(
+            torch.cat((hypothesis.ids, reference.ids)) + 1,
+            remaining.to(device),
+            bit_length(id_bound),
+            group.to(device),
+            bit_length(stop - start - 1),
+        )
+        yield _Chunk(digits, len(hypothesis.ids), document, count + 1, sizes[start:stop].cumsum(0).to(device))
+
+
+def _count(chunk: _Chunk, max_order: int) -> Tensor:
+    """Return the matches of each group of a chunk, ``(groups, orders)``."""
+    if chunk.tokens.digits.shape[-1] == 0:
+        groups = len(chunk.tokens.digits) if chunk.group_ends is None else len(chunk.group_ends)
+        return chunk.tokens.digits.new_zeros(groups, max_order)
+    sums = []
+    for keys in sorted_keys(chunk.tokens, max_order):
+        minima = _minima_one_reference(keys, chunk) if chunk.document is None else _minima_several(keys, chunk)
+        sums.append(_group_sums(minima, chunk.group_ends))
+    return torch.cat(sums).T
+
+
+def _minima_one_reference(keys: SortedKeys, chunk: _Chunk) -> Tensor:
+    """Return the smaller count of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``."""
+    both = (1 + _LOW * (keys.slot >= chunk.hypothesis_slots)).cumsum(-1)
+    prefixes = keys.prefixes()
+    ends = run_ends(prefixes)
+    counts = both - _before(both * ends)
+    return torch.minimum(counts & _LOW, counts >> _PACK_BITS) * (ends & keys.valid(prefixes))
+
+
+def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Tensor:
+    """As for one reference, the reference's count being the largest in any of them.
+
+    A shorter order's run holds the documents in no order, so each order sorts once more, by n-gram and document.
+    """
+    assert chunk.document is not None
+    # Past the last document stands 'none': what is no n-gram keeps its place among the groups but counts for nobody.
+    bits, none = bit_length(chunk.documents), chunk.documents
+    document = chunk.document.gather(-1, keys.slot)
+    prefixes = keys.prefixes()
+    number = run_starts(prefixes).cumsum(-1)
+    minima = []
+    for run, valid in zip(number, keys.valid(prefixes), strict=True):
+        by_document = torch.sort((run << bits) | torch.where(valid, document, none)).values
+        run, owner = by_document >> bits, by_document & ((1 << bits) - 1)
+        ends = run_ends(by_document)
+        position = torch.arange(1, run.shape[-1] + 1, device=run.device).expand_as(run)
+        count = position - _before(position * ends)
+        hypothesis = _largest_so_far(run, count * (ends & (owner == 0)))
+        reference = _largest_so_far(run, count * (ends & (owner > 0) & (owner < none)))
+        minima.append(torch.minimum(hypothesis, reference) * run_ends(run))
+    return torch.stack(minima)
+
+
+def _before(nondecreasing_at_marks: Tensor) -> Tensor:
+    """Carry the last nonzero value forward and return what stands before each slot, 0 at the first."""
+    latest = nondecreasing_at_marks.cummax(-1).values
+    return torch.cat((torch.zeros_like(latest[..., :1]), latest[..., :-1]), -1)
+
+
+def _largest_so_far(run: Tensor, count: Tensor) -> Tensor:
+    """Return the largest count in each run up to each slot; the run number on top makes the maximum start anew."""
+    return ((run << _PACK_BITS) | count).cummax(-1).values & _LOW
+
+
+def _group_sums(values: Tensor, group_ends: Tensor | None) -> Tensor:
+    """Sum ``(orders, ..., slots)`` over each group's slots: ``(orders, groups)``."""
+    if group_ends is None:
+        return values.sum(-1)
+    running = torch.cat((values.new_zeros(len(values), 1), values.cumsum(-1)), -1)
+    return running.index_select(-1, group_ends).diff(dim=-1, prepend=values.new_zeros(len(values), 1))

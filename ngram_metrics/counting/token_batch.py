@@ -1,0 +1,133 @@
+"""Documents of token ids, in the two layouts the counting module reads.
+
+*Ragged*: the tokens of all documents one after another, and how many belong to each; made from strings and lists.
+*Padded*: one row a document, the tokens first, the rest of the row not looked at; made from id tensors that already lie
+on a device. A ragged batch keeps its lengths on the host, so its sizes may steer the work; a padded batch is described
+by its shape alone, so nothing about it ever waits for the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+
+class RaggedTokens(NamedTuple):
+    """Documents laid end to end.
+
+    Attributes:
+        ids: ``(tokens,)`` int64 on any device, every id in ``[0, id_bound)``.
+        lengths: ``(documents,)`` int64 on the CPU; they sum to ``tokens``.
+        id_bound: an exclusive upper bound of the ids, the size of the vocabulary.
+    """
+
+    ids: Tensor
+    lengths: Tensor
+    id_bound: int
+
+    @property
+    def documents(self) -> int:
+        """The number of documents."""
+        return len(self.lengths)
+
+    def slice(self, start: int, stop: int) -> RaggedTokens:
+        """Return documents ``start`` up to ``stop``, sharing storage."""
+        before = int(self.lengths[:start].sum())
+        lengths = self.lengths[start:stop]
+        return RaggedTokens(self.ids[before : before + int(lengths.sum())], lengths, self.id_bound)
+
+    def repeat(self, times: Tensor) -> RaggedTokens:
+        """Return every document ``times`` in a row; ``times`` is ``(documents,)`` int64 on the CPU."""
+        document = torch.repeat_interleave(times)
+        lengths = self.lengths[document]
+        starts = (self.lengths.cumsum(0) - self.lengths)[document]
+        position = flat_positions(lengths) + torch.repeat_interleave(starts, lengths)
+        return RaggedTokens(self.ids[position.to(self.ids.device)], lengths, self.id_bound)
+
+
+class PaddedTokens(NamedTuple):
+    """Documents in rows.
+
+    Attributes:
+        ids: ``(..., width)`` int64; any value is a legal id, and what stands past a row's length is not looked at.
+        lengths: ``(...,)`` int64 on the same device, each in ``[0, width]``.
+    """
+
+    ids: Tensor
+    lengths: Tensor
+
+
+class RaggedReferences(NamedTuple):
+    """One or more references for each sentence, laid end to end.
+
+    Attributes:
+        tokens: all references, those of the first sentence first.
+        counts: ``(sentences,)`` int64 on the CPU, how many references each sentence has; at least 1.
+    """
+
+    tokens: RaggedTokens
+    counts: Tensor
+
+    @property
+    def single(self) -> bool:
+        """Whether every sentence has just one reference."""
+        return self.tokens.documents == len(self.counts)
+
+
+class PaddedReferences(NamedTuple):
+    """A fixed number of references for each sentence, some of which may be missing.
+
+    Attributes:
+        tokens: ids ``(sentences, references, width)``, lengths ``(sentences, references)``; a missing one has length 0.
+        present: ``(sentences, references)`` bool; each sentence has at least one.
+    """
+
+    tokens: PaddedTokens
+    present: Tensor
+
+    @property
+    def single(self) -> bool:
+        """Whether there is just one reference a sentence."""
+        return self.tokens.lengths.shape[1] == 1
+
+
+def drop_ids(ids: Tensor, dropped: Sequence[int]) -> PaddedTokens:
+    """Remove ``dropped`` ids from padded rows, closing the gaps, without waiting for the device.
+
+    Args:
+        ids: ``(..., width)`` of any integer dtype.
+        dropped: ids that are no tokens, wherever they stand.
+
+    Returns:
+        The rows with their remaining ids moved to the front in order.
+    """
+    ids = ids.long()
+    kept = torch.ones_like(ids, dtype=torch.bool)
+    for one in dropped:
+        kept = kept & (ids != one)
+    # A dropped id goes to a slot past the end that is cut off again: its place must not depend on how many are dropped.
+    slot = torch.where(kept, kept.cumsum(-1) - 1, ids.shape[-1])
+    room = ids.new_zeros((*ids.shape[:-1], ids.shape[-1] + 1))
+    return PaddedTokens(room.scatter(-1, slot, ids)[..., :-1], kept.sum(-1))
+
+
+def padded_to_ragged(tokens: PaddedTokens) -> RaggedTokens:
+    """Lay padded rows end to end, renaming their ids ``0, 1, ...``; this waits for the device."""
+    width = tokens.ids.shape[-1]
+    inside = torch.arange(width, device=tokens.ids.device) < tokens.lengths.reshape(-1, 1)
+    return ragged_from_ids(tokens.ids.reshape(-1, width)[inside], tokens.lengths.reshape(-1).cpu())
+
+
+def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
+    """Rename arbitrary int64 ids ``0, 1, ...``; this waits for the device."""
+    names, renamed = torch.unique(ids, return_inverse=True)
+    return RaggedTokens(renamed, lengths, len(names))
+
+
+def flat_positions(lengths: Tensor) -> Tensor:
+    """Return each token's position inside its own document: lengths ``[2, 3]`` give ``[0, 1, 0, 1, 2]``."""
+    starts = lengths.cumsum(0) - lengths
+    return torch.arange(int(lengths.sum()), device=lengths.device) - torch.repeat_interleave(starts, lengths)

@@ -1,0 +1,228 @@
+"""The door: what a caller gave as ``preds`` and ``target``, told apart by one rule and checked once.
+
+* A ``str`` is text. Several sentences are a sequence of them; a lone ``str`` in ``preds`` is one sentence, whose
+  ``target`` is one reference or a list of them.
+* A sentence of tokens is a sequence of hashables; one of ids is a sequence of integers, or a 1-D integer tensor or
+  array.
+* A batch of ids may be one padded integer tensor or array: hypotheses ``(sentences, width)``, references
+  ``(sentences, width)`` or ``(sentences, references, width)``.
+* ``target`` has one item a sentence. An item that is a sentence itself is its only reference, a sequence of sentences
+  holds several. An empty item is 'no reference', an error; ``[""]`` or ``[[]]`` is one empty reference.
+* Hypotheses and references are of one kind: text, tokens or ids.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence, Set
+from itertools import accumulate, chain
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.text.tokenizers import shortened
+
+Kind = Literal["text", "tokens", "ids"]
+
+
+class Sentences(NamedTuple):
+    """Hypotheses and references that came as sequences.
+
+    Attributes:
+        kind: what all of them are.
+        hypotheses: one a sentence: ``str`` for text, else a list of tokens or a 1-D int64 tensor.
+        references: all references, those of the first sentence first, in the same form.
+        counts: how many references each sentence has, at least 1.
+    """
+
+    kind: Kind
+    hypotheses: list[Any]
+    references: list[Any]
+    counts: list[int]
+
+
+class PaddedSentences(NamedTuple):
+    """Hypotheses and references that came as padded id tensors.
+
+    Attributes:
+        hypotheses: ``(sentences, width)`` of an integer dtype.
+        references: ``(sentences, references, width)`` of an integer dtype.
+        missing: whether a reference that is all padding is missing, as it is among several, or empty.
+    """
+
+    hypotheses: Tensor
+    references: Tensor
+    missing: bool
+
+
+def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
+    """Tell apart and check what was given.
+
+    Raises:
+        TypeError: something that is neither text, nor tokens, nor ids; hypotheses and references of different kinds.
+        ValueError: different numbers of sentences; a sentence without a reference; a tensor of a wrong shape.
+    """
+    preds, target = _plain(preds, "preds"), _plain(target, "target")
+    if isinstance(preds, Tensor) and isinstance(target, Tensor):
+        return _padded(preds, target)
+    if isinstance(preds, str):
+        preds, target = [preds], [target]
+    preds, target = _items("preds", preds), _items("target", target)
+    if len(preds) != len(target):
+        raise ValueError(
+            f"preds has {len(preds)} sentences and target has {len(target)} items: expected one item of target, "
+            "a reference or a list of references, for each sentence"
+        )
+    is_text = len(preds) > 0 and isinstance(preds[0], str)
+    hypotheses = _sentences(preds, is_text, None)
+    types = set() if is_text else _token_types(hypotheses, None)
+    several = [_references(item, is_text, tuple in types) for item in target]
+    counts = list(map(len, several))
+    if 0 in counts:
+        index = counts.index(0)
+        raise ValueError(
+            f"sentence {index} has no reference: its item of target is {shortened(target[index])}; "
+            f"one empty reference is written {[''] if is_text else [[]]}"
+        )
+    references = _sentences(list(chain.from_iterable(several)), is_text, counts)
+    kind: Kind = "text" if is_text else _common_kind(types, _token_types(references, counts))
+    return Sentences(kind, hypotheses, references, counts)
+
+
+def place(index: int, counts: Sequence[int] | None) -> str:
+    """Name a sentence for an error message.
+
+    Args:
+        index: its number among the hypotheses, or, with ``counts``, among all references.
+        counts: how many references each sentence has.
+    """
+    if counts is None:
+        return f"sentence {index}"
+    ends = list(accumulate(counts))
+    sentence = bisect_right(ends, index)
+    return f"reference {index - ends[sentence] + counts[sentence]} of sentence {sentence}"
+
+
+def _plain(given: Any, where: str) -> Any:
+    """Turn a numeric array into a tensor, an array of other things into a list, and refuse a tensor of no ids."""
+    if isinstance(given, np.ndarray):
+        if given.dtype.kind in "OUS":
+            return given.tolist()
+        given = torch.from_numpy(given)
+    if isinstance(given, Tensor) and (given.is_floating_point() or given.is_complex() or given.dtype == torch.bool):
+        raise TypeError(f"{where} is a tensor of {given.dtype}: expected token ids of an integer dtype")
+    return given
+
+
+def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
+    if preds.dim() != 2:
+        raise ValueError(
+            f"preds has shape {tuple(preds.shape)}: expected (sentences, width); "
+            "a single sentence of ids goes into a list"
+        )
+    if target.dim() not in (2, 3):
+        raise ValueError(
+            f"target has shape {tuple(target.shape)}: expected (sentences, width) or (sentences, references, width)"
+        )
+    if len(preds) != len(target):
+        raise ValueError(f"preds has {len(preds)} sentences and target has {len(target)}: expected as many")
+    if preds.device != target.device:
+        raise ValueError(f"preds lies on {preds.device} and target on {target.device}: expected one device")
+    if target.dim() == 2:
+        return PaddedSentences(preds, target.unsqueeze(1), missing=False)
+    if target.shape[1] == 0 and len(target) > 0:
+        raise ValueError(f"target has shape {tuple(target.shape)}: expected at least one reference a sentence")
+    return PaddedSentences(preds, target, missing=True)
+
+
+def _items(name: str, given: Any) -> list[Any]:
+    """Return what a batch holds, one item a sentence."""
+    if isinstance(given, Tensor):
+        if given.dim() != 2:
+            raise ValueError(f"{name} has shape {tuple(given.shape)}: expected (sentences, width) beside a sequence")
+        return list(given)
+    if isinstance(given, (str, bytes, Mapping, Set)) or not hasattr(given, "__len__"):
+        raise TypeError(f"{name} is a {type(given).__name__}: expected a sequence with one item a sentence")
+    return list(given)
+
+
+def _sentences(given: list[Any], is_text: bool, counts: list[int] | None) -> list[Any]:
+    """Check sentences: a str each for text, else a sequence of tokens or 1-D ids."""
+    types = set(map(type, given))
+    if types <= ({str} if is_text else {list, tuple}):
+        return given
+    return [_sentence(one, is_text, place(index, counts)) for index, one in enumerate(given)]
+
+
+def _sentence(given: Any, is_text: bool, where: str) -> Any:
+    if isinstance(given, str) is not is_text:
+        kinds = ("tokens or ids", "text")
+        raise TypeError(
+            f"{where} is a {type(given).__name__}, {shortened(given)}, but the first sentence is {kinds[is_text]}: "
+            "expected one kind"
+        )
+    given = _plain(given, where)
+    if isinstance(given, Tensor):
+        if given.dim() != 1:
+            raise ValueError(f"{where} is a tensor of shape {tuple(given.shape)}: expected 1-D ids")
+        return given.long()
+    if isinstance(given, bytes) or not isinstance(given, Sequence):
+        raise TypeError(
+            f"{where} is a {type(given).__name__}, {shortened(given)}: expected a str, a sequence of tokens, or 1-D ids"
+        )
+    return given
+
+
+def _references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[Any]:
+    """Return the references in an item of ``target``, which may itself be the only one."""
+    if isinstance(item, np.ndarray) and item.dtype.kind in "OUS":
+        item = item.tolist()
+    # list and tuple first: to ask whether something is a Sequence takes ten times as long.
+    if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
+        return [item]
+    if is_text or len(item) == 0:
+        return item
+    first = item[0]
+    if isinstance(first, tuple) and tuple_tokens:
+        # A tuple may be a token or a sentence: among sentences of tuples, the one that holds tuples is a sentence.
+        return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
+    is_sentence = isinstance(first, (list, tuple)) or (isinstance(first, (Tensor, np.ndarray)) and first.ndim > 0)
+    return item if is_sentence else [item]
+
+
+def _token_types(sentences: list[Any], counts: list[int] | None) -> set[type]:
+    """Return the types of all tokens; ``counts`` is given for references, to name one that holds no tokens."""
+    tensors = [s for s in sentences if isinstance(s, Tensor)]
+    lists = [s for s in sentences if not isinstance(s, Tensor)] if tensors else sentences
+    types = set(map(type, chain.from_iterable(lists)))
+    wrong = tuple(one for one in types if issubclass(one, (Tensor, np.ndarray, list, dict, set)))
+    if wrong:
+        odd = next(i for i, s in enumerate(sentences) if not isinstance(s, Tensor) and any(type(t) in wrong for t in s))
+        raise TypeError(
+            f"{place(odd, counts)} holds a {wrong[0].__name__} as a token: expected hashable tokens, or ids as "
+            "integers or as one 1-D tensor"
+        )
+    return types | {int} if any(map(len, tensors)) else types
+
+
+def _common_kind(hypotheses: set[type], references: set[type]) -> Kind:
+    """Tell tokens from ids by the types of the tokens; a side without any token is of either kind."""
+    kinds = [_kind_of_types(side) for side in (hypotheses, references)]
+    if None not in kinds and kinds[0] != kinds[1]:
+        raise TypeError(f"the hypotheses are {kinds[0]} and the references are {kinds[1]}: expected one kind")
+    return kinds[0] or kinds[1] or "tokens"
+
+
+def _kind_of_types(types: set[type]) -> Kind | None:
+    if not types:
+        return None
+    if all(issubclass(one, (int, np.integer)) and not issubclass(one, bool) for one in types):
+        return "ids"
+    if all(issubclass(one, (int, float, np.number)) for one in types) and any(
+        issubclass(one, (float, np.floating)) for one in types
+    ):
+        names = sorted(one.__name__ for one in types)
+        raise TypeError(f"sentences hold numbers of type {', '.join(names)}: expected token ids, which are integers")
+    return "tokens"

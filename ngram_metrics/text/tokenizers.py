@@ -1,0 +1,133 @@
+"""Tokenizers: from a batch of texts to the tokens of each.
+
+What a caller may give as ``tokenizer``: nothing (split at whitespace), the name of one of sacrebleu's tokenizers, a
+callable that takes one text, or a Hugging Face tokenizer, which is asked for the ids of the whole batch at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Hashable, Sequence
+from functools import cache, partial
+from typing import Any
+
+#: From texts to the tokens of each.
+BatchTokenizer = Callable[[Sequence[str]], Sequence[Sequence[Hashable]]]
+
+#: sacrebleu's tokenizers by its own names. Not among them: those that download a model when they are first used.
+SACREBLEU_TOKENIZERS = {
+    "none": "tokenizer_none.NoneTokenizer",
+    "13a": "tokenizer_13a.Tokenizer13a",
+    "intl": "tokenizer_intl.TokenizerV14International",
+    "char": "tokenizer_char.TokenizerChar",
+    "zh": "tokenizer_zh.TokenizerZh",
+    "ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab",
+    "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab",
+}
+_DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
+
+
+def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
+    """Return the function that tokenizes a batch as ``tokenizer`` asks.
+
+    Args:
+        tokenizer: None, a name in :data:`SACREBLEU_TOKENIZERS`, a callable ``str -> sequence of hashables``, a
+            ``tokenizers.Tokenizer``, or a tokenizer of ``transformers``.
+
+    Raises:
+        ValueError: an unknown name, or a Hugging Face tokenizer that is set to truncate.
+        TypeError: anything else.
+        ModuleNotFoundError: a name of sacrebleu's where sacrebleu, or what the tokenizer needs, is not installed.
+    """
+    if tokenizer is None:
+        return _split_at_whitespace
+    if isinstance(tokenizer, str):
+        return partial(_with_sacrebleu, _sacrebleu_tokenizer(tokenizer))
+    if hasattr(tokenizer, "encode_batch"):
+        if tokenizer.truncation is not None:
+            raise ValueError(
+                f"this tokenizer truncates ({tokenizer.truncation}), which would change the score: "
+                "call its no_truncation() first"
+            )
+        return partial(_with_tokenizers, tokenizer)
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        return partial(_with_transformers, tokenizer)
+    if callable(tokenizer):
+        return partial(_with_callable, tokenizer)
+    raise TypeError(
+        f"tokenizer is a {type(tokenizer).__name__}: expected None, one of {sorted(SACREBLEU_TOKENIZERS)}, "
+        "a callable from a str to a sequence of tokens, or a Hugging Face tokenizer"
+    )
+
+
+def _split_at_whitespace(texts: Sequence[str]) -> list[list[str]]:
+    return list(map(str.split, texts))
+
+
+@cache
+def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
+    if name in _DOWNLOADING:
+        raise ValueError(
+            f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and pass a callable"
+        )
+    if name not in SACREBLEU_TOKENIZERS:
+        raise ValueError(f"unknown tokenizer {name!r}: expected one of {sorted(SACREBLEU_TOKENIZERS)}")
+    module, class_name = SACREBLEU_TOKENIZERS[name].split(".")
+    try:
+        found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
+        tokenizer: Callable[[str], str] = getattr(found, class_name)()
+    except (ImportError, RuntimeError) as error:  # RuntimeError: how sacrebleu reports a missing MeCab
+        extra = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}.get(name, "ngram-metrics[tokenizers]")
+        raise ModuleNotFoundError(
+            f"tokenizer {name!r} needs a package that is not installed: pip install '{extra}'"
+        ) from error
+    return tokenizer
+
+
+def _with_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str]) -> list[list[str]]:
+    # sacrebleu strips the right end before it tokenizes, and reads the result as words apart by blanks.
+    return [tokenizer(text.rstrip()).split() for text in texts]
+
+
+def _with_tokenizers(tokenizer: Any, texts: Sequence[str]) -> list[Sequence[int]]:
+    encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
+    if tokenizer.padding is None:
+        return [encoding.ids for encoding in encodings]
+    return [
+        [one for one, is_token in zip(encoding.ids, encoding.attention_mask, strict=True) if is_token]
+        for encoding in encodings
+    ]
+
+
+def _with_transformers(tokenizer: Any, texts: Sequence[str]) -> list[Sequence[int]]:
+    if not texts:
+        return []
+    encoded = tokenizer(
+        list(texts),
+        add_special_tokens=False,
+        truncation=False,
+        padding=False,
+        return_attention_mask=False,
+        return_token_type_ids=False,
+        verbose=False,  # no warning about texts longer than the model reads
+    )
+    ids: list[Sequence[int]] = encoded["input_ids"]
+    return ids
+
+
+def _with_callable(tokenizer: Callable[[str], Sequence[Hashable]], texts: Sequence[str]) -> list[Sequence[Hashable]]:
+    tokenized = []
+    for text in texts:
+        tokens = tokenizer(text)
+        if isinstance(tokens, str) or not isinstance(tokens, Sequence):
+            raise TypeError(
+                f"the tokenizer returned a {type(tokens).__name__} for {shortened(text)}: expected a sequence of tokens"
+            )
+        tokenized.append(tokens)
+    return tokenized
+
+
+def shortened(value: object, width: int = 60) -> str:
+    """Return a representation that fits an error message."""
+    shown = repr(value)
+    return shown if len(shown) <= width else shown[: width - 3] + "..."
