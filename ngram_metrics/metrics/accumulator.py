@@ -1,0 +1,307 @@
+"""The accumulator: one torchmetrics base class for all metrics of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Protocol, cast
+
+import torch
+import torchmetrics
+from torch import Tensor
+from torchmetrics.utilities.distributed import gather_all_tensors
+
+from ngram_metrics.metrics.settings import callables_number, settings_digest
+from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
+
+
+class Reader(Protocol):
+    """What turns a batch, as the caller gave it, into token batches."""
+
+    def read(self, preds: Any, target: Any, device: torch.device) -> tuple[Any, Any]:
+        """Return hypotheses and references."""
+
+
+class Accumulator(torchmetrics.Metric):
+    """Counts batches and scores their sum, their mean, or each sentence.
+
+    States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.metrics.settings`); ``row``,
+    the summed counts, int64; for macro ``score_sum``, float64, and ``sentences``, int64; for none ``rows``, a list of
+    ``(sentences, fields)`` int64. They never change dtype, only device; where a device has no float64, ``score_sum``
+    stays on the CPU.
+
+    Args:
+        reader: how ``preds`` and ``target`` are read.
+        metric: what is counted, and the score.
+        average: ``"micro"``, ``"macro"`` or ``"none"``.
+        device: where the states lie, and where text and lists are counted; None for torch's default device.
+        kwargs: those of ``torchmetrics.Metric``.
+
+    Raises:
+        ValueError: an unknown average.
+    """
+
+    is_differentiable = False
+    higher_is_better = True
+    full_state_update = False
+    plot_lower_bound = 0.0
+    plot_upper_bound = 1.0
+
+    #: States that describe the metric and not the data.
+    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
+
+    settings: Tensor
+    callables: Tensor
+    row: Tensor
+    score_sum: Tensor
+    sentences: Tensor
+    rows: list[Tensor] | Tensor
+
+    def __init__(
+        self,
+        reader: Reader,
+        metric: Metric,
+        average: str,
+        device: torch.device | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        check_average(average)
+        self.reader, self.metric, self.average = reader, metric, cast(Average, average)
+        # The settings come first: a difference in them is found before any other state is compared.
+        self.add_state("settings", settings_digest(type(self).__name__, reader, metric, average), _all_equal)
+        self.add_state("callables", callables_number(reader, metric), "max")
+        self.add_state("row", torch.zeros(row_width(metric.layout), dtype=torch.int64), "sum")
+        if average == "macro":
+            self.add_state("score_sum", torch.zeros((), dtype=torch.float64), "sum")
+            self.add_state("sentences", torch.zeros((), dtype=torch.int64), "sum")
+        elif average == "none":
+            self.add_state("rows", [], "cat")
+        self.to(device if device is not None else torch.get_default_device())
+
+    def update(self, preds: Any, target: Any) -> None:
+        """Count a batch.
+
+        Args:
+            preds: hypotheses, one a sentence.
+            target: for each sentence its reference or a list of them.
+
+        Raises:
+            TypeError, ValueError: sentences that cannot be read; the states are then as they were.
+        """
+        statistics = self.metric.statistics(*self.reader.read(preds, target, self.device))
+        rows = pack(statistics, self.metric.layout)
+        row = self.row + rows.sum(0).to(self.row.device)
+        if self.average == "macro":
+            scores = self.metric.score(statistics)
+            # The state's device first, its dtype next: an accelerator may lack float64.
+            score_sum = self.score_sum + scores.sum(0).to(self.score_sum.device).to(torch.float64)
+            self.score_sum, self.sentences = score_sum, self.sentences + len(scores)
+        elif self.average == "none":
+            cast(list[Tensor], self.rows).append(rows.to(self.row.device))
+        self.row = row
+
+    def compute(self) -> Any:
+        """Return the score of all batches since the last reset, float64 where the device has it.
+
+        Returns:
+            ``()``, or for average none ``(sentences,)`` in the order of updates, rank by rank.
+        """
+        if self.average == "micro":
+            return self.metric.score(unpack(self.row, self.metric.layout))
+        if self.average == "macro":
+            mean = self.score_sum / self.sentences.to(self.score_sum.device).clamp(min=1)
+            return mean.to(score_dtype(self.device)).to(self.device)
+        return self.metric.score(unpack(self._all_rows(), self.metric.layout))
+
+    def details(self) -> dict[str, Tensor]:
+        """Return what the corpus score is made of, summed over all sentences whatever the average."""
+        with self.sync_context(
+            dist_sync_fn=self.dist_sync_fn,
+            should_sync=self.sync_on_compute and not self._is_synced,
+            should_unsync=not self._is_synced,
+        ):
+            return {
+                name: part.clone() for name, part in self.metric.parts(unpack(self.row, self.metric.layout)).items()
+            }
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Plot one value, or a list of them over the steps.
+
+        Args:
+            val: what ``compute`` or ``forward`` returned, or a list of such; None to compute.
+            ax: the matplotlib axis to draw on; None for a new figure.
+
+        Returns:
+            The figure and the axis.
+
+        Raises:
+            ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
+        """
+        return self._plot(val, ax)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Count a batch and return its own score. An error leaves the states as they were."""
+        before = {name: _kept(getattr(self, name)) for name in self._defaults}
+        count, computed = self._update_count, self._computed
+        try:
+            return super().forward(*args, **kwargs)
+        except BaseException:
+            # torchmetrics has reset the states by then, and some of its switches.
+            for name, value in before.items():
+                setattr(self, name, value)
+            self._update_count, self._computed = count, computed
+            self._to_sync, self._should_unsync, self._enable_grad = self.sync_on_compute, True, False
+            self._is_synced, self._cache = False, None
+            raise
+
+    def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
+        """Add another metric's states to this one's; its sentences come after this one's.
+
+        Args:
+            incoming_state: a metric of the same class and settings, or its ``metric_state``.
+
+        Raises:
+            ValueError: another class, other settings, or states that are missing.
+        """
+        own = _kept(self.rows) if self.average == "none" else None
+        incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
+        if isinstance(incoming, dict) and "settings" in incoming:
+            self._check_settings(incoming["settings"])
+        super().merge_state(incoming_state)
+        if own is not None:
+            self.rows = own + list(cast(Any, incoming)["rows"])
+        merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
+        self._update_count += merged
+        self._computed = None  # torchmetrics keeps what was computed before the merge
+
+    def persistent(self, mode: bool = False) -> None:
+        """Choose whether the states go into ``state_dict``; ``callables`` is of this process and never does."""
+        super().persistent(mode)
+        self._persistent["callables"] = False
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> Accumulator:
+        """Do nothing: counts and sums keep their dtype."""
+        return self
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy or a pickled metric; its callables may be others in this process."""
+        super().__setstate__(state)
+        number = callables_number(self.reader, self.metric)
+        self._defaults["callables"] = number.to(self.callables.device)
+        self.callables = number.to(self.callables.device)
+
+    def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
+        """Take back what torchmetrics has noted of an update that failed."""
+        counting = super()._wrap_update(update)
+
+        def guarded(*args: Any, **kwargs: Any) -> None:
+            count, computed = self._update_count, self._computed
+            try:
+                counting(*args, **kwargs)
+            except BaseException:
+                self._update_count, self._computed = count, computed
+                raise
+
+        guarded.__doc__ = update.__doc__
+        return guarded
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> torch.nn.Module:
+        """Let ``.to(device)`` through and drop casts: ``.to(torch.bfloat16)``, ``.half()`` and the like."""
+
+        def move(tensor: Tensor) -> Tensor:
+            device = fn(torch.empty(0, device=tensor.device)).device
+            if tensor.dtype == torch.float64 and score_dtype(device) != torch.float64:
+                return tensor.to("cpu")
+            return tensor.to(device)
+
+        return super()._apply(move, exclude_state)
+
+    def _all_rows(self) -> Tensor:
+        """Return the rows of all sentences as one tensor, also where there is none or where a sync has joined them."""
+        if isinstance(self.rows, Tensor):
+            return self.rows
+        return torch.cat([self.row.new_zeros(0, len(self.row)), *self.rows])
+
+    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
+        """Add another metric's states, which come before this one's."""
+        missing = [name for name in self._defaults if name not in incoming_state]
+        if missing:
+            raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
+        for name in self._defaults:
+            if name not in self._DESCRIPTIVE:
+                setattr(self, name, incoming_state[name] + getattr(self, name))
+
+    def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
+        """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
+        if self.average == "none":
+            self.rows = [self._all_rows()]
+        super()._sync_dist(dist_sync_fn, process_group)
+
+    def _check_settings(self, settings: Any) -> None:
+        if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
+            raise ValueError(
+                f"these states were counted by a metric of other settings than this {type(self).__name__} has: "
+                "expected the same class, options and average"
+            )
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load states that were saved after ``persistent(True)``: all of them, checked before any is set, or none."""
+        saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
+        if saved:
+            problem = self._why_not_loadable(saved)
+            if problem is not None:
+                error_msgs.append(problem)
+                return
+            for name, value in saved.items():
+                place = getattr(self, name if name != "rows" else "row").device
+                moved = value.to(place) if isinstance(value, Tensor) else [one.to(place) for one in value]
+                state_dict[prefix + name] = moved
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+        if saved:
+            self._update_count = max(1, self._update_count)
+            self._computed = None
+
+    def _why_not_loadable(self, saved: dict[str, Any]) -> str | None:
+        expected = [name for name in self._defaults if name != "callables"]
+        if set(saved) != set(expected):
+            return f"the saved states are {sorted(saved)}: expected {sorted(expected)}"
+        try:
+            self._check_settings(saved["settings"])
+        except ValueError as error:
+            return str(error)
+        for name, value in saved.items():
+            default = self.row.unsqueeze(0) if name == "rows" else self._defaults[name]
+            assert isinstance(default, Tensor)
+            for tensor in value if name == "rows" else [value]:
+                shape_differs = (
+                    tensor.shape[1:] != default.shape[1:] if name == "rows" else tensor.shape != default.shape
+                )
+                if tensor.dtype != default.dtype or shape_differs:
+                    return (
+                        f"the saved state {name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
+                        f"expected {default.dtype} of shape {tuple(default.shape)}"
+                    )
+        return None
+
+
+def _all_equal(gathered: Tensor) -> Tensor:
+    """Reduce the digests of all ranks ``(ranks, 32)``, which must be the same."""
+    if not bool((gathered == gathered[0]).all()):
+        raise ValueError("the ranks hold metrics of different settings: expected the same class, options and average")
+    return gathered[0]
+
+
+def _kept(state: Any) -> Any:
+    """Return a state that a later ``clear`` of the list does not empty."""
+    return list(state) if isinstance(state, list) else state

@@ -1,0 +1,67 @@
+"""BLEU for torchmetrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ngram_metrics.metrics.accumulator import Accumulator
+from ngram_metrics.scores.bleu import BleuMetric
+from ngram_metrics.text.encoding import WordReader
+
+
+class Bleu(Accumulator):
+    """BLEU over batches; **by default the mean of the sentences' unsmoothed scores**, as in ignite.
+
+    torchmetrics and sacrebleu report the score of the corpus instead: ``average="micro"``. See
+    :mod:`ngram_metrics.scores.bleu` for the formula, the smoothings, and what equals what elsewhere.
+
+    Args:
+        ngram: the longest order, at least 1.
+        smooth: ``no_smooth``, ``smooth1``, ``nltk_smooth2``, ``smooth2``, ``none``, ``floor``, ``add-k`` or ``exp``.
+        smooth_value: for ``floor`` (0.1) and ``add-k`` (1).
+        average: ``"macro"``, ``"micro"`` (corpus) or ``"none"`` (a score a sentence).
+        weights: one for each order; None for equal weights.
+        effective_order: whether orders without any n-gram are left out.
+        tokenizer: for text: None (whitespace), a name of sacrebleu's, a callable, or a Hugging Face tokenizer.
+        lowercase: for text.
+        pad_id: for ids: the id or ids that are no tokens.
+        device: where the states lie and text is counted.
+        kwargs: those of ``torchmetrics.Metric``.
+
+    ``compute`` before any data warns and gives 0, for average none no score.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range.
+
+    Example:
+        >>> from ngram_metrics import Bleu
+        >>> metric = Bleu(smooth="smooth1")
+        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
+        >>> metric.compute()
+        tensor(0.7598, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        smooth: str = "no_smooth",
+        smooth_value: float | None = None,
+        average: str = "macro",
+        weights: Sequence[float] | None = None,
+        effective_order: bool = False,
+        tokenizer: Any = None,
+        lowercase: bool = False,
+        pad_id: int | Sequence[int] | None = None,
+        device: torch.device | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            WordReader(tokenizer, lowercase, pad_id),
+            BleuMetric(ngram, smooth, smooth_value, weights, effective_order),
+            average,
+            device,
+            **kwargs,
+        )

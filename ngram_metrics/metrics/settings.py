@@ -1,0 +1,65 @@
+"""Settings as states.
+
+``torchmetrics.MetricCollection`` merges two metrics into one compute group when all their states are equal after the
+first batch, and from then on reports the counts of one for both. Two metrics whose settings differ may well count the
+same in one batch, so the settings stand among the states: as a digest, which is equal wherever the settings are, and as
+a number of this process that tells apart callables of one name, two lambdas for instance.
+
+Both are small integers in uint8, because the comparison is ``allclose`` with a tolerance relative to the value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from types import MethodType
+from typing import Any
+
+import torch
+from torch import Tensor
+
+#: Identities seen in this process, numbered. An entry outlives its callables, whose addresses may then be taken by
+#: others; that is harmless, because only metrics that are alive, and so keep theirs alive, are ever compared.
+_numbers: dict[tuple[int, ...], int] = {}
+
+
+def settings_digest(*settings: Any) -> Tensor:
+    """Return the SHA-256 of settings, ``(32,)`` uint8: equal settings in any process give equal digests."""
+    text = repr([_described(one) for one in settings])
+    return torch.tensor(list(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()), dtype=torch.uint8)
+
+
+def callables_number(*settings: Any) -> Tensor:
+    """Return a number of this process for the callables among settings, ``(8,)`` uint8."""
+    identity = tuple(address for one in settings for address in _addresses(one))
+    number = _numbers.setdefault(identity, len(_numbers))
+    return torch.tensor(list(number.to_bytes(8, "little")), dtype=torch.uint8)
+
+
+def _described(value: Any) -> Any:
+    """Reduce a setting to plain values; what has no plain value is known by its qualified name."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [
+            type(value).__name__,
+            *((field.name, _described(getattr(value, field.name))) for field in fields(value)),
+        ]
+    if isinstance(value, (list, tuple)):
+        return [_described(one) for one in value]
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"
+
+
+def _addresses(value: Any) -> Iterator[int]:
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _addresses(getattr(value, field.name))
+    elif isinstance(value, (list, tuple)):
+        for one in value:
+            yield from _addresses(one)
+    elif isinstance(value, MethodType):  # a new object at every access
+        yield from (id(value.__self__), id(value.__func__))
+    elif value is not None and not isinstance(value, (str, bool, int, float)):
+        yield id(value)

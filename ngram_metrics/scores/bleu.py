@@ -1,0 +1,220 @@
+r"""BLEU (Papineni et al. 2002), with the smoothings of Chen & Cherry 2014 and of sacrebleu (Post 2018).
+
+Definition. With :math:`m_n` the matches of order n, clipped by the largest count in one reference, :math:`t_n` the
+hypothesis' n-grams, h the hypothesis' length and r the closest reference length,
+
+.. math:: \text{BLEU} = \min(1, e^{1 - r / h}) \cdot \exp \sum_{n=1}^{N} w_n \log \frac{m_n}{t_n}
+
+over the sums of a corpus (micro) or over the counts of one sentence.
+
+Conventions. Scores lie in 0..1. The closest reference length is the one nearest to the hypothesis' own; of two equally
+near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis scores 0, also
+against an empty reference. Weights need not sum to one; an order of weight 0 is not looked at.
+
+What the smoothings do, for orders with :math:`m_n = 0` unless said otherwise, and which peer gives the same number:
+
+=================  ============================================  ===================================================
+smooth             precision                                     the same in
+=================  ============================================  ===================================================
+no_smooth, none    0, so the score is 0                          ignite ``no_smooth``; sacrebleu ``none``;
+                                                                 torchmetrics ``smooth=False``
+smooth1            0.1 / max(1, t)                               ignite ``smooth1``; nltk ``method1``
+nltk_smooth2       n > 1, always: (m + 1) / (max(1, t) + 1)      ignite ``nltk_smooth2``; nltk ``method2``
+smooth2            n > 1, always: (m + 1) / (t + 1)              ignite ``smooth2``; sacrebleu ``add-k``
+floor              smooth_value / t, by default 0.1              sacrebleu ``floor``
+add-k              n > 1, always: (m + k) / (t + k), k = 1       sacrebleu ``add-k``
+exp                1 / (2^k t) for the k-th order without match  sacrebleu ``exp``; nltk ``method3`` where t > 0
+=================  ============================================  ===================================================
+
+Differences from the peers:
+
+1. nltk ``method0`` gives about 1e-231 where an order has no match; here 0, as in ignite and sacrebleu.
+2. An order longer than every hypothesis has :math:`t_n = 0`. sacrebleu scores 0, and so do ``none``, ``floor`` and
+   ``exp``; nltk and ignite divide by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``. ``effective_order=True``
+   leaves such orders out, as sacrebleu does, and gives their weight to the others in proportion; under ``add-k`` and
+   ``smooth2`` the added counts make every order one that has n-grams, as in sacrebleu.
+3. torchmetrics takes the first listed of two equally near reference lengths, and its ``smooth=True`` scores 0 where an
+   order has no match; neither is followed.
+4. ignite's ``Bleu`` divides in float32 under ``no_smooth``; here everything is float64.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.matches import clipped_matches, ngram_totals
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.scores.statistics import score_dtype
+
+#: Smoothings by their names: ignite's, then sacrebleu's.
+SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")
+#: What the smoothings that take a value use where none is given.
+DEFAULT_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
+
+
+class BleuStatistics(NamedTuple):
+    """The counts BLEU is made of.
+
+    Attributes:
+        matches: ``(..., orders)`` int64, clipped n-gram matches.
+        totals: ``(..., orders)`` int64, n-grams of the hypotheses.
+        hypothesis_length: ``(...,)`` int64, tokens of the hypotheses.
+        reference_length: ``(...,)`` int64, tokens of the closest references.
+    """
+
+    matches: Any
+    totals: Any
+    hypothesis_length: Any
+    reference_length: Any
+
+
+@dataclass(frozen=True)
+class BleuMetric:
+    """BLEU under fixed settings.
+
+    Attributes:
+        ngram: the longest order, at least 1.
+        smooth: one of :data:`SMOOTHINGS`.
+        smooth_value: for ``floor`` and ``add-k``, at least 0; None for their default.
+        weights: the weight of each order, ``ngram`` numbers of at least 0; None for equal weights that sum to 1.
+        effective_order: whether orders without any n-gram are left out.
+
+    Raises:
+        ValueError: a setting out of its range.
+    """
+
+    ngram: int = 4
+    smooth: str = "no_smooth"
+    smooth_value: float | None = None
+    weights: Sequence[float] | None = None
+    effective_order: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the settings."""
+        if isinstance(self.ngram, bool) or not isinstance(self.ngram, int) or self.ngram <= 0:
+            raise ValueError(f"ngram order must be greater than zero (got: {self.ngram})")
+        if self.smooth not in SMOOTHINGS:
+            raise ValueError(f"Smooth is not valid (expected: {list(SMOOTHINGS)}, got: {self.smooth})")
+        if self.smooth_value is not None:
+            if self.smooth not in DEFAULT_SMOOTH_VALUES:
+                raise ValueError(f"smooth_value is for {list(DEFAULT_SMOOTH_VALUES)}, not for smooth={self.smooth!r}")
+            if not 0 <= self.smooth_value < math.inf:
+                raise ValueError(f"smooth_value must be at least 0 and finite (got: {self.smooth_value})")
+        if self.weights is not None:
+            if len(self.weights) != self.ngram:
+                raise ValueError(f"weights must be one for each of {self.ngram} orders (got: {len(self.weights)})")
+            if not all(0 <= weight < math.inf for weight in self.weights):
+                raise ValueError(f"weights must be at least 0 and finite (got: {list(self.weights)})")
+
+    @property
+    def layout(self) -> BleuStatistics:
+        """The width of each field in a row."""
+        return BleuStatistics(self.ngram, self.ngram, None, None)
+
+    def statistics(
+        self, hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences
+    ) -> BleuStatistics:
+        """Count matches, totals and lengths; one row a sentence."""
+        lengths = hypotheses.lengths.to(hypotheses.ids.device)
+        return BleuStatistics(
+            matches=clipped_matches(hypotheses, references, self.ngram),
+            totals=ngram_totals(lengths, self.ngram),
+            hypothesis_length=lengths,
+            reference_length=closest_reference_length(hypotheses.lengths, references).to(lengths.device),
+        )
+
+    def score(self, statistics: BleuStatistics) -> Tensor:
+        """Return BLEU, in 0..1, for statistics of any leading shape."""
+        precision, counted = self._precisions(statistics)
+        weights = self.weights or [1 / self.ngram] * self.ngram
+        # Python numbers one by one: a tensor made of them would wait for the device.
+        log_mean, weight_sum = precision.new_zeros(()), precision.new_zeros(())
+        impossible = statistics.matches[..., 0] == 0
+        for order, weight in enumerate(weights):
+            if weight > 0:
+                of_order, taken = precision[..., order], counted[..., order]
+                log_mean = log_mean + weight * taken * torch.where(of_order > 0, of_order, 1.0).log()
+                weight_sum = weight_sum + weight * taken
+                impossible = impossible | ((taken > 0) & (of_order <= 0))
+        if self.effective_order:
+            log_mean = log_mean * math.fsum(weights) / torch.where(weight_sum > 0, weight_sum, 1.0)
+            impossible = impossible | (weight_sum <= 0)
+        return brevity_penalty(statistics) * log_mean.exp() * ~impossible
+
+    def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
+        """Return the smoothed precisions ``(..., orders)``, the brevity penalty, and the counts."""
+        precisions, _ = self._precisions(statistics)
+        return {
+            "precisions": precisions,
+            "brevity_penalty": brevity_penalty(statistics),
+            **statistics._asdict(),
+        }
+
+    def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor]:
+        """Return the smoothed precision of each order, and 1 where it is counted, else 0; both ``(..., orders)``."""
+        dtype = score_dtype(statistics.matches.device)
+        matches, totals = statistics.matches.to(dtype), statistics.totals.to(dtype)
+        value = DEFAULT_SMOOTH_VALUES.get(self.smooth, 1.0) if self.smooth_value is None else self.smooth_value
+        if self.smooth in ("smooth1", "nltk_smooth2"):
+            totals = totals.clamp(min=1)
+        if self.smooth in ("nltk_smooth2", "smooth2", "add-k"):
+            added = value * (torch.arange(self.ngram, device=matches.device) > 0).to(dtype)
+            matches, totals = matches + added, totals + added
+        elif self.smooth == "smooth1":
+            matches = torch.where(matches > 0, matches, 0.1)
+        elif self.smooth == "floor":
+            matches = torch.where(matches > 0, matches, value)
+        elif self.smooth == "exp":
+            unmatched = (matches <= 0) & (totals > 0)
+            matches = torch.where(matches > 0, matches, torch.exp2(-unmatched.cumsum(-1).to(dtype)))
+        precisions = torch.where(
+            totals > 0, matches / totals.clamp(min=1e-300 if dtype is torch.float64 else 1e-30), 0.0
+        )
+        if not self.effective_order:
+            return precisions, torch.ones_like(totals)
+        has_ngrams = (totals if self.smooth in ("smooth2", "add-k") else statistics.totals) > 0
+        return precisions, has_ngrams.to(dtype)
+
+
+def brevity_penalty(statistics: BleuStatistics) -> Tensor:
+    r"""Return :math:`\min(1, e^{1 - r / h})` ``(...,)``, 0 where nothing stands against something."""
+    dtype = score_dtype(statistics.matches.device)
+    hypothesis, reference = statistics.hypothesis_length.to(dtype), statistics.reference_length.to(dtype)
+    penalty = (1 - reference / hypothesis.clamp(min=1)).clamp(max=0).exp()
+    return penalty * ((hypothesis > 0) | (reference == 0))
+
+
+def closest_reference_length(hypothesis_lengths: Tensor, references: RaggedReferences | PaddedReferences) -> Tensor:
+    """Return for each sentence the reference length nearest to the hypothesis' own; of two, the shorter.
+
+    Args:
+        hypothesis_lengths: ``(sentences,)`` int64.
+        references: those of the same sentences.
+
+    Returns:
+        ``(sentences,)`` int64 where the lengths of the references lie.
+    """
+    lengths = references.tokens.lengths
+    if references.single:
+        return lengths.reshape(-1)
+    if isinstance(references, PaddedReferences):
+        distance = _distance(hypothesis_lengths.unsqueeze(-1), lengths)
+        nearest = torch.where(references.present, distance, torch.iinfo(torch.int64).max).amin(-1)
+    else:
+        sentence = torch.repeat_interleave(references.counts)
+        distance = _distance(hypothesis_lengths[sentence], lengths)
+        nearest = torch.zeros_like(hypothesis_lengths).scatter_reduce(0, sentence, distance, "amin", include_self=False)
+    # The lowest bit tells the side: 1 where the reference is the longer.
+    apart = nearest >> 1
+    return hypothesis_lengths + torch.where((nearest & 1) == 1, apart, -apart)
+
+
+def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
+    """Return a number that orders reference lengths by nearness, the shorter first among the equally near."""
+    return (reference - hypothesis).abs() * 2 + (reference > hypothesis)

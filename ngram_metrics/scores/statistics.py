@@ -1,0 +1,83 @@
+"""What is the same for every metric: counts by name, packed into rows, summed and averaged.
+
+The counts of a sentence are a NamedTuple of int64 tensors whose leading dimensions are free: one row a sentence, or the
+sum over a corpus, or a matrix of pairs. ``pack`` lays the fields side by side, so that they are added, gathered and
+stored as one tensor; ``unpack`` gives the fields their names back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Protocol, TypeVar, get_args
+
+import torch
+from torch import Tensor
+
+#: How the scores of sentences become one: of the summed counts, the mean of the scores, or not at all.
+Average = Literal["micro", "macro", "none"]
+
+Statistics = TypeVar("Statistics", bound=tuple[Any, ...])
+
+
+class Metric(Protocol):
+    """A metric: two pure functions and the shape of what passes between them."""
+
+    @property
+    def layout(self) -> Any:
+        """The statistics' type, each field holding its width in a row, or None for a number without a dimension."""
+
+    def statistics(self, hypotheses: Any, references: Any) -> Any:
+        """Count: one row a sentence."""
+
+    def score(self, statistics: Any) -> Tensor:
+        """Take the formula: statistics with any leading shape to scores of that shape, in 0..1."""
+
+    def parts(self, statistics: Any) -> dict[str, Tensor]:
+        """Return what the score is made of, by name."""
+
+
+def check_average(average: str) -> None:
+    """Raise ValueError for an average that is none of the three."""
+    if average not in get_args(Average):
+        raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")
+
+
+def score_dtype(device: torch.device) -> torch.dtype:
+    """Return the dtype of scores: float64 where the device has it."""
+    return torch.float32 if device.type == "mps" else torch.float64
+
+
+def row_width(layout: tuple[int | None, ...]) -> int:
+    """Return how many numbers a packed row has."""
+    return sum(1 if width is None else width for width in layout)
+
+
+def pack(statistics: tuple[Tensor, ...], layout: tuple[int | None, ...]) -> Tensor:
+    """Lay the fields of statistics side by side: ``(..., row_width)`` int64."""
+    fields = zip(statistics, layout, strict=True)
+    return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
+
+
+def unpack(rows: Tensor, layout: Statistics) -> Statistics:
+    """Undo :func:`pack`."""
+    fields, start = [], 0
+    for width in layout:
+        fields.append(rows[..., start] if width is None else rows[..., start : start + width])
+        start += 1 if width is None else width
+    make: Any = type(layout)
+    named: Statistics = make(*fields)
+    return named
+
+
+def averaged_score(metric: Metric, statistics: Any, average: Average) -> Tensor:
+    """Score a batch of sentences as one.
+
+    Args:
+        metric: what is computed.
+        statistics: one row a sentence.
+        average: ``"micro"``: the score of the summed counts; ``"macro"``: the mean of the sentences' scores, 0 where
+            there is none; ``"none"``: the scores themselves, ``(sentences, ...)``.
+    """
+    if average == "micro":
+        return metric.score(type(statistics)(*(field.sum(0) for field in statistics)))
+    scores = metric.score(statistics)
+    return scores if average == "none" else scores.sum(0) / max(1, len(scores))
