@@ -65,10 +65,10 @@ class SortedKeys(NamedTuple):
         """How many orders are served."""
         return self.last - self.first + 1
 
-    def prefixes(self) -> Tensor:
-        """Return the keys cut to each order, ``(orders, ..., slots)``, the shortest order first."""
+    def prefixes(self, shortest: int, longest: int) -> Tensor:
+        """Return the keys cut to the orders ``shortest`` to ``longest``, both included: ``(orders, ..., slots)``."""
         # arange, not a list: a tensor made from Python numbers would wait for the device.
-        dropped_digits = torch.arange(self.orders - 1, -1, -1, device=self.keys.device)
+        dropped_digits = torch.arange(self.last - shortest, self.last - longest - 1, -1, device=self.keys.device)
         return self.keys >> (dropped_digits * self.bits).reshape(-1, *[1] * self.keys.dim())
 
     def valid(self, prefixes: Tensor) -> Tensor:
@@ -125,6 +125,10 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
         max_order: at least 1.
     """
     slots = tokens.digits.shape[-1]
+    if tokens.bits + max(tokens.group_bits, bit_length(slots)) > KEY_BITS:
+        # Digits too wide to stand behind a group or a rank: their own ranks are narrow enough.
+        ranks = rank_in_rows(tokens.digits) * (tokens.digits != 0)
+        tokens = tokens._replace(digits=ranks, bits=bit_length(slots))
     head, head_bits, served = tokens.group, tokens.group_bits, 0
     while served < max_order:
         taken = min(max_order - served, (KEY_BITS - head_bits) // tokens.bits)

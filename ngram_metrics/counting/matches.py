@@ -29,6 +29,8 @@ from ngram_metrics.counting.token_batch import (
 #: Two counts travel in one int64, the second above the first.
 _PACK_BITS = 32
 _LOW = (1 << _PACK_BITS) - 1
+#: Slots up to which the arrays of all orders together stay in a CPU's cache.
+_CACHED_SLOTS = 1 << 13
 
 
 def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:
@@ -165,24 +167,39 @@ def _count(chunk: _Chunk, max_order: int) -> Tensor:
     if chunk.tokens.digits.shape[-1] == 0:
         groups = len(chunk.tokens.digits) if chunk.group_ends is None else len(chunk.group_ends)
         return chunk.tokens.digits.new_zeros(groups, max_order)
-    sums = []
-    for keys in sorted_keys(chunk.tokens, max_order):
-        minima = _minima_one_reference(keys, chunk) if chunk.document is None else _minima_several(keys, chunk)
-        sums.append(_group_sums(minima, chunk.group_ends))
+    minima_of = _minima_one_reference if chunk.document is None else _minima_several
+    sums = [
+        _group_sums(minima, chunk.group_ends)
+        for keys in sorted_keys(chunk.tokens, max_order)
+        for minima in minima_of(keys, chunk)
+    ]
     return torch.cat(sums).T
 
 
-def _minima_one_reference(keys: SortedKeys, chunk: _Chunk) -> Tensor:
-    """Return the smaller count of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``."""
-    both = (1 + _LOW * (keys.slot >= chunk.hypothesis_slots)).cumsum(-1)
-    prefixes = keys.prefixes()
-    ends = run_ends(prefixes)
-    counts = both - _before(both * ends)
-    return torch.minimum(counts & _LOW, counts >> _PACK_BITS) * (ends & keys.valid(prefixes))
+def _minima_one_reference(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
+    """Yield the smaller count of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``.
+
+    Large chunks on the CPU one order at a time, whose arrays stay in the cache; else all at once, in fewer calls.
+    """
+    # A step of 1 for a hypothesis, of 1 in the upper half for a reference: both counts in one running sum.
+    step = 1 + _LOW * (keys.slot >= chunk.hypothesis_slots)
+    upto = step.cumsum(-1)
+    before = upto - step
+    fence = torch.full_like(keys.keys[..., :1], -1)
+    fenced = keys._replace(keys=torch.cat((fence, keys.keys, fence), -1))
+    at_once = 1 if keys.keys.device.type == "cpu" and keys.keys.numel() > _CACHED_SLOTS else keys.orders
+    for first in range(keys.first, keys.last + 1, at_once):
+        prefixes = fenced.prefixes(first, min(first + at_once - 1, keys.last))
+        # With a fence on both sides one comparison tells where runs start and where they end.
+        differs = prefixes[..., 1:] != prefixes[..., :-1]
+        starts, ends = differs[..., :-1], differs[..., 1:]
+        counts = upto - (before * starts).cummax(-1).values
+        counted = ends & keys.valid(prefixes[..., 1:-1])
+        yield torch.minimum(counts & _LOW, counts >> _PACK_BITS) * counted
 
 
-def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Tensor:
-    """As for one reference, the reference's count being the largest in any of them.
+def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
+    """As for one reference, one order at a time, the reference's count being the largest in any of them.
 
     A shorter order's run holds the documents in no order, so each order sorts once more, by n-gram and document.
     """
@@ -190,19 +207,17 @@ def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Tensor:
     # Past the last document stands 'none': what is no n-gram keeps its place among the groups but counts for nobody.
     bits, none = bit_length(chunk.documents), chunk.documents
     document = chunk.document.gather(-1, keys.slot)
-    prefixes = keys.prefixes()
-    number = run_starts(prefixes).cumsum(-1)
-    minima = []
-    for run, valid in zip(number, keys.valid(prefixes), strict=True):
-        by_document = torch.sort((run << bits) | torch.where(valid, document, none)).values
+    for order in range(keys.first, keys.last + 1):
+        prefix = keys.prefixes(order, order)[0]
+        number = run_starts(prefix).cumsum(-1)
+        by_document = torch.sort((number << bits) | torch.where(keys.valid(prefix), document, none)).values
         run, owner = by_document >> bits, by_document & ((1 << bits) - 1)
         ends = run_ends(by_document)
         position = torch.arange(1, run.shape[-1] + 1, device=run.device).expand_as(run)
         count = position - _before(position * ends)
         hypothesis = _largest_so_far(run, count * (ends & (owner == 0)))
         reference = _largest_so_far(run, count * (ends & (owner > 0) & (owner < none)))
-        minima.append(torch.minimum(hypothesis, reference) * run_ends(run))
-    return torch.stack(minima)
+        yield (torch.minimum(hypothesis, reference) * run_ends(run)).unsqueeze(0)
 
 
 def _before(nondecreasing_at_marks: Tensor) -> Tensor:
@@ -220,5 +235,6 @@ def _group_sums(values: Tensor, group_ends: Tensor | None) -> Tensor:
     """Sum ``(orders, ..., slots)`` over each group's slots: ``(orders, groups)``."""
     if group_ends is None:
         return values.sum(-1)
-    running = torch.cat((values.new_zeros(len(values), 1), values.cumsum(-1)), -1)
-    return running.index_select(-1, group_ends).diff(dim=-1, prepend=values.new_zeros(len(values), 1))
+    # A group that ends at slot 0 is empty, as all before it.
+    upto = values.cumsum(-1).index_select(-1, (group_ends - 1).clamp(min=0)) * (group_ends > 0)
+    return upto.diff(dim=-1, prepend=torch.zeros_like(upto[:, :1]))

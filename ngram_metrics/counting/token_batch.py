@@ -39,11 +39,10 @@ class RaggedTokens(NamedTuple):
         lengths = self.lengths[start:stop]
         return RaggedTokens(self.ids[before : before + int(lengths.sum())], lengths, self.id_bound)
 
-    def repeat(self, times: Tensor) -> RaggedTokens:
-        """Return every document ``times`` in a row; ``times`` is ``(documents,)`` int64 on the CPU."""
-        document = torch.repeat_interleave(times)
-        lengths = self.lengths[document]
-        starts = (self.lengths.cumsum(0) - self.lengths)[document]
+    def take(self, documents: Tensor) -> RaggedTokens:
+        """Return the documents of these numbers, ``(any,)`` int64 on the CPU, in their order and as often as asked."""
+        lengths = self.lengths[documents]
+        starts = (self.lengths.cumsum(0) - self.lengths)[documents]
         position = flat_positions(lengths) + torch.repeat_interleave(starts, lengths)
         return RaggedTokens(self.ids[position.to(self.ids.device)], lengths, self.id_bound)
 
@@ -61,11 +60,12 @@ class PaddedTokens(NamedTuple):
 
 
 class RaggedReferences(NamedTuple):
-    """One or more references for each sentence, laid end to end.
+    """One or more references for each sentence, laid end to end; or the sentences of each summary.
 
     Attributes:
         tokens: all references, those of the first sentence first.
-        counts: ``(sentences,)`` int64 on the CPU, how many references each sentence has; at least 1.
+        counts: ``(sentences,)`` int64 on the CPU, how many references each sentence has; at least 1. A summary may
+            have no sentence.
     """
 
     tokens: RaggedTokens
@@ -75,6 +75,14 @@ class RaggedReferences(NamedTuple):
     def single(self) -> bool:
         """Whether every sentence has just one reference."""
         return self.tokens.documents == len(self.counts)
+
+    def repeat(self, times: Tensor) -> RaggedReferences:
+        """Return each item's documents ``times`` in a row; ``times`` is ``(sentences,)`` int64 on the CPU."""
+        item = torch.repeat_interleave(times)
+        counts = self.counts[item]
+        starts = (self.counts.cumsum(0) - self.counts)[item]
+        documents = flat_positions(counts) + torch.repeat_interleave(starts, counts)
+        return RaggedReferences(self.tokens.take(documents), counts)
 
 
 class PaddedReferences(NamedTuple):

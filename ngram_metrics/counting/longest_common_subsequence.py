@@ -1,0 +1,207 @@
+"""Lengths of longest common subsequences, exact for all int64 ids.
+
+How the table is filled is told in :mod:`ngram_metrics.counting.subsequence_table`; here pairs are made ready for it.
+Ragged pairs shrink first: a token that stands in one text only is in no common subsequence. Then they are cut into
+chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest.
+Padded tokens take no step that depends on data: they run on the ``meta`` device, compile in one graph and never wait
+for a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.chunks import ragged_chunks
+from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
+from ngram_metrics.counting.subsequence_table import (
+    advance,
+    first_state,
+    mask_windows,
+    pair_words,
+    set_bits,
+    word_budget,
+    word_count,
+    word_counts,
+)
+from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens
+
+#: Words of a step that cost no more than starting its operations: chunks up to here may be padded freely.
+CPU_STEP_WORDS = 1 << 11
+ACCELERATOR_STEP_WORDS = 1 << 19
+
+
+def subsequence_lengths(hypotheses: RaggedTokens | PaddedTokens, references: RaggedTokens | PaddedTokens) -> Tensor:
+    """Return the length of the longest common subsequence of each hypothesis and the reference of the same index.
+
+    Args:
+        hypotheses: ``pairs`` documents; padded ones in rows ``(pairs, width)``.
+        references: as many documents, in the same layout, with ids of the same meaning.
+
+    Returns:
+        ``(pairs,)`` int64.
+    """
+    if isinstance(hypotheses, PaddedTokens):
+        assert isinstance(references, PaddedTokens)
+        return _padded_lengths(hypotheses, references)
+    assert isinstance(references, RaggedTokens)
+    return _ragged_lengths(hypotheses, references)
+
+
+def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:
+    # The length is symmetric, so the narrower side makes the steps, each of which costs its launches.
+    long, short = hypotheses, references
+    if long.ids.shape[1] < short.ids.shape[1]:
+        long, short = short, long
+    width, steps = long.ids.shape[1], short.ids.shape[1]
+    lengths = [long.lengths.new_zeros(0)]
+    for rows in row_chunks_of_words(len(long.ids), width, steps, long.ids.device):
+        ranks = padded_ranks(long, short, rows)
+        lengths.append(_chunk_lengths(ranks[:, :width], ranks[:, width:], width + steps))
+    return torch.cat(lengths)
+
+
+def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tensor:
+    lengths = hypotheses.ids.new_zeros(hypotheses.documents)
+    hypotheses, references = pair_ranks(hypotheses, references, common_only=True)
+    both = RaggedTokens(
+        torch.cat((hypotheses.ids, references.ids)),
+        torch.cat((hypotheses.lengths, references.lengths)),
+        hypotheses.id_bound,
+    )
+    pair = torch.arange(hypotheses.documents)
+    swapped = (hypotheses.lengths < references.lengths) * hypotheses.documents
+    long, short = pair + swapped, pair + hypotheses.documents - swapped
+    for pairs in similar_pairs(both.lengths[long], both.lengths[short], both.ids.device):
+        positions, steps = document_rows(both, long[pairs]), document_rows(both, short[pairs])
+        # Common tokens alone have ranks, so no pair has more of them than steps.
+        lengths[pairs.to(lengths.device)] = _chunk_lengths(positions, steps, steps.shape[1])
+    return lengths
+
+
+def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return ``(pairs,)`` lengths from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 where there is no token."""
+    if positions.shape[1] == 0 or steps.shape[1] == 0:
+        return positions.new_zeros(len(positions))
+    windows = mask_windows(positions, steps, rank_bound)
+    state = first_state(windows)
+    for start, stop in windows.windows():
+        state = advance(state, windows.masks(start, stop))
+    return set_bits(state.increments).sum(0)
+
+
+def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor:
+    """Rank the ids of both sides of some rows together: ``(pairs, width + steps)`` int64, 0 past a document's end."""
+    ranks = rank_in_rows(torch.cat((long.ids[rows], short.ids[rows]), 1))
+    inside = [
+        torch.arange(side.ids.shape[1], device=ranks.device) < side.lengths[rows].unsqueeze(1) for side in (long, short)
+    ]
+    return ranks * torch.cat(inside, 1)
+
+
+def pair_ranks(
+    hypotheses: RaggedTokens, references: RaggedTokens, common_only: bool
+) -> tuple[RaggedTokens, RaggedTokens]:
+    """Rename the tokens of each pair ``1, 2, ...``, the same where they are the same.
+
+    Args:
+        hypotheses: one document a pair.
+        references: likewise, with ids of the same meaning.
+        common_only: whether tokens that stand on one side only are left out.
+
+    Returns:
+        Hypotheses and references with their new ids.
+    """
+    device = hypotheses.ids.device
+    ranks: tuple[list[Tensor], ...] = ([hypotheses.ids[:0]], [references.ids[:0]])
+    lengths: tuple[list[Tensor], ...] = ([hypotheses.lengths[:0]], [references.lengths[:0]])
+    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, device):
+        chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
+        numbers, numbered_before = _number_in_pairs(*chunk)
+        kept = torch.ones(1 + sum(map(len, numbers)), dtype=torch.bool, device=device)
+        if common_only:
+            on_side = [torch.zeros_like(kept).index_fill_(0, number, True) for number in numbers]
+            kept = on_side[0] & on_side[1]
+        kept[:1].zero_()
+        dense = kept.cumsum(0)
+        for side, number, side_ranks, side_lengths in zip(chunk, numbers, ranks, lengths, strict=True):
+            here = kept[number]
+            rank = dense[number] - torch.repeat_interleave(dense[numbered_before], side.lengths.to(device))
+            side_ranks.append(rank[here])
+            kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0))).cpu()
+            ends = side.lengths.cumsum(0)
+            side_lengths.append(kept_before[ends] - kept_before[ends - side.lengths])
+    bound = len(hypotheses.ids) + len(references.ids) + 1
+    ranked = [RaggedTokens(torch.cat(ids), torch.cat(sizes), bound) for ids, sizes in zip(ranks, lengths, strict=True)]
+    return ranked[0], ranked[1]
+
+
+def _number_in_pairs(hypotheses: RaggedTokens, references: RaggedTokens) -> tuple[tuple[Tensor, ...], Tensor]:
+    """Number the distinct tokens of the first pair from 1, those of the next from there on.
+
+    Returns:
+        The numbers of the tokens of either side; ``(pairs,)`` int64, how many numbers went to the pairs before.
+    """
+    sides = (hypotheses, references)
+    device = hypotheses.ids.device
+    pair = torch.cat([torch.repeat_interleave(side.lengths) for side in sides]).to(device)
+    ids, bound = torch.cat([side.ids for side in sides]), max(side.id_bound for side in sides)
+    if bound * hypotheses.documents > 1 << KEY_BITS:
+        ids, bound = rank_in_rows(ids), len(ids) + 1
+    keys, slot = torch.sort(pair * bound + ids)
+    ascending = run_starts(keys).cumsum(0)
+    number = torch.empty_like(ascending).scatter_(0, slot, ascending)
+    sizes = hypotheses.lengths + references.lengths
+    starts = (sizes.cumsum(0) - sizes).to(device)
+    numbered_before = torch.cat((ascending.new_zeros(1), ascending))[starts]
+    return torch.split(number, [len(side.ids) for side in sides]), numbered_before
+
+
+def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator[Tensor]:
+    """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
+
+    Args:
+        long: ``(pairs,)`` int64 on the CPU, the lengths of the sides laid along words.
+        short: likewise, the lengths of the sides taken in steps.
+        device: where the chunks are worked on.
+
+    Yields:
+        The indices of some pairs, int64 on the CPU; each pair once.
+    """
+    if not len(long):
+        return
+    budget = word_budget(device)
+    step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
+    words = word_counts(long)
+    order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True)
+    words, steps = words[order], short[order]
+    start = 0
+    while start < len(order):
+        most_words = int(words[start])
+        ahead = slice(start, start + max(1, budget // (2 * most_words**2)))
+        count = torch.arange(1, len(words[ahead]) + 1)
+        padded = count * pair_words(most_words, steps[ahead].cummax(0).values)
+        own = pair_words(words[ahead], steps[ahead]).cumsum(0)
+        fits = (padded <= budget) & ((padded <= 2 * own) | (count * most_words <= step_words))
+        stop = start + max(1, int(fits.long().cumprod(0).sum()))
+        yield order[start:stop]
+        start = stop
+
+
+def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
+    """Yield ranges of padded pairs, each within the budget of mask words or a single pair."""
+    at_once = max(1, word_budget(device) // pair_words(word_count(width), steps))
+    for start in range(0, pairs, at_once):
+        yield slice(start, min(pairs, start + at_once))
+
+
+def document_rows(tokens: RaggedTokens, documents: Tensor) -> Tensor:
+    """Lay documents, chosen by int64 indices on the CPU, in rows as wide as the longest, 0 past their ends."""
+    device = tokens.ids.device
+    lengths = tokens.lengths[documents]
+    starts = (tokens.lengths.cumsum(0) - tokens.lengths)[documents].to(device)
+    place = torch.arange(int(lengths.max()), device=device)
+    inside = place < lengths.to(device).unsqueeze(1)
+    return tokens.ids[(starts.unsqueeze(1) + place) * inside] * inside

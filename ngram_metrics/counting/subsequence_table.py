@@ -1,0 +1,242 @@
+"""The table of longest common subsequences, 62 cells to a machine operation.
+
+The classical table holds in row s and column p the length of the longest common subsequence of the first s tokens of
+one text and the first p of the other. Along a row it grows by 0 or 1 a column, so a row is a bit a column: bit p of
+``increments`` says that the length grows there. With ``mask`` the columns whose token is the row's token, a row follows
+from the one above (Allison and Dix 1986; Crochemore et al. 2001 and Hyyro 2004 are the same on inverted bits):
+
+    either = increments | mask
+    increments = either & (2 * increments - either)
+
+A column is a position of the *long* side, 62 to an int64 word, so that nothing overflows; a row is a *step*, a token of
+the *short* side, taken for all pairs of a chunk at once. The subtraction borrows from the next word upwards, and a
+negative difference is a borrow. No step waits for it to ripple, as in Hyyro 2004, section 3.3: word w takes step s at
+the time s + w, when the word below has done that step one time earlier. So a time is five operations, whatever the
+number of words, and texts of any length are one case.
+
+The layout is ``(words, pairs)`` with the highest word first, which lets the skew be a view with positive strides. The
+masks of a window of times stand in a table, added up bit by bit. All sizes come from shapes; nothing depends on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+#: Positions in a word: twice a word minus a word minus a borrow then stays within an int64.
+WORD_BITS = 62
+#: Mask words in a window. The CPU's bound keeps an array below 32 MiB, up to which freed memory is used again at once.
+CPU_WORDS = 3 << 20
+ACCELERATOR_WORDS = 1 << 26
+#: Times, and words of each, whose masks are laid out together, to be read while they are in the cache.
+TILE = 64
+
+
+class MaskWindows(NamedTuple):
+    """The masks of a chunk of pairs, made for some times on request.
+
+    Attributes:
+        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 where there is none.
+        steps: ``(pairs, steps + 2 * (words - 1))`` int64, the short side's ranks between zeros: at time t the words,
+            the highest first, take the steps in the columns ``t, ..., t + words - 1``.
+        rank_bound: the largest rank there may be.
+        words: the words of a pair.
+        times: how many times there are, ``steps + words - 1``.
+        at_once: how many times a window has.
+    """
+
+    positions: Tensor
+    steps: Tensor
+    rank_bound: int
+    words: int
+    times: int
+    at_once: int
+
+    def windows(self) -> list[tuple[int, int]]:
+        """Return the windows of times, first to last."""
+        starts = range(0, self.times, self.at_once)
+        return [(start, min(self.times, start + self.at_once)) for start in starts]
+
+    def masks(self, start: int, stop: int) -> Iterator[Tensor]:
+        """Yield the masks of the times of a window, each ``(words, pairs)``, the highest word first."""
+        # Blocks of words, because the skew makes a table of a block longer by as many rows as the block has words.
+        tables = [
+            self._table(start, stop, first, min(self.words, first + TILE)) for first in range(0, self.words, TILE)
+        ]
+        pairs = len(self.positions)
+        for time in range(0, stop - start, TILE):
+            times = min(TILE, stop - start - time)
+            tiles = []
+            for table, rows in tables:
+                words = table.shape[1]
+                chosen = table.index_select(0, rows[time : time + times + words - 1].flatten())
+                # chosen is (steps, pairs, words), and one word on is one step on.
+                tiles.append(chosen.as_strided((times, words, pairs), (pairs * words, pairs * words + 1, words)))
+            yield from (tiles[0] if len(tiles) == 1 else torch.cat(tiles, 1)).unbind()
+
+    def _table(self, start: int, stop: int, first: int, last: int) -> tuple[Tensor, Tensor]:
+        """Return a block's masks ``(pairs * rows, words)``, and the row of each step and pair in it."""
+        pairs, words = len(self.positions), last - first
+        low = (self.words - last) * WORD_BITS
+        positions = self.positions[:, low : (self.words - first) * WORD_BITS]
+        steps = self.steps[:, start + first : stop + last - 1]
+        rows = min(self.rank_bound, steps.shape[1]) + 1
+        if rows <= self.rank_bound:
+            positions, steps = _rows_of_steps(positions, steps, self.rank_bound)
+        place = torch.arange(positions.shape[1], device=steps.device)
+        bit = torch.ones_like(place) << place % WORD_BITS
+        word = (words - 1) - place.div(WORD_BITS, rounding_mode="floor")
+        table = bit.new_zeros(pairs, rows * words)
+        table.scatter_add_(1, positions * words + word, bit.expand_as(positions))
+        table[:, :words].zero_()  # row 0: 'no token' matches nothing, not even itself
+        before = (torch.arange(pairs, device=steps.device) * rows).unsqueeze(1)
+        return table.view(pairs * rows, words), (steps + before).T.contiguous()
+
+
+def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindows:
+    """Prepare the masks of a chunk.
+
+    Args:
+        positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is 'no token'.
+        steps: ``(pairs, steps)`` int64, the ranks of the short side, likewise.
+        rank_bound: the largest rank there may be.
+    """
+    words = word_count(positions.shape[1])
+    times = steps.shape[1] + words - 1
+    around = steps.new_zeros(len(steps), words - 1)
+    at_once = max(1, min(times, word_budget(steps.device) // max(1, len(steps) * words)))
+    return MaskWindows(positions, torch.cat((around, steps, around), 1), rank_bound, words, times, at_once)
+
+
+class Sentences(NamedTuple):
+    """Where documents are cut: every sentence on one side then has its own table with every one on the other.
+
+    Attributes:
+        kept: ``(steps + 2 * (words - 1), pairs)`` int64: -1 where a step has a token, 0 between sentences.
+        gaps: ``(words, pairs)`` int64, the bits of the positions between sentences, the highest word first.
+    """
+
+    kept: Tensor
+    gaps: Tensor
+
+
+class TableState(NamedTuple):
+    """Where the tables of a chunk stand between two times.
+
+    Attributes:
+        increments: ``(words, pairs)`` int64, the bits of the current rows, the highest word first.
+        difference: ``(words + 1, pairs)`` int64, negative where a word borrows from the one before it; the last is 0.
+    """
+
+    increments: Tensor
+    difference: Tensor
+
+    def clone(self) -> TableState:
+        """Return a copy."""
+        return TableState(self.increments.clone(), self.difference.clone())
+
+
+def first_state(windows: MaskWindows, sentences: Sentences | None = None) -> TableState:
+    """Return the state before the first time: the row above the first, which has no bits but those of gaps."""
+    pairs = len(windows.positions)
+    increments = windows.positions.new_zeros(windows.words, pairs)
+    if sentences is not None:
+        increments.bitwise_or_(sentences.gaps)
+    return TableState(increments, windows.positions.new_zeros(windows.words + 1, pairs))
+
+
+def advance(
+    state: TableState,
+    masks: Iterable[Tensor],
+    start: int = 0,
+    sentences: Sentences | None = None,
+    history: Tensor | None = None,
+) -> TableState:
+    """Take the times of a window.
+
+    Args:
+        state: the state before the window; it is used up.
+        masks: the masks of the window's times, each ``(words, pairs)``.
+        start: the first time.
+        sentences: None where a document is one sentence.
+        history: None, or ``(times, words, pairs)`` int64 that receives the increments of each time.
+    """
+    increments, words = state.increments, len(state.increments)
+    either, spare = torch.empty_like(increments), torch.zeros_like(state.difference)
+    # The differences of this time and of the one before take turns in two buffers.
+    now, before = (spare[:-1], spare[1:], spare), (state.difference[:-1], state.difference[1:], state.difference)
+    for time, mask in enumerate(masks):
+        torch.bitwise_or(mask, increments, out=either)
+        if words > 1:
+            torch.bitwise_right_shift(before[1], 63, out=now[0]).add_(increments, alpha=2)
+        else:
+            torch.add(increments, increments, out=now[0])
+        now[0].sub_(either)
+        if sentences is None:
+            torch.bitwise_and(now[0], either, out=increments)
+        else:
+            row = increments if history is None else history[time]
+            torch.bitwise_and(now[0], either, out=row)
+            # The bit of a gap is set before every step: it pays any borrow from below, so none leaves its sentence.
+            torch.bitwise_and(row, sentences.kept[start + time : start + time + words], out=increments)
+            increments.bitwise_or_(sentences.gaps)
+        now, before = before, now
+    return TableState(increments, before[2])
+
+
+def set_bits(words: Tensor) -> Tensor:
+    """Count the bits set in each word: sums of 2, 4, 8 bits side by side, then of the bytes."""
+    words = words - (words >> 1 & 0x5555555555555555)
+    words = (words & 0x3333333333333333) + (words >> 2 & 0x3333333333333333)
+    words = words + (words >> 4) & 0x0F0F0F0F0F0F0F0F
+    for shift in (8, 16, 32):
+        words = words + (words >> shift)
+    return words & 0x7F
+
+
+def pack_bits(marks: Tensor) -> Tensor:
+    """Make words of marks ``(pairs, width)`` bool: ``(words, pairs)`` int64, the highest word first."""
+    pairs, width = marks.shape
+    words = word_count(width)
+    bits = marks.new_zeros(pairs, words * WORD_BITS, dtype=torch.int64)
+    bits[:, :width] = marks
+    place = torch.arange(WORD_BITS, device=marks.device)
+    return (bits.view(pairs, words, WORD_BITS) << place).sum(-1).flip(1).T.contiguous()
+
+
+def unpack_bits(words: Tensor, width: int) -> Tensor:
+    """Undo :func:`pack_bits`: ``(pairs, width)`` int64 of 0 and 1."""
+    place = torch.arange(WORD_BITS, device=words.device)
+    return (words.T.flip(1).unsqueeze(-1) >> place & 1).flatten(1)[:, :width]
+
+
+def word_count(width: int) -> int:
+    """Return how many words hold ``width`` positions, at least 1."""
+    return max(1, -(-width // WORD_BITS))
+
+
+def word_counts(widths: Tensor) -> Tensor:
+    """As :func:`word_count`, for ``(documents,)`` int64."""
+    return (widths + (WORD_BITS - 1)).div(WORD_BITS, rounding_mode="floor").clamp(min=1)
+
+
+def word_budget(device: torch.device) -> int:
+    """Return how many mask words one window may have on a device."""
+    return CPU_WORDS if device.type == "cpu" else ACCELERATOR_WORDS
+
+
+def pair_words(words: Any, steps: Any) -> Any:
+    """Return what one pair adds to a window, for int or Tensor: its masks, with the skew at either end, and its ids."""
+    return words * (steps + 2 * words + WORD_BITS)
+
+
+def _rows_of_steps(positions: Tensor, steps: Tensor, rank_bound: int) -> tuple[Tensor, Tensor]:
+    """Rename ranks by one of the steps that have them, from 1; 0 where no step does."""
+    row_of_rank = steps.new_zeros(len(steps), rank_bound + 1)
+    # Of several steps with one rank any one will do: all that have the rank read the same entry.
+    row_of_rank.scatter_(1, steps, torch.arange(1, steps.shape[1] + 1, device=steps.device).expand_as(steps))
+    row_of_rank[:, 0].zero_()
+    return row_of_rank.gather(1, positions), row_of_rank.gather(1, steps)

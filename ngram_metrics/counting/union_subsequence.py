@@ -1,0 +1,210 @@
+"""Hits of the union of longest common subsequences: the count behind ROUGE-Lsum (Lin 2004, section 3.2).
+
+A reference sentence has a longest common subsequence with every sentence of the hypothesis. The hits of a summary are
+the reference tokens that stand in any of them, each token counted at most as often as the hypothesis has it. Where
+several subsequences are equally long, rouge_score's choice is taken, token for token. It walks the table back from the
+last cell (reference position p, hypothesis token s), takes a pair of equal tokens wherever it stands on one, and else
+moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So at token s the walk drops to the highest
+position, not above where it stands, that equals the token or where the table's row grows; there it takes the token, or
+goes on to s - 1 from the same position.
+
+All sentences of a summary are walked at once. The bits of its reference sentences lie side by side in the words of
+:mod:`ngram_metrics.counting.subsequence_table`, with a gap between two that lets nothing through, and a gap between two
+sentences of the hypothesis starts all tables anew. The way back keeps for each position whether it is at or below where
+its sentence's walk stands: filling the bits below a candidate finds the highest one in every sentence together. The way
+back goes from high words to low ones and from the last time to the first, and so has the skew of the way down.
+
+Rows of the way down are kept for a window of times; an earlier window is worked out a second time from its first state,
+so memory does not grow with the table.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.longest_common_subsequence import (
+    document_rows,
+    padded_ranks,
+    pair_ranks,
+    row_chunks_of_words,
+    similar_pairs,
+    subsequence_lengths,
+)
+from ngram_metrics.counting.subsequence_table import (
+    WORD_BITS,
+    MaskWindows,
+    Sentences,
+    advance,
+    first_state,
+    mask_windows,
+    pack_bits,
+    unpack_bits,
+)
+from ngram_metrics.counting.token_batch import PaddedTokens, RaggedReferences, RaggedTokens
+
+
+def union_subsequence_hits(
+    hypotheses: RaggedReferences | PaddedTokens,
+    references: RaggedReferences | PaddedTokens,
+    separator_id: int | None = None,
+) -> Tensor:
+    """Count the hits of each hypothesis summary in the reference summary of the same index.
+
+    Args:
+        hypotheses: ``pairs`` summaries: ragged, their sentences and how many each summary has, also none; padded, in
+            rows ``(pairs, width)``.
+        references: as many, in the same layout, with ids of the same meaning.
+        separator_id: padded only: the id between two sentences, which is no token; without one a row is one sentence.
+
+    Returns:
+        ``(pairs,)`` int64. Padded summaries take no step that depends on data, with a separator or without.
+    """
+    if isinstance(hypotheses, PaddedTokens):
+        assert isinstance(references, PaddedTokens)
+        if separator_id is not None:
+            return _padded_hits(hypotheses, references, separator_id)
+        # Of one sentence with one, the union is the subsequence itself, and no token is in it too often.
+        return subsequence_lengths(hypotheses, references)
+    assert isinstance(references, RaggedReferences)
+    if all(int(side.counts.max()) <= 1 for side in (hypotheses, references) if len(side.counts)):
+        return subsequence_lengths(_joined(hypotheses), _joined(references))
+    return _ragged_hits(hypotheses, references)
+
+
+def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_id: int) -> Tensor:
+    width, steps = references.ids.shape[1], hypotheses.ids.shape[1]
+    hits = [references.lengths.new_zeros(0)]
+    for rows in row_chunks_of_words(len(references.ids), width, steps, references.ids.device):
+        tokens = torch.cat((references.ids[rows], hypotheses.ids[rows]), 1) != separator_id
+        ranks = padded_ranks(references, hypotheses, rows) * tokens
+        hits.append(_chunk_hits(ranks[:, :width], ranks[:, width:], width + steps))
+    return torch.cat(hits)
+
+
+def _ragged_hits(hypotheses: RaggedReferences, references: RaggedReferences) -> Tensor:
+    whole = pair_ranks(_joined(hypotheses), _joined(references), common_only=False)
+    hypothesis, reference = (
+        _with_gaps(ranked, side) for ranked, side in zip(whole, (hypotheses, references), strict=True)
+    )
+    device = reference.ids.device
+    hits = reference.ids.new_zeros(reference.documents)
+    for pairs in similar_pairs(reference.lengths, hypothesis.lengths, device):
+        positions, steps = document_rows(reference, pairs), document_rows(hypothesis, pairs)
+        hits[pairs.to(device)] = _chunk_hits(positions, steps, positions.shape[1] + steps.shape[1])
+    return hits
+
+
+def _joined(summaries: RaggedReferences) -> RaggedTokens:
+    """Return each summary as one document."""
+    summary = torch.repeat_interleave(summaries.counts)
+    lengths = torch.zeros_like(summaries.counts).index_add(0, summary, summaries.tokens.lengths)
+    return summaries.tokens._replace(lengths=lengths)
+
+
+def _with_gaps(ranked: RaggedTokens, summaries: RaggedReferences) -> RaggedTokens:
+    """Put a 0 behind every sentence of summaries whose tokens are ranked from 1."""
+    sentence = torch.repeat_interleave(summaries.tokens.lengths).to(ranked.ids.device)
+    ids = ranked.ids.new_zeros(len(ranked.ids) + len(summaries.tokens.lengths))
+    ids[torch.arange(len(sentence), device=sentence.device) + sentence] = ranked.ids
+    return RaggedTokens(ids, ranked.lengths + summaries.counts, ranked.id_bound)
+
+
+def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return the hits ``(pairs,)`` of one chunk.
+
+    Args:
+        positions: ``(pairs, width)`` int64, the ranks of the reference's tokens, 0 between and behind sentences.
+        steps: ``(pairs, steps)`` int64, those of the hypothesis.
+        rank_bound: the largest rank there may be.
+    """
+    if positions.shape[1] == 0 or steps.shape[1] == 0:
+        return positions.new_zeros(len(positions))
+    union = unpack_bits(_union_bits(positions, steps, rank_bound), positions.shape[1])
+    counts = steps.new_zeros(2, len(steps), rank_bound + 1)
+    counts[0].scatter_add_(1, positions, union)
+    counts[1].scatter_add_(1, steps, torch.ones_like(steps))
+    # rouge_score counts down what is left of a token on either side. The reference never runs out first: a position is
+    # hit once. So the order does not matter. Gaps have rank 0 and are never hit.
+    return counts.amin(0).sum(1)
+
+
+class _Walk(NamedTuple):
+    """Where the walks of all sentences stand between two times.
+
+    Attributes:
+        hit: ``(words, pairs)`` int64, the positions taken so far.
+        reach: ``(words, pairs)`` int64, the positions not above where their sentence's walk stands.
+        below: ``(words + 1, pairs)`` int64, the positions at or below the latest candidate of their sentence, behind a
+            word of 0: what the words below fill on from.
+        fills: for each distance 1, 2, 4, ... ``(words, pairs)`` int64, the positions that have no gap among so many
+            positions from themselves upwards, and may be filled from just above those.
+    """
+
+    hit: Tensor
+    reach: Tensor
+    below: Tensor
+    fills: tuple[tuple[int, Tensor], ...]
+
+
+def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return the positions hit, as bits: ``(words, pairs)`` int64, the highest word first."""
+    windows = mask_windows(positions, steps, rank_bound)
+    tokens = (windows.steps != 0).long().neg().T.contiguous()
+    sentences = Sentences(tokens, pack_bits(positions == 0))
+    states = [first_state(windows, sentences)]
+    for start, stop in windows.windows()[:-1]:
+        states.append(advance(states[-1].clone(), windows.masks(start, stop), start, sentences))
+    walk = _first_walk(windows, sentences)
+    while states:
+        start, stop = windows.windows()[len(states) - 1]
+        masks = list(windows.masks(start, stop))
+        rows = positions.new_empty(stop - start, *walk.hit.shape)
+        advance(states.pop(), masks, start, sentences, rows)
+        walk = _walk_back(walk, masks, rows, sentences, start)
+    return walk.hit
+
+
+def _first_walk(windows: MaskWindows, sentences: Sentences) -> _Walk:
+    gaps = sentences.gaps
+    fills, distance = [(1, ~gaps)], 1
+    while distance * 2 <= WORD_BITS:
+        fills.append((distance * 2, fills[-1][1] & fills[-1][1] >> distance))
+        distance *= 2
+    below = gaps.new_zeros(windows.words + 1, gaps.shape[1])
+    return _Walk(torch.zeros_like(gaps), torch.full_like(gaps, -1), below, tuple(fills))
+
+
+def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: Sentences, start: int) -> _Walk:
+    """Take the times of a window, the last one first.
+
+    Args:
+        walk: where the walks stand; it is used up.
+        masks: the masks of the window's times, each ``(words, pairs)``.
+        rows: ``(times, words, pairs)`` int64, the increments of each time.
+        sentences: where the documents are cut.
+        start: the window's first time.
+    """
+    hit, reach, below, fills = walk
+    words, inside = len(hit), ~sentences.gaps
+    between = ~sentences.kept
+    filled = torch.empty_like(hit)
+    shifted = torch.empty_like(hit)
+    for time in range(len(masks) - 1, -1, -1):
+        torch.bitwise_or(rows[time], masks[time], out=filled).bitwise_and_(inside).bitwise_and_(reach)
+        if words > 1:
+            # The word above hands down, past the top, that it has filled its lowest position.
+            torch.bitwise_and(below[:-1], 1, out=shifted).bitwise_left_shift_(WORD_BITS)
+            filled.bitwise_or_(shifted)
+        for distance, free in fills:
+            torch.bitwise_right_shift(filled, distance, out=shifted).bitwise_and_(free)
+            filled.bitwise_or_(shifted)
+        below[1:].copy_(filled)
+        # What is filled and has nothing filled right above, is the candidate itself.
+        torch.bitwise_right_shift(filled, 1, out=shifted).bitwise_and_(fills[0][1])
+        shifted.bitwise_xor_(filled).bitwise_and_(masks[time])
+        hit.bitwise_or_(shifted)
+        torch.bitwise_xor(filled, shifted, out=reach).bitwise_or_(between[start + time : start + time + words])
+    return _Walk(hit, reach, below, fills)
