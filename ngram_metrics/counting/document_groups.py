@@ -1,0 +1,154 @@
+"""Groups of documents, laid out so that the documents of a group can be compared with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.chunks import ragged_chunks
+from ngram_metrics.counting.keys import Digits, bit_length
+from ngram_metrics.counting.token_batch import RaggedTokens, flat_positions
+
+#: Rows times tokens of the largest group in a pool of several: a matrix with a column for each n-gram is not larger.
+POOL_CELLS = 1 << 24
+
+
+class DocumentGroups(NamedTuple):
+    """Documents in groups, laid end to end.
+
+    Attributes:
+        tokens: all documents, those of the first group first.
+        counts: ``(groups,)`` int64 on the CPU, how many documents each group has; also none.
+    """
+
+    tokens: RaggedTokens
+    counts: Tensor
+
+    def slice(self, start: int, stop: int) -> DocumentGroups:
+        """Return groups ``start`` up to ``stop``, sharing storage."""
+        before = int(self.counts[:start].sum())
+        counts = self.counts[start:stop]
+        return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts)
+
+    def padded_lengths(self) -> Tensor:
+        """Return the tokens of each document, ``(groups, documents)`` int64 on the CPU; 0 for a missing one."""
+        groups = len(self.counts)
+        width = int(self.counts.max()) if groups else 0
+        lengths = self.counts.new_zeros(groups * width)
+        lengths[torch.repeat_interleave(self.counts) * width + flat_positions(self.counts)] = self.tokens.lengths
+        return lengths.view(groups, width)
+
+
+class Pool(NamedTuple):
+    """Hypotheses and references of some groups, each document in a row of its own.
+
+    A group has ``depth`` rows: its hypotheses from row 0, its references from row ``first_reference``; rows are left
+    free where it has fewer than another group. Hypotheses that are the references have their rows once.
+
+    Attributes:
+        groups: the first group and the one past the last.
+        digits: the tokens of all documents.
+        row: ``(slots,)`` int64, the row of each slot's document: the group in the pool times ``depth``, and the row in
+            the group.
+        depth: rows of a group.
+        first_reference: the largest number of hypotheses in a group; 0 where they are the references.
+        hypothesis_lengths: ``(groups, hypotheses)`` int64 on the device, tokens; 0 for a missing one.
+        reference_lengths: ``(groups, references)`` int64, likewise.
+    """
+
+    groups: tuple[int, int]
+    digits: Digits
+    row: Tensor
+    depth: int
+    first_reference: int
+    hypothesis_lengths: Tensor
+    reference_lengths: Tensor
+
+    @property
+    def same(self) -> bool:
+        """Whether the hypotheses are the references."""
+        return self.hypothesis_lengths is self.reference_lengths
+
+    @property
+    def size(self) -> int:
+        """The number of groups."""
+        return len(self.hypothesis_lengths)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of all groups."""
+        return self.size * self.depth
+
+    def row_group(self) -> Tensor:
+        """Return the group of each row, ``(rows,)`` int64 from 0."""
+        return torch.arange(self.size, device=self.row.device).repeat_interleave(self.depth)
+
+    def row_in_group(self) -> Tensor:
+        """Return where in its group each row stands, ``(rows,)`` int64."""
+        return torch.arange(self.depth, device=self.row.device).repeat(self.size)
+
+
+def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) -> Iterator[Pool]:
+    """Cut groups into pools, in order; each is within the budgets or a single group.
+
+    Args:
+        hypotheses: documents of each group.
+        references: documents of the same groups; the same object twice is laid out once.
+        pairs: the largest number of pairs of a hypothesis and a reference, each group as large as the largest.
+    """
+    same = references is hypotheses
+    sizes = torch.zeros_like(hypotheses.counts)
+    for side in (hypotheses,) if same else (hypotheses, references):
+        sizes.index_add_(0, torch.repeat_interleave(side.counts), side.tokens.lengths)
+    for start, stop in ragged_chunks(sizes, hypotheses.tokens.ids.device):
+        measures = torch.stack((hypotheses.counts, references.counts, sizes), 1)[start:stop].tolist()
+        for first, last in _even_runs(measures, pairs):
+            groups = start + first, start + last
+            some = hypotheses.slice(*groups)
+            yield _pool(groups, some, some if same else references.slice(*groups))
+
+
+def _even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]]:
+    """Cut groups of so many hypotheses, references and tokens where padding them to the largest would cost too much."""
+    first, height, width, tokens = 0, 0, 0, 0
+    for group, (own_height, own_width, own_tokens) in enumerate(measures):
+        height, width, tokens = max(height, own_height), max(width, own_width), max(tokens, own_tokens)
+        count = group + 1 - first
+        if group > first and (count * height * width > pairs or count * (height + width) * tokens > POOL_CELLS):
+            yield first, group
+            first, height, width, tokens = group, own_height, own_width, own_tokens
+    if measures:
+        yield first, len(measures)
+
+
+def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: DocumentGroups) -> Pool:
+    """Lay the documents of a few groups into rows."""
+    device = hypotheses.tokens.ids.device
+    same = references is hypotheses
+    hypothesis_lengths = hypotheses.padded_lengths().to(device)
+    reference_lengths = hypothesis_lengths if same else references.padded_lengths().to(device)
+    first_reference = 0 if same else hypothesis_lengths.shape[1]
+    depth = first_reference + reference_lengths.shape[1]
+    sides = (references,) if same else (hypotheses, references)
+    first_rows = (0, first_reference)
+    document_group = torch.cat([torch.repeat_interleave(side.counts) for side in sides])
+    document_row = torch.cat([flat_positions(s.counts) + first for s, first in zip(sides, first_rows, strict=False)])
+    lengths = torch.cat([side.tokens.lengths for side in sides])
+    remaining = torch.repeat_interleave(lengths, lengths) - flat_positions(lengths)
+    digits = Digits(
+        torch.cat([side.tokens.ids for side in sides]) + 1,
+        remaining.to(device),
+        bit_length(max(side.tokens.id_bound for side in sides)),
+        torch.repeat_interleave(document_group, lengths).to(device),
+        bit_length(groups[1] - groups[0] - 1),
+    )
+    row = torch.repeat_interleave(document_group * depth + document_row, lengths).to(device)
+    return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)
+
+
+def indices(mask: Tensor) -> Tensor:
+    """Return where a mask ``(slots,)`` is set; to select by these is faster than by the mask."""
+    return mask.nonzero().squeeze(1)
