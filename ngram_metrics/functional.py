@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
 from ngram_metrics.scores.bleu import BleuMetric
+from ngram_metrics.scores.chrf import ChrfMetric
+from ngram_metrics.scores.overlap import OverlapMetric
+from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_metric
 from ngram_metrics.scores.statistics import Average, averaged_score, check_average
+from ngram_metrics.text.characters import CharacterReader
 from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.samples import SampleReader, samples_of
 
-__all__ = ["bleu_score"]
+__all__ = ["bleu_score", "rouge_score", "chrf_score", "ngram_overlap", "get_score", "pad2max"]
 
 
 def bleu_score(
@@ -62,3 +69,193 @@ def bleu_score(
     metric = BleuMetric(ngram, smooth, smooth_value, weights, effective_order)
     batch = WordReader(tokenizer, lowercase, pad_id).read(preds, target, torch.device(device or "cpu"))
     return averaged_score(metric, metric.statistics(*batch), cast(Average, average))
+
+
+def rouge_score(
+    preds: Any,
+    target: Any,
+    accumulate: str = "best",
+    use_stemmer: bool = False,
+    normalizer: Callable[[str], str] | None = None,
+    tokenizer: Any = None,
+    rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    average: str = "macro",
+    sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+    sentence_separator_id: int | None = None,
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> dict[str, Tensor]:
+    """Return ROUGE, with the parameters of ``torchmetrics.functional.text.rouge_score``, and ours after them.
+
+    Args:
+        preds: hypotheses, as for :func:`bleu_score`.
+        target: references.
+        accumulate: see :class:`ngram_metrics.ROUGEScore`, as for all that follow.
+        use_stemmer: see there.
+        normalizer: see there.
+        tokenizer: see there.
+        rouge_keys: see there.
+        average: see there.
+        sentence_splitter: see there.
+        sentence_separator_id: see there.
+        pad_id: see there.
+        device: where text and lists are counted, by default the CPU.
+
+    Returns:
+        ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` in 0..1, or
+        ``(sentences,)`` for ``"none"``.
+
+    Raises:
+        ValueError, TypeError, ModuleNotFoundError: as :class:`ngram_metrics.ROUGEScore`.
+
+    Example:
+        >>> from ngram_metrics.functional import rouge_score
+        >>> scores = rouge_score("My name is John", "Is your name John", rouge_keys="rouge1")
+        >>> scores["rouge1_fmeasure"]
+        tensor(0.7500, dtype=torch.float64)
+    """
+    check_average(average)
+    keys = checked_keys(rouge_keys)
+    metric = rouge_metric(keys, accumulate, average)
+    reader = RougeReader(
+        use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
+    )
+    batch = reader.read(preds, target, torch.device(device or "cpu"))
+    return by_key(averaged_score(metric, metric.statistics(*batch), cast(Average, average)), keys)
+
+
+def chrf_score(
+    preds: Any,
+    target: Any,
+    char_order: int = 6,
+    word_order: int = 0,
+    beta: float = 2.0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+    average: str = "micro",
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return chrF, or with ``word_order=2`` chrF++, by default of the corpus as sacrebleu.
+
+    Args:
+        preds: hypotheses, as for :func:`bleu_score`; of ids, the ids are the characters.
+        target: references.
+        char_order: see :class:`ngram_metrics.ChrF`, as for all that follow.
+        word_order: see there.
+        beta: see there.
+        lowercase: see there.
+        whitespace: see there.
+        eps_smoothing: see there.
+        average: see there.
+        pad_id: see there.
+        device: where text and lists are counted, by default the CPU.
+
+    Returns:
+        ``()`` in 0..1, or ``(sentences,)`` for ``"none"``.
+
+    Raises:
+        ValueError, TypeError: as :class:`ngram_metrics.ChrF`.
+
+    Example:
+        >>> from ngram_metrics.functional import chrf_score
+        >>> chrf_score(["abc"], ["abcdefgh"])
+        tensor(0.3225, dtype=torch.float64)
+    """
+    check_average(average)
+    metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
+    reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
+    batch = reader.read(preds, target, torch.device(device or "cpu"))
+    return averaged_score(metric, metric.statistics(*batch), cast(Average, average))
+
+
+def ngram_overlap(
+    preds: Any,
+    target: Any,
+    ngram: int = 1,
+    average: str = "macro",
+    tokenizer: Any = None,
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return the clipped n-gram overlap, 2c / (h + r), of one order.
+
+    Args:
+        preds: hypotheses, as for :func:`bleu_score`, or padded ids ``(sentences, samples, width)``.
+        target: references.
+        ngram: see :class:`ngram_metrics.NgramOverlap`, as for all that follow.
+        average: see there.
+        tokenizer: see there.
+        pad_id: see there.
+        device: where text and lists are counted, by default the CPU.
+
+    Returns:
+        ``()`` in 0..1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.
+
+    Raises:
+        ValueError, TypeError: as :class:`ngram_metrics.NgramOverlap`.
+
+    Example:
+        >>> from ngram_metrics.functional import ngram_overlap
+        >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
+        tensor(0.6667, dtype=torch.float64)
+    """
+    check_average(average)
+    metric, samples = OverlapMetric(ngram), samples_of(preds)
+    batch = SampleReader(tokenizer, pad_id=pad_id).read(preds, target, torch.device(device or "cpu"))
+    scores = averaged_score(metric, metric.statistics(*batch), cast(Average, average))
+    return scores if samples is None or average != "none" else scores.reshape(-1, samples)
+
+
+def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) -> Tensor:
+    """Return the overlap of each sample with its reference: torch_ngram's ``get_score``, with exact clipped counts.
+
+    Args:
+        ref_tensor: ``(batch, width)``, padded ids.
+        sys_tensor: ``(batch, samples, width)``, padded ids.
+        pad_id: the id that is no token.
+        n_gram: the order, at least 1.
+
+    Returns:
+        ``(batch, samples)`` in 0..1, float64 where the device has it. See :mod:`ngram_metrics.scores.overlap` for where
+        torch_ngram gives another number.
+
+    Raises:
+        ValueError, TypeError: tensors of other shapes or dtypes.
+
+    Example:
+        >>> import torch
+        >>> from ngram_metrics.functional import get_score
+        >>> get_score(torch.tensor([[1, 2, 3, 4]]), torch.tensor([[[1, 2, 3, 0], [2, 4, 6, 8]]]), pad_id=0, n_gram=2)
+        tensor([[0.8000, 0.0000]], dtype=torch.float64)
+    """
+    if sys_tensor.dim() != 3 or ref_tensor.dim() != 2:
+        raise ValueError(
+            f"ref_tensor has shape {tuple(ref_tensor.shape)} and sys_tensor {tuple(sys_tensor.shape)}: "
+            "expected (batch, width) and (batch, samples, width)"
+        )
+    return ngram_overlap(sys_tensor, ref_tensor, n_gram, average="none", pad_id=pad_id)
+
+
+def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
+    """Pad id tensors to the longest and stack them: torch_ngram's ``pad2max``.
+
+    Args:
+        input_tensors: at least one; int64, alike in all dimensions but the last.
+        pad_id: what the gaps are filled with.
+
+    Returns:
+        ``(tensors, ..., longest)`` int64.
+
+    Raises:
+        ValueError: no tensor.
+        TypeError: a tensor that is not int64.
+    """
+    if not input_tensors:
+        raise ValueError("input_tensors is empty: expected at least one tensor")
+    for index, tensor in enumerate(input_tensors):
+        if tensor.dtype != torch.int64:
+            raise TypeError(f"tensor {index} is {tensor.dtype}: expected int64 token ids")
+    longest = max(tensor.shape[-1] for tensor in input_tensors)
+    return torch.stack([pad(tensor, (0, longest - tensor.shape[-1]), value=pad_id) for tensor in input_tensors])

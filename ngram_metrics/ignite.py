@@ -7,9 +7,10 @@ deliberate difference: a ``str`` is text and is split into words, where ignite w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
+from ignite import distributed as idist
 from ignite import metrics as ignite_metrics
 from ignite.exceptions import NotComputableError
 from ignite.metrics.metric import reinit__is_reduced, sync_all_reduce
@@ -17,19 +18,29 @@ from torch import Tensor
 
 from ngram_metrics.metrics.accumulator import Reader
 from ngram_metrics.scores.bleu import BleuMetric
-from ngram_metrics.scores.statistics import Metric, pack, row_width, unpack
+from ngram_metrics.scores.chrf import ChrfMetric
+from ngram_metrics.scores.overlap import OverlapMetric
+from ngram_metrics.scores.rouge import Reducer, RougeMetric, by_key, checked_keys, rouge_metric
+from ngram_metrics.scores.statistics import Metric, check_average, pack, row_width, unpack
+from ngram_metrics.text.characters import CharacterReader
 from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.samples import SampleReader
 
-__all__ = ["Bleu"]
+__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap"]
 
 _CPU = torch.device("cpu")
 _IGNITE_SMOOTHINGS = ["no_smooth", "smooth1", "nltk_smooth2", "smooth2"]
 
 
 class _Face(ignite_metrics.Metric):
-    """Counts batches and scores their sum or their mean, on the device that ignite is told."""
+    """Counts batches and scores their sum, their mean, or each sentence, on the device that ignite is told.
 
-    _state_dict_all_req_keys = ("_row", "_score_sum", "_sentences")
+    ``update`` takes ``(y_pred, y)`` or ``{"y_pred": ..., "y": ...}``: hypotheses, and for each its reference or a list
+    of them, as text, tokens, ids, or padded id tensors. Counts are int64.
+    """
+
+    _state_dict_all_req_keys = ("_row", "_score_sum", "_sentences", "_rows")
 
     def __init__(
         self,
@@ -39,8 +50,7 @@ class _Face(ignite_metrics.Metric):
         output_transform: Callable[[Any], Any],
         device: str | torch.device,
     ) -> None:
-        if average not in ["macro", "micro"]:
-            raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
+        check_average(average)
         self.reader, self.metric, self.average = reader, metric, average
         # ignite would hand over (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform=output_transform, device=device, skip_unrolling=True)
@@ -48,9 +58,12 @@ class _Face(ignite_metrics.Metric):
     @reinit__is_reduced
     def reset(self) -> None:
         """Forget all batches."""
-        self._row = torch.zeros(row_width(self.metric.layout), dtype=torch.int64, device=self._device)
-        self._score_sum = torch.zeros((), dtype=self._double_dtype, device=self._device)
+        width, dtype = row_width(self.metric.layout), self.metric.row_dtype
+        self._row = torch.zeros(width, dtype=dtype, device=self._device)
+        self._score_sum = torch.zeros(self.metric.score_shape, dtype=self._double_dtype, device=self._device)
         self._sentences = 0
+        self._rows = torch.zeros(0, width, dtype=dtype, device=self._device)
+        self._new_rows: list[Tensor] = []
 
     @reinit__is_reduced
     def update(self, output: tuple[Any, Any]) -> None:
@@ -59,28 +72,53 @@ class _Face(ignite_metrics.Metric):
         if not isinstance(y_pred, str) and len(y_pred) != len(y):
             raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
         statistics = self.metric.statistics(*self.reader.read(y_pred, y, self._device))
-        scores = self.metric.score(statistics)
-        row = self._row + pack(statistics, self.metric.layout).sum(0).to(self._device)
-        self._score_sum = self._score_sum + scores.sum(0).to(self._score_sum)
-        self._row, self._sentences = row, self._sentences + len(scores)
+        rows = pack(statistics, self.metric.layout)
+        if self.average == "none":
+            self._new_rows.append(rows.to(self._device))
+        elif self.average == "macro":
+            self._score_sum = self._score_sum + self.metric.score(statistics).sum(0).to(self._score_sum)
+        self._row, self._sentences = self._row + rows.sum(0).to(self._device), self._sentences + len(rows)
 
     @sync_all_reduce("_row", "_score_sum", "_sentences")
     def compute(self) -> Any:
-        """Return the score of all batches since the last reset."""
-        if self.average == "micro":
-            return float(self.metric.score(unpack(self._row, self.metric.layout)))
+        """Return the score of all batches since the last reset; for average none rank by rank."""
         if self._sentences == 0:
-            name = type(self).__name__
-            raise NotComputableError(f"{name} must have at least one example before it can be computed.")
-        mean: Tensor = self._score_sum / self._sentences
-        return mean
+            return self._empty()
+        if self.average == "none":
+            return self._named(self.metric.score(unpack(self._gathered_rows(), self.metric.layout)))
+        if self.average == "micro":
+            return self._named(self.metric.score(unpack(self._row, self.metric.layout)))
+        return self._named(self._score_sum / self._sentences)
+
+    def _named(self, score: Tensor) -> Any:
+        """Return a score, or its parts by name, as ``compute`` does."""
+        return score
+
+    def _empty(self) -> Any:
+        """Return what ``compute`` gives before any data, or raise."""
+        raise NotComputableError(f"{type(self).__name__} must have at least one example before it can be computed.")
+
+    def _join_rows(self) -> Tensor:
+        self._rows, self._new_rows = torch.cat([self._rows, *self._new_rows]), []
+        return self._rows
+
+    def _gathered_rows(self) -> Tensor:
+        """Return the rows of all ranks; ranks may have different numbers of them."""
+        rows = self._join_rows()
+        if idist.get_world_size() == 1:
+            return rows
+        counts = idist.all_gather(torch.tensor([len(rows)], device=rows.device)).tolist()  # type: ignore[union-attr]
+        padded = torch.cat((rows, rows.new_zeros(max(counts) - len(rows), rows.shape[1])))
+        gathered = cast(Tensor, idist.all_gather(padded)).reshape(len(counts), max(counts), rows.shape[1])
+        return torch.cat([of_rank[:count] for of_rank, count in zip(gathered, counts, strict=True)])
+
+    def _state_dict_per_rank(self) -> Any:
+        self._join_rows()
+        return super()._state_dict_per_rank()
 
 
 class Bleu(_Face):
     """BLEU attached to an ignite engine. See :mod:`ngram_metrics.scores.bleu` for the formula.
-
-    ``update`` takes ``(y_pred, y)`` or ``{"y_pred": ..., "y": ...}``: hypotheses, and for each its reference or a list
-    of them, as text, tokens, ids, or padded id tensors. Counts are int64 where ignite's are floating point.
 
     Args:
         ngram: the longest order.
@@ -120,6 +158,215 @@ class Bleu(_Face):
     ) -> None:
         if ngram > 0 and smooth not in _IGNITE_SMOOTHINGS:
             raise ValueError(f"Smooth is not valid (expected: {_IGNITE_SMOOTHINGS}, got: {smooth})")
+        metric = BleuMetric(ngram, smooth)
+        if average not in ["macro", "micro"]:
+            raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
+        super().__init__(WordReader(tokenizer, pad_id=pad_id), metric, average, output_transform, device)
+
+    def _named(self, score: Tensor) -> Tensor | float:
+        return float(score) if self.average == "micro" else score
+
+    def _empty(self) -> float:
+        return 0.0 if self.average == "micro" else super()._empty()
+
+
+class _RougeFace(_Face):
+    """ROUGE with ignite's parameters: the mean over the sentences of precision, recall and F of each variant."""
+
+    def __init__(
+        self,
+        variants: Sequence[int | str],
+        multiref: str,
+        alpha: float,
+        output_transform: Callable[[Any], Any],
+        device: str | torch.device,
+        pad_id: int | Sequence[int] | None,
+        tokenizer: Any,
+    ) -> None:
+        if not 0 <= alpha <= 1:
+            raise ValueError(f"alpha must be in interval [0, 1] (got : {alpha})")
+        reducers: dict[str, Reducer] = {"best": "best_recall", "average": "sum"}
+        if multiref not in reducers:
+            raise ValueError(f"multiref : valid values are {list(reducers)} (got : {multiref})")
+        for variant in variants:
+            if variant != "L" and (isinstance(variant, bool) or not isinstance(variant, int)):
+                raise ValueError("variant must be 'L' or integer greater to zero")
+            if variant != "L" and int(variant) < 1:
+                raise ValueError(f"ngram order must be greater than zero (got : {variant})")
+        metric = RougeMetric(tuple(variants), reducers[multiref], alpha)
+        super().__init__(WordReader(tokenizer, pad_id=pad_id), metric, "macro", output_transform, device)
+        self._variants = tuple(variants)
+
+    def _named(self, score: Tensor) -> dict[str, float]:
+        values = score.tolist()
+        return {
+            f"Rouge-{variant}-{letter}": values[number][column]
+            for number, variant in enumerate(self._variants)
+            for column, letter in enumerate("PRF")
+        }
+
+    def _empty(self) -> Any:
+        raise NotComputableError("Rouge metric must have at least one example before being computed")
+
+
+class Rouge(_RougeFace):
+    """Several ROUGE variants at once, one tokenization and one sort for all. See :mod:`ngram_metrics.scores.rouge`.
+
+    Args:
+        variants: orders of n-grams, at least 1, and ``"L"``; by default 1, 2, 4 and L.
+        multiref: of several references, ``"average"`` adds up the counts and ``"best"`` takes the highest recall.
+        alpha: the weight in F, in 0..1: 0, the default, makes F the recall, 1 the precision, 0.5 gives F1.
+        output_transform: from the engine's output to what ``update`` takes.
+        device: where the counts are accumulated.
+        pad_id: for ids: the id or ids that are no tokens.
+        tokenizer: for text, see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+
+    ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and ``-F`` for each variant.
+
+    Raises:
+        ValueError: a setting out of its range; different numbers of hypotheses and references.
+        NotComputableError: ``compute`` before any data.
+
+    Example:
+        >>> from ngram_metrics.ignite import Rouge
+        >>> metric = Rouge(variants=["L", 2], multiref="best")
+        >>> candidate = "the cat is not there".split()
+        >>> references = ["the cat is on the mat".split(), "there is a cat on the mat".split()]
+        >>> metric.update(([candidate], [references]))
+        >>> metric.compute()
+        {'Rouge-L-P': 0.6, 'Rouge-L-R': 0.5, 'Rouge-L-F': 0.5, 'Rouge-2-P': 0.5, 'Rouge-2-R': 0.4, 'Rouge-2-F': 0.4}
+    """
+
+    def __init__(
+        self,
+        variants: Sequence[int | str] | None = None,
+        multiref: str = "average",
+        alpha: float = 0,
+        output_transform: Callable[[Any], Any] = lambda x: x,
+        device: str | torch.device = _CPU,
+        *,
+        pad_id: int | Sequence[int] | None = None,
+        tokenizer: Any = None,
+    ) -> None:
+        chosen: Sequence[int | str] = variants if variants else [1, 2, 4, "L"]
+        super().__init__(chosen, multiref, alpha, output_transform, device, pad_id, tokenizer)
+
+
+class RougeN(_RougeFace):
+    """ROUGE-N. See :class:`Rouge` for the parameters; ``ngram`` is the order."""
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        multiref: str = "average",
+        alpha: float = 0,
+        output_transform: Callable[[Any], Any] = lambda x: x,
+        device: str | torch.device = _CPU,
+        *,
+        pad_id: int | Sequence[int] | None = None,
+        tokenizer: Any = None,
+    ) -> None:
+        super().__init__([ngram], multiref, alpha, output_transform, device, pad_id, tokenizer)
+
+
+class RougeL(_RougeFace):
+    """ROUGE-L. See :class:`Rouge` for the parameters."""
+
+    def __init__(
+        self,
+        multiref: str = "average",
+        alpha: float = 0,
+        output_transform: Callable[[Any], Any] = lambda x: x,
+        device: str | torch.device = _CPU,
+        *,
+        pad_id: int | Sequence[int] | None = None,
+        tokenizer: Any = None,
+    ) -> None:
+        super().__init__(["L"], multiref, alpha, output_transform, device, pad_id, tokenizer)
+
+
+class ROUGEScore(_Face):
+    """ROUGE with the parameters and keys of :class:`ngram_metrics.ROUGEScore`, for an ignite engine.
+
+    ``compute`` returns a dict of floats, for average none of tensors ``(sentences,)``; before any data it raises
+    NotComputableError.
+    """
+
+    def __init__(
+        self,
+        use_stemmer: bool = False,
+        normalizer: Callable[[str], str] | None = None,
+        tokenizer: Any = None,
+        accumulate: str = "best",
+        rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+        average: str = "macro",
+        sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+        sentence_separator_id: int | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        output_transform: Callable[[Any], Any] = lambda x: x,
+        device: str | torch.device = _CPU,
+    ) -> None:
+        self.rouge_keys = checked_keys(rouge_keys)
+        wants_sentences = "rougeLsum" in self.rouge_keys
+        reader = RougeReader(
+            use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, wants_sentences
+        )
+        metric = rouge_metric(self.rouge_keys, accumulate, average)
+        super().__init__(reader, metric, average, output_transform, device)
+
+    def _named(self, score: Tensor) -> dict[str, Any]:
+        named = by_key(score, self.rouge_keys)
+        return named if self.average == "none" else {key: value.item() for key, value in named.items()}
+
+
+class _NumberFace(_Face):
+    """A metric of one number: a float, for average none a tensor ``(sentences,)``."""
+
+    def _named(self, score: Tensor) -> Tensor | float:
+        return score if self.average == "none" else float(score)
+
+
+class ChrF(_NumberFace):
+    """chrF with the parameters of :class:`ngram_metrics.ChrF`, for an ignite engine.
+
+    ``compute`` returns a float, for average none a tensor ``(sentences,)``; before any data it raises
+    NotComputableError.
+    """
+
+    def __init__(
+        self,
+        char_order: int = 6,
+        word_order: int = 0,
+        beta: float = 2.0,
+        lowercase: bool = False,
+        whitespace: bool = False,
+        eps_smoothing: bool = False,
+        average: str = "micro",
+        pad_id: int | Sequence[int] | None = None,
+        output_transform: Callable[[Any], Any] = lambda x: x,
+        device: str | torch.device = _CPU,
+    ) -> None:
+        metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
+        reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
+        super().__init__(reader, metric, average, output_transform, device)
+
+
+class NgramOverlap(_NumberFace):
+    """N-gram overlap with the parameters of :class:`ngram_metrics.NgramOverlap`, for an ignite engine.
+
+    ``compute`` returns a float, for average none a tensor with one score for each hypothesis; before any data it raises
+    NotComputableError.
+    """
+
+    def __init__(
+        self,
+        ngram: int = 1,
+        average: str = "macro",
+        tokenizer: Any = None,
+        pad_id: int | Sequence[int] | None = None,
+        output_transform: Callable[[Any], Any] = lambda x: x,
+        device: str | torch.device = _CPU,
+    ) -> None:
         super().__init__(
-            WordReader(tokenizer, pad_id=pad_id), BleuMetric(ngram, smooth), average, output_transform, device
+            SampleReader(tokenizer, pad_id=pad_id), OverlapMetric(ngram), average, output_transform, device
         )

@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import torch
 import torchmetrics
+from lightning_utilities import apply_to_collection
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.metrics.settings import callables_number, settings_digest
 from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
 
+#: What torchmetrics notes and turns while ``forward`` runs.
+_SWITCHES = (
+    "_update_count",
+    "_computed",
+    "_forward_cache",
+    "_to_sync",
+    "_should_unsync",
+    "_enable_grad",
+    "_is_synced",
+    "_cache",
+    "compute_on_cpu",
+)
+
 
 class Reader(Protocol):
     """What turns a batch, as the caller gave it, into token batches."""
 
-    def read(self, preds: Any, target: Any, device: torch.device) -> tuple[Any, Any]:
-        """Return hypotheses and references."""
+    def read(self, preds: Any, target: Any, device: torch.device) -> tuple[Any, ...]:
+        """Return what the metric's ``statistics`` takes: hypotheses, references, and what else it needs."""
 
 
 class Accumulator(torchmetrics.Metric):
     """Counts batches and scores their sum, their mean, or each sentence.
 
-    States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.metrics.settings`); ``row``,
-    the summed counts, int64; for macro ``score_sum``, float64, and ``sentences``, int64; for none ``rows``, a list of
-    ``(sentences, fields)`` int64. They never change dtype, only device; where a device has no float64, ``score_sum``
-    stays on the CPU.
+    States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.metrics.settings`);
+    ``sentences``, how many, int64; ``row``, the summed counts, int64; for macro ``score_sum``, float64; for none
+    ``rows``, a list of ``(sentences, fields)`` int64. They never change dtype, only device; where a device has no
+    float64, float64 states stay on the CPU.
 
     Args:
         reader: how ``preds`` and ``target`` are read.
@@ -46,15 +61,18 @@ class Accumulator(torchmetrics.Metric):
     plot_lower_bound = 0.0
     plot_upper_bound = 1.0
 
+    #: What ``compute`` returns before any data.
+    empty_score: ClassVar[float] = 0.0
     #: States that describe the metric and not the data.
-    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
+    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables", "samples")
 
-    settings: Tensor
-    callables: Tensor
-    row: Tensor
-    score_sum: Tensor
-    sentences: Tensor
-    rows: list[Tensor] | Tensor
+    if TYPE_CHECKING:  # torch.jit.script cannot read these
+        settings: Tensor
+        callables: Tensor
+        sentences: Tensor
+        row: Tensor
+        score_sum: Tensor
+        rows: list[Tensor] | Tensor
 
     def __init__(
         self,
@@ -70,12 +88,14 @@ class Accumulator(torchmetrics.Metric):
         # The settings come first: a difference in them is found before any other state is compared.
         self.add_state("settings", settings_digest(type(self).__name__, reader, metric, average), _all_equal)
         self.add_state("callables", callables_number(reader, metric), "max")
-        self.add_state("row", torch.zeros(row_width(metric.layout), dtype=torch.int64), "sum")
+        self.add_state("sentences", _zeros((), torch.int64), "sum")
+        self.add_state("row", _zeros((row_width(metric.layout),), metric.row_dtype), "sum")
         if average == "macro":
-            self.add_state("score_sum", torch.zeros((), dtype=torch.float64), "sum")
-            self.add_state("sentences", torch.zeros((), dtype=torch.int64), "sum")
+            self.add_state("score_sum", _zeros(metric.score_shape, torch.float64), "sum")
         elif average == "none":
             self.add_state("rows", [], "cat")
+        # Made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
+        self._device = torch.device("cpu")
         self.to(device if device is not None else torch.get_default_device())
 
     def update(self, preds: Any, target: Any) -> None:
@@ -94,11 +114,10 @@ class Accumulator(torchmetrics.Metric):
         if self.average == "macro":
             scores = self.metric.score(statistics)
             # The state's device first, its dtype next: an accelerator may lack float64.
-            score_sum = self.score_sum + scores.sum(0).to(self.score_sum.device).to(torch.float64)
-            self.score_sum, self.sentences = score_sum, self.sentences + len(scores)
+            self.score_sum = self.score_sum + scores.sum(0).to(self.score_sum.device).to(torch.float64)
         elif self.average == "none":
             cast(list[Tensor], self.rows).append(rows.to(self.row.device))
-        self.row = row
+        self.row, self.sentences = row, self.sentences + len(rows)
 
     def compute(self) -> Any:
         """Return the score of all batches since the last reset, float64 where the device has it.
@@ -106,12 +125,21 @@ class Accumulator(torchmetrics.Metric):
         Returns:
             ``()``, or for average none ``(sentences,)`` in the order of updates, rank by rank.
         """
+        return self._named(self._score())
+
+    def _score(self) -> Tensor:
+        if self.average == "none":
+            return self.metric.score(unpack(self._all_rows(), self.metric.layout))
         if self.average == "micro":
-            return self.metric.score(unpack(self.row, self.metric.layout))
-        if self.average == "macro":
+            score = self.metric.score(unpack(self.row, self.metric.layout))
+        else:
             mean = self.score_sum / self.sentences.to(self.score_sum.device).clamp(min=1)
-            return mean.to(score_dtype(self.device)).to(self.device)
-        return self.metric.score(unpack(self._all_rows(), self.metric.layout))
+            score = mean.to(score_dtype(self.device)).to(self.device)
+        return torch.where(self.sentences > 0, score, self.empty_score)
+
+    def _named(self, score: Tensor) -> Any:
+        """Return a score, or its parts by name, as ``compute`` does."""
+        return score
 
     def details(self) -> dict[str, Tensor]:
         """Return what the corpus score is made of, summed over all sentences whatever the average."""
@@ -139,19 +167,24 @@ class Accumulator(torchmetrics.Metric):
         """
         return self._plot(val, ax)
 
+    def reset(self) -> None:
+        """Forget all batches."""
+        if self.average == "none":
+            # A new list: torchmetrics would empty the old one, which a Running wrapper holds, or find a synced tensor.
+            self.rows = []
+        super().reset()
+
+    @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Count a batch and return its own score. An error leaves the states as they were."""
-        before = {name: _kept(getattr(self, name)) for name in self._defaults}
-        count, computed = self._update_count, self._computed
+        before = {name: _kept(getattr(self, name), name) for name in self._defaults}
+        # torchmetrics has reset the states by the time an error comes, and turned some of its switches.
+        switches = {name: self.__dict__[name] for name in _SWITCHES}
         try:
             return super().forward(*args, **kwargs)
         except BaseException:
-            # torchmetrics has reset the states by then, and some of its switches.
-            for name, value in before.items():
+            for name, value in {**before, **switches}.items():
                 setattr(self, name, value)
-            self._update_count, self._computed = count, computed
-            self._to_sync, self._should_unsync, self._enable_grad = self.sync_on_compute, True, False
-            self._is_synced, self._cache = False, None
             raise
 
     def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
@@ -163,13 +196,13 @@ class Accumulator(torchmetrics.Metric):
         Raises:
             ValueError: another class, other settings, or states that are missing.
         """
-        own = _kept(self.rows) if self.average == "none" else None
+        own = _kept(self.rows, "rows") if self.average == "none" else None
         incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
         if isinstance(incoming, dict) and "settings" in incoming:
             self._check_settings(incoming["settings"])
         super().merge_state(incoming_state)
         if own is not None:
-            self.rows = own + list(cast(Any, incoming)["rows"])
+            self.rows = own + _kept(cast(Any, incoming)["rows"], "rows")
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         self._update_count += merged
         self._computed = None  # torchmetrics keeps what was computed before the merge
@@ -194,6 +227,7 @@ class Accumulator(torchmetrics.Metric):
         """Take back what torchmetrics has noted of an update that failed."""
         counting = super()._wrap_update(update)
 
+        @functools.wraps(update)
         def guarded(*args: Any, **kwargs: Any) -> None:
             count, computed = self._update_count, self._computed
             try:
@@ -202,8 +236,25 @@ class Accumulator(torchmetrics.Metric):
                 self._update_count, self._computed = count, computed
                 raise
 
-        guarded.__doc__ = update.__doc__
         return guarded
+
+    def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
+        """Give a score of each sentence its dimension back: torchmetrics takes it from a single one."""
+        squeezed = super()._wrap_compute(compute)
+
+        @functools.wraps(compute)
+        def shaped(*args: Any, **kwargs: Any) -> Any:
+            value = squeezed(*args, **kwargs)
+            if self.average == "none":
+                value = apply_to_collection(value, Tensor, self._with_dimension)
+                if self.compute_with_cache:
+                    self._computed = value
+            return value
+
+        return shaped
+
+    def _with_dimension(self, scores: Tensor) -> Tensor:
+        return scores.reshape(1) if scores.dim() == 0 else scores
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> torch.nn.Module:
         """Let ``.to(device)`` through and drop casts: ``.to(torch.bfloat16)``, ``.half()`` and the like."""
@@ -214,6 +265,7 @@ class Accumulator(torchmetrics.Metric):
                 return tensor.to("cpu")
             return tensor.to(device)
 
+        self._computed = None  # of the old device's precision
         return super()._apply(move, exclude_state)
 
     def _all_rows(self) -> Tensor:
@@ -229,7 +281,7 @@ class Accumulator(torchmetrics.Metric):
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
         for name in self._defaults:
             if name not in self._DESCRIPTIVE:
-                setattr(self, name, incoming_state[name] + getattr(self, name))
+                setattr(self, name, _kept(incoming_state[name], name) + _kept(getattr(self, name), name))
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
         """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
@@ -283,7 +335,9 @@ class Accumulator(torchmetrics.Metric):
         for name, value in saved.items():
             default = self.row.unsqueeze(0) if name == "rows" else self._defaults[name]
             assert isinstance(default, Tensor)
-            for tensor in value if name == "rows" else [value]:
+            for tensor in value if name == "rows" and isinstance(value, list) else [value]:
+                if not isinstance(tensor, Tensor):
+                    return f"the saved state {name} is a {type(tensor).__name__}: expected a tensor"
                 shape_differs = (
                     tensor.shape[1:] != default.shape[1:] if name == "rows" else tensor.shape != default.shape
                 )
@@ -302,6 +356,12 @@ def _all_equal(gathered: Tensor) -> Tensor:
     return gathered[0]
 
 
-def _kept(state: Any) -> Any:
-    """Return a state that a later ``clear`` of the list does not empty."""
-    return list(state) if isinstance(state, list) else state
+def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    return torch.zeros(shape, dtype=dtype, device="cpu")
+
+
+def _kept(state: Any, name: str) -> Any:
+    """Return a state that is not changed in place later; the rows as a list, also where a sync has joined them."""
+    if name != "rows":
+        return state
+    return [state] if isinstance(state, Tensor) else list(state)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from numbers import Integral, Number
 from types import MethodType
 from typing import Any
 
@@ -27,14 +28,18 @@ _numbers: dict[tuple[int, ...], int] = {}
 def settings_digest(*settings: Any) -> Tensor:
     """Return the SHA-256 of settings, ``(32,)`` uint8: equal settings in any process give equal digests."""
     text = repr([_described(one) for one in settings])
-    return torch.tensor(list(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()), dtype=torch.uint8)
+    return _bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
 def callables_number(*settings: Any) -> Tensor:
     """Return a number of this process for the callables among settings, ``(8,)`` uint8."""
     identity = tuple(address for one in settings for address in _addresses(one))
     number = _numbers.setdefault(identity, len(_numbers))
-    return torch.tensor(list(number.to_bytes(8, "little")), dtype=torch.uint8)
+    return _bytes(number.to_bytes(8, "little"))
+
+
+def _bytes(values: bytes) -> Tensor:
+    return torch.tensor(list(values), dtype=torch.uint8, device="cpu")
 
 
 def _described(value: Any) -> Any:
@@ -46,10 +51,13 @@ def _described(value: Any) -> Any:
         ]
     if isinstance(value, (list, tuple)):
         return [_described(one) for one in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
+    if value is None or isinstance(value, (str, bool)):
         return value
+    if isinstance(value, Number):
+        # A number of numpy's is the same setting as Python's.
+        return int(value) if isinstance(value, Integral) else float(value)  # type: ignore[arg-type]
     named = value if hasattr(value, "__qualname__") else type(value)
-    return f"{named.__module__}.{named.__qualname__}"
+    return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
 
 
 def _addresses(value: Any) -> Iterator[int]:
@@ -61,5 +69,5 @@ def _addresses(value: Any) -> Iterator[int]:
             yield from _addresses(one)
     elif isinstance(value, MethodType):  # a new object at every access
         yield from (id(value.__self__), id(value.__func__))
-    elif value is not None and not isinstance(value, (str, bool, int, float)):
+    elif value is not None and not isinstance(value, (str, Number)):
         yield id(value)

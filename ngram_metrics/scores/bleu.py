@@ -111,11 +111,23 @@ class BleuMetric:
                 raise ValueError(f"weights must be one for each of {self.ngram} orders (got: {len(self.weights)})")
             if not all(0 <= weight < math.inf for weight in self.weights):
                 raise ValueError(f"weights must be at least 0 and finite (got: {list(self.weights)})")
+            # As plain numbers, which is how settings are compared.
+            object.__setattr__(self, "weights", tuple(map(float, self.weights)))
 
     @property
     def layout(self) -> BleuStatistics:
         """The width of each field in a row."""
         return BleuStatistics(self.ngram, self.ngram, None, None)
+
+    @property
+    def row_dtype(self) -> torch.dtype:
+        """The dtype of a row."""
+        return torch.int64
+
+    @property
+    def score_shape(self) -> tuple[int, ...]:
+        """The shape of one score."""
+        return ()
 
     def statistics(
         self, hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences
@@ -132,18 +144,17 @@ class BleuMetric:
     def score(self, statistics: BleuStatistics) -> Tensor:
         """Return BLEU, in 0..1, for statistics of any leading shape."""
         precision, counted = self._precisions(statistics)
-        weights = self.weights or [1 / self.ngram] * self.ngram
-        # Python numbers one by one: a tensor made of them would wait for the device.
-        log_mean, weight_sum = precision.new_zeros(()), precision.new_zeros(())
-        impossible = statistics.matches[..., 0] == 0
-        for order, weight in enumerate(weights):
-            if weight > 0:
-                of_order, taken = precision[..., order], counted[..., order]
-                log_mean = log_mean + weight * taken * torch.where(of_order > 0, of_order, 1.0).log()
-                weight_sum = weight_sum + weight * taken
-                impossible = impossible | ((taken > 0) & (of_order <= 0))
+        if self.weights is None:
+            weights = counted / self.ngram
+        else:
+            # Filled in one by one: a tensor made of Python numbers would wait for the device.
+            weights = counted * torch.stack([precision.new_full((), weight) for weight in self.weights])
+        log_mean = (weights * torch.where(precision > 0, precision, 1.0).log()).sum(-1)
+        impossible = (statistics.matches[..., 0] == 0) | ((weights > 0) & (precision <= 0)).any(-1)
         if self.effective_order:
-            log_mean = log_mean * math.fsum(weights) / torch.where(weight_sum > 0, weight_sum, 1.0)
+            weight_sum = weights.sum(-1)
+            full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
+            log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             impossible = impossible | (weight_sum <= 0)
         return brevity_penalty(statistics) * log_mean.exp() * ~impossible
 

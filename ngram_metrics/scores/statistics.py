@@ -25,11 +25,19 @@ class Metric(Protocol):
     def layout(self) -> Any:
         """The statistics' type, each field holding its width in a row, or None for a number without a dimension."""
 
+    @property
+    def row_dtype(self) -> torch.dtype:
+        """The dtype of a row: int64 for counts."""
+
+    @property
+    def score_shape(self) -> tuple[int, ...]:
+        """The shape of the score of one row; ``()`` for a number."""
+
     def statistics(self, hypotheses: Any, references: Any) -> Any:
         """Count: one row a sentence."""
 
     def score(self, statistics: Any) -> Tensor:
-        """Take the formula: statistics with any leading shape to scores of that shape, in 0..1."""
+        """Take the formula: statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
     def parts(self, statistics: Any) -> dict[str, Tensor]:
         """Return what the score is made of, by name."""
@@ -52,7 +60,7 @@ def row_width(layout: tuple[int | None, ...]) -> int:
 
 
 def pack(statistics: tuple[Tensor, ...], layout: tuple[int | None, ...]) -> Tensor:
-    """Lay the fields of statistics side by side: ``(..., row_width)`` int64."""
+    """Lay the fields of statistics side by side: ``(..., row_width)``."""
     fields = zip(statistics, layout, strict=True)
     return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
 

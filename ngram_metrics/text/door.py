@@ -42,6 +42,11 @@ class Sentences(NamedTuple):
     references: list[Any]
     counts: list[int]
 
+    def place(self, index: int) -> str:
+        """Name a sentence for an error message; ``index`` runs over the hypotheses and then over the references."""
+        sentences = len(self.hypotheses)
+        return place(index, None) if index < sentences else place(index - sentences, self.counts)
+
 
 class PaddedSentences(NamedTuple):
     """Hypotheses and references that came as padded id tensors.
@@ -75,7 +80,8 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
             f"preds has {len(preds)} sentences and target has {len(target)} items: expected one item of target, "
             "a reference or a list of references, for each sentence"
         )
-    is_text = len(preds) > 0 and isinstance(preds[0], str)
+    # No sentence at all is of any kind; as text it agrees with all options.
+    is_text = len(preds) == 0 or isinstance(preds[0], str)
     hypotheses = _sentences(preds, is_text, None)
     types = set() if is_text else _token_types(hypotheses, None)
     several = [_references(item, is_text, tuple in types) for item in target]

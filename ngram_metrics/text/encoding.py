@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from ngram_metrics.counting.token_batch import (
     drop_ids,
     ragged_from_ids,
 )
-from ngram_metrics.text.door import PaddedSentences, Sentences, place, read
+from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.tokenizers import batch_tokenizer, shortened
 
 
@@ -63,28 +63,28 @@ class WordReader:
                 ``pad_id``; a token that is not hashable.
         """
         given = read(preds, target)
+        if isinstance(given, Sentences) and given.kind == "text":
+            return encode_sentences(self._tokenize(given), (), device)
+        refuse_text_options(given, tokenizer=self.tokenizer, lowercase=self.lowercase)
         if isinstance(given, PaddedSentences):
-            self._refuse_text_options("ids")
-            return encode_padded(given, pad_ids(self.pad_id))
-        if given.kind == "text":
-            return encode_tokens(self._tokenize(given), (), device)
-        self._refuse_text_options(given.kind)
-        if isinstance(preds, (Tensor, np.ndarray)) or isinstance(target, (Tensor, np.ndarray)):
-            require_pad_id(pad_ids(self.pad_id))
-        return encode_tokens(given, pad_ids(self.pad_id) if given.kind == "ids" else (), device)
+            return Batch(*encode_padded(given, pad_ids(self.pad_id)))
+        return encode_ids_or_tokens(given, preds, target, pad_ids(self.pad_id), device)
 
     def _tokenize(self, given: Sentences) -> Sentences:
         texts = given.hypotheses + given.references
         if self.lowercase:
             texts = list(map(str.lower, texts))
-        tokens = batch_tokenizer(self.tokenizer)(texts)
+        tokens = list(batch_tokenizer(self.tokenizer)(texts, given.place))
         sentences = len(given.hypotheses)
-        return Sentences("tokens", list(tokens[:sentences]), list(tokens[sentences:]), given.counts)
+        return Sentences("tokens", tokens[:sentences], tokens[sentences:], given.counts)
 
-    def _refuse_text_options(self, kind: str) -> None:
-        if self.tokenizer is not None or self.lowercase:
-            option = "lowercase" if self.tokenizer is None else "tokenizer"
-            raise ValueError(f"{option} is an option for text, but the sentences are {kind}: expected one or the other")
+
+def refuse_text_options(given: Sentences | PaddedSentences, **options: Any) -> None:
+    """Raise ValueError where an option for text was given together with tokens or ids."""
+    kind = given.kind if isinstance(given, Sentences) else "ids"
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise ValueError(f"{name} is an option for text, but the sentences are {kind}: expected one or the other")
 
 
 def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -105,47 +105,78 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
     return tuple(ids)
 
 
-def require_pad_id(dropped: tuple[int, ...]) -> None:
-    """Raise ValueError where no padding is known."""
-    if not dropped:
+def refuse_missing_pad_id(preds: Any, target: Any, dropped: tuple[int, ...]) -> None:
+    """Raise ValueError where a side is a padded tensor or array and no padding is known."""
+    if not dropped and any(isinstance(side, (Tensor, np.ndarray)) for side in (preds, target)):
         raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are no tokens; none was given")
 
 
-def encode_padded(given: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
+def encode_padded(given: PaddedSentences, dropped: tuple[int, ...]) -> tuple[PaddedTokens, PaddedReferences]:
     """Close the gaps of padded ids; no step depends on data."""
-    require_pad_id(dropped)
+    refuse_missing_pad_id(given.hypotheses, given.references, dropped)
     hypotheses, references = drop_ids(given.hypotheses, dropped), drop_ids(given.references, dropped)
     if not given.missing:
-        return Batch(hypotheses, PaddedReferences(references, torch.ones_like(references.lengths, dtype=torch.bool)))
+        return hypotheses, PaddedReferences(references, torch.ones_like(references.lengths, dtype=torch.bool))
     present = references.lengths > 0
     # Where all are missing the sentence has one empty reference: to raise would need to wait for the device.
     first = torch.cat((present[:, :1] | ~present.any(1, keepdim=True), present[:, 1:]), 1)
-    return Batch(hypotheses, PaddedReferences(references, first))
+    return hypotheses, PaddedReferences(references, first)
 
 
-def encode_tokens(given: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
+def encode_ids_or_tokens(
+    given: Sentences, preds: Any, target: Any, dropped: tuple[int, ...], device: torch.device
+) -> Batch:
+    """As :func:`encode_sentences`; rows of a padded tensor beside a list need ``dropped`` as two padded tensors do."""
+    refuse_missing_pad_id(preds, target, dropped)
+    return encode_sentences(given, dropped if given.kind == "ids" else (), device)
+
+
+def encode_sentences(given: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
     """Number the tokens of hypotheses and references alike, and lay them end to end."""
     sentences = given.hypotheses + given.references
-    hypotheses = len(given.hypotheses)
     tensors = [isinstance(sentence, Tensor) for sentence in sentences]
     if tensors and all(tensors):
         tokens = _from_tensors(sentences, dropped)
     else:
-        as_lists = [s.tolist() if is_tensor else s for s, is_tensor in zip(sentences, tensors, strict=True)]
+        lists = [s.tolist() if is_tensor else s for s, is_tensor in zip(sentences, tensors, strict=True)]
         if dropped:
-            as_lists = [[token for token in sentence if token not in dropped] for sentence in as_lists]
-        tokens = _from_lists(as_lists, device, given.counts)
+            lists = [[token for token in sentence if token not in dropped] for sentence in lists]
+        tokens = number_tokens(lists, device, given.place)
+    hypotheses = len(given.hypotheses)
     return Batch(
         tokens.slice(0, hypotheses),
-        RaggedReferences(
-            tokens.slice(hypotheses, len(sentences)), torch.tensor(given.counts, dtype=torch.int64, device="cpu")
-        ),
+        RaggedReferences(tokens.slice(hypotheses, len(sentences)), host_counts(given.counts)),
     )
+
+
+def number_tokens(
+    documents: Sequence[Sequence[Hashable]], device: torch.device, place: Callable[[int], str]
+) -> RaggedTokens:
+    """Number the tokens ``0, 1, ...`` in the order in which they first appear.
+
+    Raises:
+        TypeError: a token is not hashable; ``place`` names the document of an index.
+    """
+    vocabulary: defaultdict[Hashable, int] = defaultdict()
+    vocabulary.default_factory = vocabulary.__len__
+    lengths = host_counts(list(map(len, documents)))
+    numbered = map(vocabulary.__getitem__, chain.from_iterable(documents))
+    try:
+        ids = np.fromiter(numbered, np.int64, int(lengths.sum()))
+    except TypeError:
+        _name_unhashable(documents, place)
+        raise
+    return RaggedTokens(torch.from_numpy(ids).to(device), lengths, len(vocabulary))
+
+
+def host_counts(counts: Sequence[int]) -> Tensor:
+    """Return numbers as an int64 tensor on the CPU, whatever the default device."""
+    return torch.tensor(counts, dtype=torch.int64, device="cpu")
 
 
 def _from_tensors(sentences: list[Tensor], dropped: tuple[int, ...]) -> RaggedTokens:
     ids = torch.cat(sentences)
-    lengths = torch.tensor([len(sentence) for sentence in sentences], dtype=torch.int64, device="cpu")
+    lengths = host_counts(list(map(len, sentences)))
     if dropped:
         kept = torch.stack([ids != one for one in dropped]).all(0)
         document = torch.repeat_interleave(lengths)
@@ -154,28 +185,13 @@ def _from_tensors(sentences: list[Tensor], dropped: tuple[int, ...]) -> RaggedTo
     return ragged_from_ids(ids, lengths)
 
 
-def _from_lists(sentences: list[Sequence[Hashable]], device: torch.device, counts: list[int]) -> RaggedTokens:
-    vocabulary: defaultdict[Hashable, int] = defaultdict()
-    vocabulary.default_factory = vocabulary.__len__
-    lengths = torch.tensor(list(map(len, sentences)), dtype=torch.int64, device="cpu")
-    numbered = map(vocabulary.__getitem__, chain.from_iterable(sentences))
-    try:
-        ids = np.fromiter(numbered, np.int64, int(lengths.sum()))
-    except TypeError:
-        _name_unhashable(sentences, counts)
-        raise
-    return RaggedTokens(torch.from_numpy(ids).to(device), lengths, len(vocabulary))
-
-
-def _name_unhashable(sentences: list[Sequence[Hashable]], counts: list[int]) -> None:
-    """Raise a TypeError that names the sentence with a token that is not hashable."""
-    hypotheses = len(counts)
-    for index, sentence in enumerate(sentences):
-        for token in sentence:
+def _name_unhashable(documents: Sequence[Sequence[Hashable]], place: Callable[[int], str]) -> None:
+    """Raise a TypeError that names the document with a token that is not hashable."""
+    for index, document in enumerate(documents):
+        for token in document:
             try:
                 hash(token)
             except TypeError as error:
-                where = place(index, None) if index < hypotheses else place(index - hypotheses, counts)
                 raise TypeError(
-                    f"{where} has the token {shortened(token)}, a {type(token).__name__}: expected a hashable"
+                    f"{place(index)} has the token {shortened(token)}, a {type(token).__name__}: expected a hashable"
                 ) from error

@@ -1,7 +1,8 @@
 """Tokenizers: from a batch of texts to the tokens of each.
 
-What a caller may give as ``tokenizer``: nothing (split at whitespace), the name of one of sacrebleu's tokenizers, a
-callable that takes one text, or a Hugging Face tokenizer, which is asked for the ids of the whole batch at once.
+What a caller may give as ``tokenizer``: nothing (split at whitespace), ``"unicode"``, the name of one of sacrebleu's
+tokenizers, a callable that takes one text, or a Hugging Face tokenizer, which is asked for the ids of the whole batch
+at once.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from typing import Any
 
-#: From texts to the tokens of each.
-BatchTokenizer = Callable[[Sequence[str]], Sequence[Sequence[Hashable]]]
+from ngram_metrics.text.words import unicode_words
+
+#: Names the text of an index for an error message.
+Place = Callable[[int], str]
+#: From texts, and how to name one of them, to the tokens of each.
+BatchTokenizer = Callable[[Sequence[str], Place], Sequence[Sequence[Hashable]]]
 
 #: sacrebleu's tokenizers by its own names. Not among them: those that download a model when they are first used.
 SACREBLEU_TOKENIZERS = {
@@ -31,7 +36,8 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     """Return the function that tokenizes a batch as ``tokenizer`` asks.
 
     Args:
-        tokenizer: None, a name in :data:`SACREBLEU_TOKENIZERS`, a callable ``str -> sequence of hashables``, a
+        tokenizer: None, ``"unicode"`` (:func:`ngram_metrics.text.words.unicode_words`), a name in
+            :data:`SACREBLEU_TOKENIZERS`, a callable ``str -> sequence of hashables``, a
             ``tokenizers.Tokenizer``, or a tokenizer of ``transformers``.
 
     Raises:
@@ -41,6 +47,8 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     """
     if tokenizer is None:
         return _split_at_whitespace
+    if tokenizer == "unicode":
+        return _with_unicode_words
     if isinstance(tokenizer, str):
         return partial(_with_sacrebleu, _sacrebleu_tokenizer(tokenizer))
     if hasattr(tokenizer, "encode_batch"):
@@ -55,13 +63,28 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     if callable(tokenizer):
         return partial(_with_callable, tokenizer)
     raise TypeError(
-        f"tokenizer is a {type(tokenizer).__name__}: expected None, one of {sorted(SACREBLEU_TOKENIZERS)}, "
+        f"tokenizer is a {type(tokenizer).__name__}: expected None, one of {_names()}, "
         "a callable from a str to a sequence of tokens, or a Hugging Face tokenizer"
     )
 
 
-def _split_at_whitespace(texts: Sequence[str]) -> list[list[str]]:
+def _split_at_whitespace(texts: Sequence[str], place: Place) -> list[list[str]]:
     return list(map(str.split, texts))
+
+
+def _with_unicode_words(texts: Sequence[str], place: Place) -> list[list[str]]:
+    return list(map(unicode_words, texts))
+
+
+def reads_text_as_it_is(tokenizer: Any) -> bool:
+    """Tell whether a tokenizer is one by name or of Hugging Face, which does its own normalization."""
+    return (
+        isinstance(tokenizer, str) or hasattr(tokenizer, "encode_batch") or hasattr(tokenizer, "convert_ids_to_tokens")
+    )
+
+
+def _names() -> list[str]:
+    return sorted([*SACREBLEU_TOKENIZERS, "unicode"])
 
 
 @cache
@@ -71,7 +94,7 @@ def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
             f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and pass a callable"
         )
     if name not in SACREBLEU_TOKENIZERS:
-        raise ValueError(f"unknown tokenizer {name!r}: expected one of {sorted(SACREBLEU_TOKENIZERS)}")
+        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_names()}")
     module, class_name = SACREBLEU_TOKENIZERS[name].split(".")
     try:
         found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
@@ -84,12 +107,12 @@ def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
     return tokenizer
 
 
-def _with_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str]) -> list[list[str]]:
+def _with_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str], place: Place) -> list[list[str]]:
     # sacrebleu strips the right end before it tokenizes, and reads the result as words apart by blanks.
     return [tokenizer(text.rstrip()).split() for text in texts]
 
 
-def _with_tokenizers(tokenizer: Any, texts: Sequence[str]) -> list[Sequence[int]]:
+def _with_tokenizers(tokenizer: Any, texts: Sequence[str], place: Place) -> list[Sequence[int]]:
     encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     if tokenizer.padding is None:
         return [encoding.ids for encoding in encodings]
@@ -99,7 +122,7 @@ def _with_tokenizers(tokenizer: Any, texts: Sequence[str]) -> list[Sequence[int]
     ]
 
 
-def _with_transformers(tokenizer: Any, texts: Sequence[str]) -> list[Sequence[int]]:
+def _with_transformers(tokenizer: Any, texts: Sequence[str], place: Place) -> list[Sequence[int]]:
     if not texts:
         return []
     encoded = tokenizer(
@@ -115,13 +138,16 @@ def _with_transformers(tokenizer: Any, texts: Sequence[str]) -> list[Sequence[in
     return ids
 
 
-def _with_callable(tokenizer: Callable[[str], Sequence[Hashable]], texts: Sequence[str]) -> list[Sequence[Hashable]]:
+def _with_callable(
+    tokenizer: Callable[[str], Sequence[Hashable]], texts: Sequence[str], place: Place
+) -> list[Sequence[Hashable]]:
     tokenized = []
-    for text in texts:
+    for index, text in enumerate(texts):
         tokens = tokenizer(text)
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):
             raise TypeError(
-                f"the tokenizer returned a {type(tokens).__name__} for {shortened(text)}: expected a sequence of tokens"
+                f"the tokenizer returned a {type(tokens).__name__} for {place(index)}, {shortened(text)}: "
+                "expected a sequence of tokens"
             )
         tokenized.append(tokens)
     return tokenized

@@ -1,0 +1,82 @@
+"""ROUGE for torchmetrics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.metrics.accumulator import Accumulator
+from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_metric
+from ngram_metrics.text.rouge_reader import RougeReader
+
+
+class ROUGEScore(Accumulator):
+    """ROUGE over batches, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
+
+    See :mod:`ngram_metrics.scores.rouge` for the formulas and what differs from whom, and
+    :mod:`ngram_metrics.text.rouge_reader` for how texts become words and sentences. The states are sums of fixed size.
+
+    Args:
+        use_stemmer: whether words of more than three characters are stemmed (extra ``stem``).
+        normalizer: for text: ``str -> str``, in place of lowercasing and dropping what is not ``a-z0-9``.
+        tokenizer: for text: None (words apart by blanks), ``"unicode"`` or a name of sacrebleu's, a callable
+            ``str -> sequence of tokens``, or a Hugging Face tokenizer.
+        accumulate: of several references, ``"best"`` F for each key, or the ``"avg"`` of the scores.
+        rouge_keys: one or some of ``rouge1`` .. ``rouge9``, ``rougeL``, ``rougeLsum``.
+        average: ``"macro"`` (mean of the sentences), ``"micro"`` (of the summed counts) or ``"none"``.
+        sentence_splitter: for text and ``rougeLsum``: ``str -> sequence of sentences``; None for lines.
+        sentence_separator_id: for ids and ``rougeLsum``: the id between sentences.
+        pad_id: for ids: the id or ids that are no tokens.
+        device: where the states lie and text is counted.
+        kwargs: those of ``torchmetrics.Metric``.
+
+    ``compute`` returns a dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, float64
+    in 0..1. Before any data it warns and gives NaN, as torchmetrics.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``.
+        ModuleNotFoundError: stemming without nltk.
+
+    Example:
+        >>> from ngram_metrics import ROUGEScore
+        >>> metric = ROUGEScore(rouge_keys=("rouge1", "rougeL"))
+        >>> metric.update("My name is John", "Is your name John")
+        >>> for key, value in metric.compute().items():
+        ...     print(key, value.item())
+        rouge1_fmeasure 0.75
+        rouge1_precision 0.75
+        rouge1_recall 0.75
+        rougeL_fmeasure 0.5
+        rougeL_precision 0.5
+        rougeL_recall 0.5
+    """
+
+    empty_score = math.nan
+
+    def __init__(
+        self,
+        use_stemmer: bool = False,
+        normalizer: Callable[[str], str] | None = None,
+        tokenizer: Any = None,
+        accumulate: str = "best",
+        rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+        average: str = "macro",
+        sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+        sentence_separator_id: int | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        device: torch.device | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        keys = checked_keys(rouge_keys)
+        reader = RougeReader(
+            use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
+        )
+        super().__init__(reader, rouge_metric(keys, accumulate, average), average, device, **kwargs)
+        self.rouge_keys = keys
+
+    def _named(self, score: Tensor) -> dict[str, Tensor]:
+        return by_key(score, self.rouge_keys)

@@ -1,0 +1,104 @@
+r"""N-gram overlap: the Dice coefficient of two multisets of n-grams.
+
+Definition. With c the matches of one order, each n-gram counted as often as it stands in both sides, h the n-grams of
+the hypothesis and r those of the reference,
+
+.. math:: \text{overlap} = \frac{2 c}{h + r}
+
+Conventions. Scores lie in 0..1. Where neither side has an n-gram of the order the score is 0. Of several references a
+sentence takes the one with the highest score, the first on ties.
+
+Differences from torch-ngram, whose ``get_score`` this replaces:
+
+1. Order 1 there counts every pair of equal tokens, so that repeats are counted many times, and caps the result at 1.
+2. Longer orders there compare n-grams by the cosine of their ids in floating point, which takes (1, 2) and (2, 4) for
+   equal and may miss equal ones; an n-gram of the hypothesis counts whenever it stands anywhere in the reference,
+   however often it was counted before. Here ids are compared exactly and counts are clipped.
+3. An order longer than a text is cut down to the text's length there; here such a text has no n-grams and scores 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.matches import ngram_totals, pair_matches
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.scores.references import best_pair, pair_up
+from ngram_metrics.scores.statistics import score_dtype
+
+
+class OverlapStatistics(NamedTuple):
+    """The counts of one order.
+
+    Attributes:
+        matches: ``(...,)`` int64, clipped n-gram matches.
+        hypothesis_totals: ``(...,)`` int64, n-grams of the hypothesis.
+        reference_totals: ``(...,)`` int64, n-grams of the reference.
+    """
+
+    matches: Any
+    hypothesis_totals: Any
+    reference_totals: Any
+
+
+@dataclass(frozen=True)
+class OverlapMetric:
+    """N-gram overlap of one order, ``ngram``, at least 1.
+
+    Raises:
+        ValueError: an order that is no integer of at least 1.
+    """
+
+    ngram: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        if isinstance(self.ngram, bool) or not isinstance(self.ngram, int) or self.ngram <= 0:
+            raise ValueError(f"ngram order must be greater than zero (got: {self.ngram})")
+
+    @property
+    def layout(self) -> OverlapStatistics:
+        """The width of each field in a row."""
+        return OverlapStatistics(None, None, None)
+
+    @property
+    def row_dtype(self) -> torch.dtype:
+        """The dtype of a row."""
+        return torch.int64
+
+    @property
+    def score_shape(self) -> tuple[int, ...]:
+        """The shape of one score."""
+        return ()
+
+    def statistics(
+        self, hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences
+    ) -> OverlapStatistics:
+        """Count, and keep the best reference; one row a sentence."""
+        pairs = pair_up(hypotheses, references)
+        device = hypotheses.ids.device
+        counts = OverlapStatistics(
+            pair_matches(pairs.hypotheses, pairs.references, self.ngram)[:, -1],
+            *(
+                ngram_totals(side.lengths.to(device), self.ngram)[:, -1]
+                for side in (pairs.hypotheses, pairs.references)
+            ),
+        )
+        if pairs.sentence is None:
+            return counts
+        best = best_pair(self.score(counts), pairs)
+        return OverlapStatistics(*(field[best] for field in counts))
+
+    def score(self, statistics: OverlapStatistics) -> Tensor:
+        """Return the overlap, in 0..1, for statistics of any leading shape."""
+        dtype = score_dtype(statistics.matches.device)
+        both = statistics.hypothesis_totals + statistics.reference_totals
+        return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
+
+    def parts(self, statistics: OverlapStatistics) -> dict[str, Tensor]:
+        """Return the counts, each ``(...,)``."""
+        return dict(statistics._asdict())

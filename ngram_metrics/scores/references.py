@@ -1,0 +1,96 @@
+"""Several references a sentence, for metrics that score each pair and then choose or combine.
+
+Every hypothesis is laid beside each of its own references, which makes a list of pairs; what is computed of a pair is
+then reduced to the sentence. Nothing here depends on the data of padded batches, only on their shapes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+
+
+class Pairs(NamedTuple):
+    """Hypotheses beside references, one pair after another, those of the first sentence first.
+
+    Attributes:
+        hypotheses: ``pairs`` documents; a hypothesis stands as often as it has references.
+        references: ``pairs`` documents.
+        sentence: ``(pairs,)`` int64, the sentence of each pair; None where each sentence has one pair.
+        present: ``(pairs,)`` bool, whether the reference is not missing; None where all are there.
+        sentences: how many sentences there are.
+    """
+
+    hypotheses: RaggedTokens | PaddedTokens
+    references: RaggedTokens | PaddedTokens
+    sentence: Tensor | None
+    present: Tensor | None
+    sentences: int
+
+
+def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences) -> Pairs:
+    """Lay each hypothesis beside each of its references."""
+    if isinstance(hypotheses, PaddedTokens):
+        assert isinstance(references, PaddedReferences)
+        sentences, count, width = references.tokens.ids.shape
+        flat = PaddedTokens(references.tokens.ids.reshape(-1, width), references.tokens.lengths.reshape(-1))
+        if references.single:
+            return Pairs(hypotheses, flat, None, None, sentences)
+        repeated = PaddedTokens(
+            hypotheses.ids.repeat_interleave(count, 0, output_size=sentences * count),
+            hypotheses.lengths.repeat_interleave(count, 0, output_size=sentences * count),
+        )
+        sentence = torch.arange(sentences * count, device=flat.ids.device).div(count, rounding_mode="floor")
+        return Pairs(repeated, flat, sentence, references.present.reshape(-1), sentences)
+    assert isinstance(references, RaggedReferences)
+    if references.single:
+        return Pairs(hypotheses, references.tokens, None, None, hypotheses.documents)
+    sentence = torch.repeat_interleave(references.counts).to(hypotheses.ids.device)
+    return Pairs(
+        hypotheses.take(torch.repeat_interleave(references.counts)),
+        references.tokens,
+        sentence,
+        None,
+        hypotheses.documents,
+    )
+
+
+def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
+    """Return the pair of the highest score of each sentence, the first of equally high ones.
+
+    Args:
+        score: ``(pairs, ...)``, at least 0.
+        pairs: what was scored.
+
+    Returns:
+        ``(sentences, ...)`` int64, indices of pairs.
+    """
+    number = torch.arange(len(score), device=score.device).reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
+    if pairs.sentence is None:
+        return number
+    if pairs.present is not None:
+        # A reference that is missing never wins: each sentence has one that is not.
+        score = torch.where(pairs.present.reshape(-1, *[1] * (score.dim() - 1)), score, -1)
+    sentence = pairs.sentence.reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
+    shape = (pairs.sentences, *score.shape[1:])
+    highest = score.new_full(shape, -1).scatter_reduce(0, sentence, score, "amax")
+    candidate = torch.where(score == highest.gather(0, sentence), number, len(score))
+    return number.new_full(shape, len(score)).scatter_reduce(0, sentence, candidate, "amin")
+
+
+def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
+    """Sum ``(pairs, ...)`` over the references that are there: ``(sentences, ...)``."""
+    if pairs.sentence is None:
+        return values
+    if pairs.present is not None:
+        values = values * pairs.present.reshape(-1, *[1] * (values.dim() - 1))
+    return values.new_zeros((pairs.sentences, *values.shape[1:])).index_add(0, pairs.sentence, values)
+
+
+def references_of_sentences(pairs: Pairs) -> Tensor:
+    """Return how many references each sentence has, ``(sentences,)`` int64."""
+    return sum_over_references(torch.ones_like(pairs.references.lengths.to(pairs.references.ids.device)), pairs)

@@ -1,0 +1,270 @@
+r"""ROUGE-N, ROUGE-L and ROUGE-Lsum (Lin 2004), number for number as google's rouge_score.
+
+Definition. A key counts what a hypothesis shares with a reference: ``rouge1`` .. ``rouge9`` the n-grams, each as often
+as it stands in both (Lin 2004, section 2); ``rougeL`` the tokens of a longest common subsequence (section 3.1);
+``rougeLsum`` the hits of the union of longest common subsequences, taken sentence by sentence (section 3.2). With c
+that count, h what the hypothesis has in all and r what the reference has,
+
+.. math:: P = \frac{c}{h}, \quad R = \frac{c}{r}, \quad F = \frac{2 P R}{P + R}
+
+Conventions. Values lie in 0..1; what is 0 / 0 is 0. The mean of F over sentences may be lower than both mean P and mean
+R: each sentence has its own F. The words are those of :mod:`ngram_metrics.text.rouge_reader`.
+
+Several references. ``best``: for each key the reference with the highest F, the first on ties, as rouge_score's
+``score_multi`` and torchmetrics. ``avg``: the means of P, R and F over the references, as torchmetrics. ignite's two:
+``sum``, its ``average``, adds up c, h and r over the references; ``best_recall``, its ``best``, takes the reference
+with the highest recall.
+
+Differences from the peers:
+
+1. rouge_score reports the bootstrap median of a corpus; here the mean of the sentences (macro), as torchmetrics and
+   ignite, or the score of the summed counts (micro), which nobody else offers.
+2. torchmetrics takes ``rougeLsum``'s sentences from nltk's punkt model, and does not end one at a newline; here, as in
+   rouge_score, a sentence is a line.
+3. ignite weighs F by ``alpha``, by default 0, which makes its F the recall; ``alpha=None`` here is F1.
+4. rouge_score chooses the best of several references in float64 and torchmetrics in float32; here float64.
+5. The original Perl ROUGE-1.5.5 (pyrouge) reads one sentence a line also for its ROUGE-L, which is rouge_score's
+   ``rougeLsum``; compare that key with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.longest_common_subsequence import subsequence_lengths
+from ngram_metrics.counting.matches import ngram_totals, pair_matches
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.union_subsequence import union_subsequence_hits
+from ngram_metrics.scores.references import Pairs, best_pair, pair_up, references_of_sentences, sum_over_references
+from ngram_metrics.scores.statistics import score_dtype
+
+#: What may be asked for, and the order of n-grams, or the kind of subsequence, that it counts.
+ROUGE_KEYS: dict[str, int | str] = {
+    **{f"rouge{order}": order for order in range(1, 10)},
+    "rougeL": "L",
+    "rougeLsum": "Lsum",
+}
+
+#: How several references become one count: see the module's docstring.
+Reducer = Literal["best", "best_recall", "sum"]
+
+
+class RougeStatistics(NamedTuple):
+    """The counts ROUGE is made of, for each key.
+
+    Attributes:
+        matches: ``(..., keys)`` int64, what hypothesis and reference share.
+        hypothesis_totals: ``(..., keys)`` int64, what the hypothesis has in all.
+        reference_totals: ``(..., keys)`` int64, what the reference has in all.
+    """
+
+    matches: Any
+    hypothesis_totals: Any
+    reference_totals: Any
+
+
+class RougeScores(NamedTuple):
+    """Scores that are no function of one row of counts: means over several references.
+
+    Attributes:
+        precision: ``(..., keys)`` float64.
+        recall: ``(..., keys)`` float64.
+        fmeasure: ``(..., keys)`` float64.
+    """
+
+    precision: Any
+    recall: Any
+    fmeasure: Any
+
+
+@dataclass(frozen=True)
+class RougeMetric:
+    """ROUGE under fixed settings.
+
+    Attributes:
+        variants: for each key the order of its n-grams, at least 1, or ``"L"`` or ``"Lsum"``.
+        reducer: what becomes of several references.
+        alpha: the weight of recall in F, in 0..1, where 0 makes F the recall and 1 the precision; None for F1.
+    """
+
+    variants: tuple[int | str, ...]
+    reducer: Reducer = "best"
+    alpha: float | None = None
+
+    @property
+    def layout(self) -> RougeStatistics:
+        """The width of each field in a row."""
+        return RougeStatistics(*[len(self.variants)] * 3)
+
+    @property
+    def row_dtype(self) -> torch.dtype:
+        """The dtype of a row."""
+        return torch.int64
+
+    @property
+    def score_shape(self) -> tuple[int, ...]:
+        """The shape of one score: keys, and precision, recall and F of each."""
+        return (len(self.variants), 3)
+
+    def statistics(
+        self,
+        hypotheses: RaggedTokens | PaddedTokens,
+        references: RaggedReferences | PaddedReferences,
+        hypothesis_sentences: RaggedReferences | PaddedTokens | None = None,
+        reference_sentences: RaggedReferences | PaddedReferences | None = None,
+        separator_id: int | None = None,
+    ) -> Any:
+        """Count, and reduce several references to one row a sentence.
+
+        Args:
+            hypotheses: one document a sentence.
+            references: those of the same sentences.
+            hypothesis_sentences: for ``rougeLsum``: ragged, the sentences of each hypothesis; padded, the hypotheses
+                with separators between sentences; None where each is one.
+            reference_sentences: likewise.
+            separator_id: the separator of padded sentences.
+        """
+        pairs = pair_up(hypotheses, references)
+        by_sentence: tuple[Tensor, ...] | None = None
+        if isinstance(hypothesis_sentences, PaddedTokens):
+            assert isinstance(reference_sentences, PaddedReferences)
+            separated = pair_up(hypothesis_sentences, reference_sentences)
+            hits = union_subsequence_hits(*separated[:2], separator_id)  # type: ignore[arg-type]
+            by_sentence = (hits, pairs.hypotheses.lengths, pairs.references.lengths)
+        elif hypothesis_sentences is not None:
+            assert isinstance(references, RaggedReferences)
+            assert isinstance(reference_sentences, RaggedReferences)
+            if not references.single:
+                hypothesis_sentences = hypothesis_sentences.repeat(references.counts)
+            hits = union_subsequence_hits(hypothesis_sentences, reference_sentences)
+            totals = (_tokens_of(side).to(hits.device) for side in (hypothesis_sentences, reference_sentences))
+            by_sentence = (hits, *totals)
+        return self._reduce(self._count(pairs, by_sentence), pairs)
+
+    def score(self, statistics: Any) -> Tensor:
+        """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
+        dtype = score_dtype(statistics.matches.device)
+        matches, hypothesis, reference = (field.to(dtype) for field in statistics)
+        precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)
+        product = precision * recall
+        if self.alpha is None:
+            # In rouge_score's order of operations, so that references tie here where they tie there.
+            weighed, share = 2 * precision * recall, precision + recall
+        else:
+            weighed, share = product, (1 - self.alpha) * precision + self.alpha * recall
+        fmeasure = torch.where(product > 0, weighed / torch.where(product > 0, share, 1), 0)
+        return torch.stack((precision, recall, fmeasure), -1)
+
+    def parts(self, statistics: Any) -> dict[str, Tensor]:
+        """Return the counts, each ``(..., keys)``."""
+        return dict(statistics._asdict())
+
+    def _reduce(self, counts: RougeStatistics, pairs: Pairs) -> Any:
+        if pairs.sentence is None:
+            return counts
+        if self.reducer == "sum":
+            return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
+        judged = self.score(counts)[..., 1 if self.reducer == "best_recall" else 2]
+        best = best_pair(judged, pairs)
+        return RougeStatistics(*(field.gather(0, best) for field in counts))
+
+    def _count(self, pairs: Pairs, by_sentence: tuple[Tensor, ...] | None) -> RougeStatistics:
+        """Count every key for every pair, ``(pairs, keys)``; what several keys need is counted once.
+
+        ``by_sentence`` are the counts of ``rougeLsum``, None where every document is one sentence: of one sentence
+        against one, the union is the longest common subsequence itself.
+        """
+        device = pairs.hypotheses.ids.device
+        lengths = [side.lengths.to(device) for side in (pairs.hypotheses, pairs.references)]
+        longest = max([variant for variant in self.variants if isinstance(variant, int)] + [0])
+        ngrams = pair_matches(pairs.hypotheses, pairs.references, longest) if longest else None
+        totals = [ngram_totals(length, longest) for length in lengths]
+        whole: tuple[Any, ...] = ()
+        if "L" in self.variants or ("Lsum" in self.variants and by_sentence is None):
+            whole = (subsequence_lengths(pairs.hypotheses, pairs.references), *lengths)
+        columns: list[tuple[Any, ...]] = []
+        for variant in self.variants:
+            if isinstance(variant, int):
+                assert ngrams is not None
+                columns.append(tuple(counted[:, variant - 1] for counted in (ngrams, *totals)))
+            else:
+                columns.append(whole if variant == "L" or by_sentence is None else by_sentence)
+        return RougeStatistics(*(torch.stack(column, -1) for column in zip(*columns, strict=True)))
+
+
+@dataclass(frozen=True)
+class MeanRougeMetric(RougeMetric):
+    """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score."""
+
+    @property
+    def layout(self) -> Any:
+        """The width of each field in a row."""
+        return RougeScores(*[len(self.variants)] * 3)
+
+    @property
+    def row_dtype(self) -> torch.dtype:
+        """The dtype of a row: it holds scores."""
+        return torch.float64
+
+    def score(self, statistics: Any) -> Tensor:
+        """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
+        if isinstance(statistics, RougeScores):
+            return torch.stack(tuple(statistics), -1)
+        return super().score(statistics)
+
+    def parts(self, statistics: Any) -> dict[str, Tensor]:
+        """Raise: means over references are made of no corpus counts."""
+        raise ValueError("accumulate='avg' averages the scores of several references: expected accumulate='best'")
+
+    def _reduce(self, counts: RougeStatistics, pairs: Pairs) -> RougeScores:
+        scores = sum_over_references(self.score(counts), pairs)
+        mean = scores / references_of_sentences(pairs).reshape(-1, 1, 1)
+        return RougeScores(*mean.unbind(-1))
+
+
+def rouge_metric(rouge_keys: str | Sequence[str], accumulate: str, average: str) -> RougeMetric:
+    """Return the metric for torchmetrics' parameters.
+
+    Raises:
+        ValueError: an unknown key or ``accumulate``, with what is valid; ``accumulate="avg"`` with a corpus average.
+    """
+    keys = checked_keys(rouge_keys)
+    if accumulate not in ("best", "avg"):
+        raise ValueError(f"unknown accumulate {accumulate!r}: expected one of ['best', 'avg']")
+    if accumulate == "avg" and average == "micro":
+        raise ValueError(
+            "accumulate='avg' averages scores, which leaves no counts to sum: expected average 'macro' or 'none'"
+        )
+    variants = tuple(ROUGE_KEYS[key] for key in keys)
+    return MeanRougeMetric(variants) if accumulate == "avg" else RougeMetric(variants)
+
+
+def checked_keys(rouge_keys: str | Sequence[str]) -> tuple[str, ...]:
+    """Return ``rouge_keys`` as a tuple; a lone str is one key."""
+    keys = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
+    if not keys:
+        raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")
+    for key in keys:
+        if key not in ROUGE_KEYS:
+            raise ValueError(f"unknown rouge key {key!r}: expected one of {list(ROUGE_KEYS)}")
+    return keys
+
+
+def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
+    """Name scores ``(..., keys, 3)`` as torchmetrics does: ``rouge1_fmeasure``, ``rouge1_precision``, ..."""
+    return {
+        f"{key}_{name}": scores[..., number, column]
+        for number, key in enumerate(rouge_keys)
+        for name, column in (("fmeasure", 2), ("precision", 0), ("recall", 1))
+    }
+
+
+def _tokens_of(sentences: RaggedReferences) -> Tensor:
+    """Return how many tokens the sentences of each summary have together, ``(summaries,)``."""
+    summary = torch.repeat_interleave(sentences.counts)
+    return torch.zeros_like(sentences.counts).index_add(0, summary, sentences.tokens.lengths)

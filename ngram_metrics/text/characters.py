@@ -1,0 +1,135 @@
+"""chrF's reading: texts as code points, and as words with their punctuation split off.
+
+Characters are code points, as sacrebleu counts them: an emoji of several code points is several characters. Whitespace
+is what ``str.split()`` splits at, which includes the tab, the no-break space and the ideographic space.
+"""
+
+from __future__ import annotations
+
+import string
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.encoding import (
+    encode_ids_or_tokens,
+    encode_padded,
+    host_counts,
+    number_tokens,
+    pad_ids,
+    refuse_text_options,
+)
+
+_CODE_POINTS = sys.maxunicode + 1
+_WHITESPACE = np.array([one for one in range(_CODE_POINTS) if chr(one).isspace()])
+_PUNCTUATION = frozenset(string.punctuation)
+
+
+class CharacterBatch(NamedTuple):
+    """Hypotheses and references as characters and, where asked for, as words."""
+
+    hypotheses: RaggedTokens | PaddedTokens
+    references: RaggedReferences | PaddedReferences
+    hypothesis_words: RaggedTokens | None = None
+    reference_words: RaggedReferences | None = None
+
+
+@dataclass(frozen=True)
+class CharacterReader:
+    """How ``preds`` and ``target`` are read by chrF.
+
+    Attributes:
+        lowercase: whether text is lowercased.
+        whitespace: whether whitespace counts as characters.
+        words: whether words are wanted besides, for chrF++.
+        pad_id: for ids, which are then the characters: the id or ids that are none.
+    """
+
+    lowercase: bool = False
+    whitespace: bool = False
+    words: bool = False
+    pad_id: int | Sequence[int] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options while no data has been seen yet."""
+        pad_ids(self.pad_id)
+
+    def read(self, preds: Any, target: Any, device: torch.device) -> CharacterBatch:
+        """Turn a batch into characters.
+
+        Args:
+            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
+            target: references.
+            device: where text, tokens and lists of ids are counted; tensors are counted where they lie.
+
+        Raises:
+            TypeError, ValueError: as the door; text options or words together with tokens or ids; a padded tensor
+                without ``pad_id``.
+        """
+        given = read(preds, target)
+        if isinstance(given, Sentences) and given.kind == "text":
+            return self._read_text(given, device)
+        refuse_text_options(given, lowercase=self.lowercase, whitespace=self.whitespace, word_order=self.words)
+        if isinstance(given, PaddedSentences):
+            return CharacterBatch(*encode_padded(given, pad_ids(self.pad_id)))
+        return CharacterBatch(*encode_ids_or_tokens(given, preds, target, pad_ids(self.pad_id), device))
+
+    def _read_text(self, given: Sentences, device: torch.device) -> CharacterBatch:
+        texts = given.hypotheses + given.references
+        if self.lowercase:
+            texts = list(map(str.lower, texts))
+        first, counts = len(given.hypotheses), host_counts(given.counts)
+        characters = number_characters(texts, self.whitespace, device)
+        batch = CharacterBatch(
+            characters.slice(0, first), RaggedReferences(characters.slice(first, len(texts)), counts)
+        )
+        if not self.words:
+            return batch
+        words = number_tokens(list(map(words_and_punctuation, texts)), device, given.place)
+        return batch._replace(
+            hypothesis_words=words.slice(0, first),
+            reference_words=RaggedReferences(words.slice(first, len(texts)), counts),
+        )
+
+
+def number_characters(texts: Sequence[str], whitespace: bool, device: torch.device) -> RaggedTokens:
+    """Number the code points of texts ``0, 1, ...``, in ascending order; without ``whitespace``, leave it out."""
+    # surrogatepass: half a surrogate pair is a legal character of a str.
+    code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+    occurs = np.zeros(_CODE_POINTS, bool)
+    occurs[code_points] = True
+    if not whitespace:
+        occurs[_WHITESPACE] = False
+        kept = occurs[code_points]
+        ends = np.concatenate(([0], np.cumsum(kept)))[ends]
+        code_points = code_points[kept]
+    distinct = np.flatnonzero(occurs)
+    number = np.empty(_CODE_POINTS, np.int32)
+    number[distinct] = np.arange(len(distinct), dtype=np.int32)
+    ids = torch.from_numpy(number[code_points].astype(np.int64))
+    return RaggedTokens(ids.to(device), torch.from_numpy(np.diff(ends, prepend=0)), len(distinct))
+
+
+def words_and_punctuation(text: str) -> list[str]:
+    """Return chrF++'s words: split at whitespace, with one punctuation mark split off the end, or else the beginning.
+
+    As in sacrebleu, only one is split off: ``(hi)`` gives ``(hi`` and ``)``.
+    """
+    words = []
+    for word in text.split():
+        if len(word) == 1:
+            words.append(word)
+        elif word[-1] in _PUNCTUATION:
+            words += (word[:-1], word[-1])
+        elif word[0] in _PUNCTUATION:
+            words += (word[0], word[1:])
+        else:
+            words.append(word)
+    return words

@@ -1,0 +1,240 @@
+"""How ROUGE reads ``preds`` and ``target``: whole texts, and for ROUGE-Lsum their sentences.
+
+Text. The default is rouge_score's rule, :func:`ngram_metrics.text.words.ascii_words`. A ``normalizer`` takes the text
+and returns what is to be tokenized; a ``tokenizer`` returns the words. As in torchmetrics, a callable ``tokenizer``
+without a ``normalizer`` gets the text that the ASCII rule has lowercased and cleared. A tokenizer given by name, or one
+of Hugging Face's, gets the text as it is. Words that are empty are dropped; Porter stemming comes last.
+
+Sentences. A sentence is a line, as in rouge_score, or what ``sentence_splitter`` returns: ``nltk.sent_tokenize`` gives
+torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is no token itself; without it a document of
+tokens or ids is one sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.encoding import (
+    encode_ids_or_tokens,
+    encode_padded,
+    host_counts,
+    number_tokens,
+    pad_ids,
+    refuse_missing_pad_id,
+    refuse_text_options,
+)
+from ngram_metrics.text.tokenizers import batch_tokenizer, reads_text_as_it_is, shortened
+from ngram_metrics.text.words import ascii_text, ascii_words, porter_stemmer
+
+Documents = list[Sequence[Hashable]]
+
+
+class RougeBatch(NamedTuple):
+    """Hypotheses and references as whole documents and, where asked for, as sentences.
+
+    Attributes:
+        hypotheses: the documents.
+        references: the documents.
+        hypothesis_sentences: ragged, the sentences of each hypothesis; padded, the hypotheses with the separators left
+            in; None where each document is one sentence.
+        reference_sentences: likewise.
+        separator_id: the id between sentences of padded documents.
+    """
+
+    hypotheses: RaggedTokens | PaddedTokens
+    references: RaggedReferences | PaddedReferences
+    hypothesis_sentences: RaggedReferences | PaddedTokens | None = None
+    reference_sentences: RaggedReferences | PaddedReferences | None = None
+    separator_id: int | None = None
+
+
+@dataclass(frozen=True)
+class RougeReader:
+    """The settings of reading; see the module.
+
+    Attributes:
+        use_stemmer: whether words are stemmed.
+        normalizer: ``str -> str``.
+        tokenizer: see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`; None for the ASCII rule.
+        sentence_splitter: ``str -> sequence of str``; None for lines.
+        sentence_separator_id: the id between two sentences.
+        pad_id: the id or ids that are no tokens.
+        sentences: whether sentences are wanted, for ROUGE-Lsum.
+    """
+
+    use_stemmer: bool = False
+    normalizer: Callable[[str], str] | None = None
+    tokenizer: Any = None
+    sentence_splitter: Callable[[str], Sequence[str]] | None = None
+    sentence_separator_id: int | None = None
+    pad_id: int | Sequence[int] | None = None
+    sentences: bool = True
+
+    def __post_init__(self) -> None:
+        """Check the options while no data has been seen yet."""
+        if self.tokenizer is not None:
+            batch_tokenizer(self.tokenizer)
+        if self.use_stemmer:
+            _stem()
+        for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
+            if option is not None and not callable(option):
+                raise TypeError(f"{name} is a {type(option).__name__}: expected a callable that takes a str")
+        pad_ids(self.pad_id)
+
+    def read(self, preds: Any, target: Any, device: torch.device) -> RougeBatch:
+        """Turn a batch into token ids.
+
+        Args:
+            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
+            target: references.
+            device: where text, tokens and lists of ids are counted; padded tensors are counted where they lie.
+
+        Raises:
+            TypeError, ValueError: as the door; text options together with tokens or ids; a padded tensor without
+                ``pad_id``; a callable that returned something of the wrong type, with the sentence.
+        """
+        given = read(preds, target)
+        if isinstance(given, Sentences) and given.kind == "text":
+            return self._read_text(given, device)
+        refuse_text_options(
+            given,
+            use_stemmer=self.use_stemmer,
+            normalizer=self.normalizer,
+            tokenizer=self.tokenizer,
+            sentence_splitter=self.sentence_splitter,
+        )
+        separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
+        if isinstance(given, PaddedSentences):
+            with_separators = encode_padded(given, dropped)
+            if separator is None:
+                return RougeBatch(*with_separators)
+            hypotheses, references = encode_padded(given, (*dropped, separator))
+            # A reference of separators alone is empty, and not missing.
+            whole = RougeBatch(hypotheses, references._replace(present=with_separators[1].present))
+            return RougeBatch(*whole[:2], *with_separators, separator) if self.sentences else whole
+        if separator is not None and given.kind == "ids":
+            return self._read_separated(given, preds, target, separator, device)
+        return RougeBatch(*encode_ids_or_tokens(given, preds, target, dropped, device))
+
+    def _read_text(self, given: Sentences, device: torch.device) -> RougeBatch:
+        texts = given.hypotheses + given.references
+        if not self.sentences:
+            whole = number_tokens(self._words(texts, given.place), device, given.place)
+            return _batch(given, whole)
+        if self.sentence_splitter is None:
+            split = [[line for line in text.split("\n") if line] for text in texts]
+        else:
+            split = [self._split(text, given.place(index)) for index, text in enumerate(texts)]
+        owner = [index for index, lines in enumerate(split) for _ in lines]
+
+        def place(index: int) -> str:
+            return given.place(owner[index])
+
+        words = self._words(list(chain.from_iterable(split)), place)
+        counts = list(map(len, split))
+        sentences = number_tokens(words, device, place)
+        if self.sentence_splitter is None and self.normalizer is None and self.tokenizer in (None, "unicode"):
+            # These rules part words at a newline anyway, so a text has the words of its lines.
+            return _batch(given, _joined(sentences, counts), sentences, counts)
+        return _batch(given, number_tokens(self._words(texts, given.place), device, given.place), sentences, counts)
+
+    def _read_separated(
+        self, given: Sentences, preds: Any, target: Any, separator: int, device: torch.device
+    ) -> RougeBatch:
+        dropped = pad_ids(self.pad_id)
+        refuse_missing_pad_id(preds, target, dropped)
+        split = [_parts(document, separator, dropped) for document in given.hypotheses + given.references]
+        counts = list(map(len, split))
+        sentences = number_tokens(list(chain.from_iterable(split)), device, given.place)
+        return _batch(given, _joined(sentences, counts), sentences, counts)
+
+    def _words(self, texts: list[str], place: Callable[[int], str]) -> Documents:
+        words: Documents
+        if self.normalizer is not None:
+            texts = [_checked(self.normalizer(text), place, index) for index, text in enumerate(texts)]
+        if self.tokenizer is None:
+            words = list(map(ascii_words if self.normalizer is None else str.split, texts))
+        else:
+            if self.normalizer is None and not reads_text_as_it_is(self.tokenizer):
+                texts = list(map(ascii_text, texts))
+            words = [[word for word in one if word != ""] for one in batch_tokenizer(self.tokenizer)(texts, place)]
+        if self.use_stemmer:
+            words = [_stemmed(one, place, index) for index, one in enumerate(words)]
+        return words
+
+    def _split(self, text: str, where: str) -> list[str]:
+        assert self.sentence_splitter is not None
+        sentences = self.sentence_splitter(text)
+        if isinstance(sentences, str) or not isinstance(sentences, Sequence):
+            raise TypeError(
+                f"the sentence_splitter returned a {type(sentences).__name__} for {where}, {shortened(text)}: "
+                "expected a sequence of str"
+            )
+        return [sentence for sentence in sentences if sentence]
+
+
+@cache
+def _stem() -> Callable[[str], str]:
+    """Return the one stemmer of this process, so that no metric has to be pickled with it."""
+    return porter_stemmer()
+
+
+def _stemmed(words: Sequence[Hashable], place: Callable[[int], str], index: int) -> list[Hashable]:
+    try:
+        return list(map(_stem(), words))  # type: ignore[arg-type]
+    except TypeError as error:
+        raise TypeError(
+            f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {place(index)}"
+        ) from error
+
+
+def _checked(text: Any, place: Callable[[int], str], index: int) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"the normalizer returned a {type(text).__name__} for {place(index)}: expected a str")
+    return text
+
+
+def _parts(document: Any, separator: int, dropped: tuple[int, ...]) -> Documents:
+    """Split a document of ids at the separator."""
+    parts: list[list[Hashable]] = [[]]
+    for token in document.tolist() if isinstance(document, Tensor) else document:
+        if token == separator:
+            parts.append([])
+        elif token not in dropped:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+def _joined(sentences: RaggedTokens, counts: list[int]) -> RaggedTokens:
+    """Return documents made of so many sentences each; the tokens are the same."""
+    document = torch.repeat_interleave(host_counts(counts))
+    lengths = torch.zeros(len(counts), dtype=torch.int64, device="cpu").index_add(0, document, sentences.lengths)
+    return RaggedTokens(sentences.ids, lengths, sentences.id_bound)
+
+
+def _batch(
+    given: Sentences, whole: RaggedTokens, sentences: RaggedTokens | None = None, counts: Sequence[int] = ()
+) -> RougeBatch:
+    """Part hypotheses from references, which stand behind them."""
+    first = len(given.hypotheses)
+    batch = RougeBatch(
+        whole.slice(0, first), RaggedReferences(whole.slice(first, whole.documents), host_counts(given.counts))
+    )
+    if sentences is None:
+        return batch
+    first_sentence = sum(counts[:first])
+    return batch._replace(
+        hypothesis_sentences=RaggedReferences(sentences.slice(0, first_sentence), host_counts(counts[:first])),
+        reference_sentences=RaggedReferences(
+            sentences.slice(first_sentence, sentences.documents), host_counts(counts[first:])
+        ),
+    )

@@ -1,0 +1,34 @@
+"""Several hypotheses for each reference, as padded ids ``(sentences, samples, width)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.text.encoding import Batch, WordReader
+
+
+class SampleReader(WordReader):
+    """Reads as :class:`WordReader`, and besides a 3-D tensor of hypotheses, its samples as sentences of their own."""
+
+    def read(self, preds: Any, target: Any, device: torch.device) -> Batch:
+        """Turn a batch into token ids; sample s of sentence b is sentence ``b * samples + s``."""
+        samples = samples_of(preds)
+        if samples is None:
+            return super().read(preds, target, device)
+        hypotheses, references = torch.as_tensor(preds), torch.as_tensor(target)
+        if references.dim() not in (2, 3) or len(references) != len(hypotheses):
+            raise ValueError(
+                f"preds has shape {tuple(hypotheses.shape)} and target {tuple(references.shape)}: expected references "
+                f"({len(hypotheses)}, width) or ({len(hypotheses)}, references, width)"
+            )
+        repeated = references.repeat_interleave(samples, 0, output_size=samples * len(references))
+        return super().read(hypotheses.flatten(0, 1), repeated, device)
+
+
+def samples_of(preds: Any) -> int | None:
+    """Return how many hypotheses a sentence has in a 3-D tensor or array, None for anything else."""
+    return int(preds.shape[1]) if isinstance(preds, (Tensor, np.ndarray)) and preds.ndim == 3 else None
