@@ -29,7 +29,7 @@ class Digits(NamedTuple):
     one row, and ``group`` tells the group of each slot.
 
     Attributes:
-        digits: ``(..., slots)`` int64 in ``[0, 2**bits)``; not 0 where there is a token.
+        digits: ``(..., slots)`` int64 in ``[0, 2**bits)``; not 0 where there is a token, elsewhere not looked at.
         remaining: ``(..., slots)`` int64, how many tokens the slot's document has from here on; below 1 past its end.
         bits: the width of a digit.
         group: ``(slots,)`` int64, or None where a row is a group.

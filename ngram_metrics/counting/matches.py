@@ -121,13 +121,13 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> It
             ),
             1,
         )
-        digits = rank_in_rows(ids) * (remaining > 0)
+        ranks = rank_in_rows(ids)
         document = None
         if count > 1:
             slot = torch.arange(slots, device=device)
             document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
-            document = document.expand_as(digits)
-        yield _Chunk(Digits(digits, remaining, bit_length(slots), None, 0), width, document, count + 1, None)
+            document = document.expand_as(ranks)
+        yield _Chunk(Digits(ranks, remaining, bit_length(slots), None, 0), width, document, count + 1, None)
 
 
 def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedReferences) -> Iterator[_Chunk]:
@@ -204,7 +204,8 @@ def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
     A shorter order's run holds the documents in no order, so each order sorts once more, by n-gram and document.
     """
     assert chunk.document is not None
-    # Past the last document stands 'none': what is no n-gram keeps its place among the groups but counts for nobody.
+    # Past the last document stands 'none': what is no n-gram keeps its place among the groups, where its run has no
+    # hypothesis and so no matches.
     bits, none = bit_length(chunk.documents), chunk.documents
     document = chunk.document.gather(-1, keys.slot)
     for order in range(keys.first, keys.last + 1):
@@ -216,7 +217,7 @@ def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
         position = torch.arange(1, run.shape[-1] + 1, device=run.device).expand_as(run)
         count = position - _before(position * ends)
         hypothesis = _largest_so_far(run, count * (ends & (owner == 0)))
-        reference = _largest_so_far(run, count * (ends & (owner > 0) & (owner < none)))
+        reference = _largest_so_far(run, count * (ends & (owner > 0)))
         yield (torch.minimum(hypothesis, reference) * run_ends(run)).unsqueeze(0)
 
 

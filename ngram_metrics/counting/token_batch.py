@@ -122,13 +122,6 @@ def drop_ids(ids: Tensor, dropped: Sequence[int]) -> PaddedTokens:
     return PaddedTokens(room.scatter(-1, slot, ids)[..., :-1], kept.sum(-1))
 
 
-def padded_to_ragged(tokens: PaddedTokens) -> RaggedTokens:
-    """Lay padded rows end to end, renaming their ids ``0, 1, ...``; this waits for the device."""
-    width = tokens.ids.shape[-1]
-    inside = torch.arange(width, device=tokens.ids.device) < tokens.lengths.reshape(-1, 1)
-    return ragged_from_ids(tokens.ids.reshape(-1, width)[inside], tokens.lengths.reshape(-1).cpu())
-
-
 def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
     """Rename arbitrary int64 ids ``0, 1, ...``; this waits for the device."""
     names, renamed = torch.unique(ids, return_inverse=True)

@@ -30,7 +30,8 @@ Differences from the peers:
 
 1. nltk ``method0`` gives about 1e-231 where an order has no match; here 0, as in ignite and sacrebleu.
 2. An order longer than every hypothesis has :math:`t_n = 0`. sacrebleu scores 0, and so do ``none``, ``floor`` and
-   ``exp``; nltk and ignite divide by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``. ``effective_order=True``
+   ``exp``; ignite divides by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``; nltk does so sentence by sentence,
+   so that its corpus counts an n-gram for each sentence that has none. ``effective_order=True``
    leaves such orders out, as sacrebleu does, and gives their weight to the others in proportion; under ``add-k`` and
    ``smooth2`` the added counts make every order one that has n-grams, as in sacrebleu.
 3. torchmetrics takes the first listed of two equally near reference lengths, and its ``smooth=True`` scores 0 where an
@@ -111,6 +112,8 @@ class BleuMetric:
                 raise ValueError(f"weights must be one for each of {self.ngram} orders (got: {len(self.weights)})")
             if not all(0 <= weight < math.inf for weight in self.weights):
                 raise ValueError(f"weights must be at least 0 and finite (got: {list(self.weights)})")
+            if not any(self.weights):
+                raise ValueError(f"weights must not all be 0 (got: {list(self.weights)})")
             # As plain numbers, which is how settings are compared.
             object.__setattr__(self, "weights", tuple(map(float, self.weights)))
 
@@ -182,8 +185,8 @@ class BleuMetric:
         elif self.smooth == "floor":
             matches = torch.where(matches > 0, matches, value)
         elif self.smooth == "exp":
-            unmatched = (matches <= 0) & (totals > 0)
-            matches = torch.where(matches > 0, matches, torch.exp2(-unmatched.cumsum(-1).to(dtype)))
+            unmatched = (matches <= 0).cumsum(-1)
+            matches = torch.where(matches > 0, matches, torch.exp2(-unmatched.to(dtype)))
         precisions = torch.where(
             totals > 0, matches / totals.clamp(min=1e-300 if dtype is torch.float64 else 1e-30), 0.0
         )

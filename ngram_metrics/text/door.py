@@ -54,12 +54,10 @@ class PaddedSentences(NamedTuple):
     Attributes:
         hypotheses: ``(sentences, width)`` of an integer dtype.
         references: ``(sentences, references, width)`` of an integer dtype.
-        missing: whether a reference that is all padding is missing, as it is among several, or empty.
     """
 
     hypotheses: Tensor
     references: Tensor
-    missing: bool
 
 
 def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
@@ -69,7 +67,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
         TypeError: something that is neither text, nor tokens, nor ids; hypotheses and references of different kinds.
         ValueError: different numbers of sentences; a sentence without a reference; a tensor of a wrong shape.
     """
-    preds, target = _plain(preds, "preds"), _plain(target, "target")
+    preds, target = plain(preds, "preds"), plain(target, "target")
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
         return _padded(preds, target)
     if isinstance(preds, str):
@@ -111,12 +109,13 @@ def place(index: int, counts: Sequence[int] | None) -> str:
     return f"reference {index - ends[sentence] + counts[sentence]} of sentence {sentence}"
 
 
-def _plain(given: Any, where: str) -> Any:
+def plain(given: Any, where: str) -> Any:
     """Turn a numeric array into a tensor, an array of other things into a list, and refuse a tensor of no ids."""
     if isinstance(given, np.ndarray):
         if given.dtype.kind in "OUS":
             return given.tolist()
-        given = torch.from_numpy(given)
+        # A copy: torch takes neither a read-only array, nor negative strides, nor another byte order.
+        given = torch.from_numpy(np.array(given, dtype=given.dtype.newbyteorder("="), order="C"))
     if isinstance(given, Tensor) and (given.is_floating_point() or given.is_complex() or given.dtype == torch.bool):
         raise TypeError(f"{where} is a tensor of {given.dtype}: expected token ids of an integer dtype")
     return given
@@ -137,10 +136,10 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
     if preds.device != target.device:
         raise ValueError(f"preds lies on {preds.device} and target on {target.device}: expected one device")
     if target.dim() == 2:
-        return PaddedSentences(preds, target.unsqueeze(1), missing=False)
+        return PaddedSentences(preds, target.unsqueeze(1))
     if target.shape[1] == 0 and len(target) > 0:
         raise ValueError(f"target has shape {tuple(target.shape)}: expected at least one reference a sentence")
-    return PaddedSentences(preds, target, missing=True)
+    return PaddedSentences(preds, target)
 
 
 def _items(name: str, given: Any) -> list[Any]:
@@ -169,7 +168,7 @@ def _sentence(given: Any, is_text: bool, where: str) -> Any:
             f"{where} is a {type(given).__name__}, {shortened(given)}, but the first sentence is {kinds[is_text]}: "
             "expected one kind"
         )
-    given = _plain(given, where)
+    given = plain(given, where)
     if isinstance(given, Tensor):
         if given.dim() != 1:
             raise ValueError(f"{where} is a tensor of shape {tuple(given.shape)}: expected 1-D ids")
@@ -194,8 +193,9 @@ def _references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[Any]:
     if isinstance(first, tuple) and tuple_tokens:
         # A tuple may be a token or a sentence: among sentences of tuples, the one that holds tuples is a sentence.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
-    is_sentence = isinstance(first, (list, tuple)) or (isinstance(first, (Tensor, np.ndarray)) and first.ndim > 0)
-    return item if is_sentence else [item]
+    if isinstance(first, (Tensor, np.ndarray)):
+        return item if first.ndim > 0 else [item]
+    return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
 
 
 def _token_types(sentences: list[Any], counts: list[int] | None) -> set[type]:

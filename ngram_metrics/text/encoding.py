@@ -106,19 +106,21 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
 
 
 def refuse_missing_pad_id(preds: Any, target: Any, dropped: tuple[int, ...]) -> None:
-    """Raise ValueError where a side is a padded tensor or array and no padding is known."""
-    if not dropped and any(isinstance(side, (Tensor, np.ndarray)) for side in (preds, target)):
+    """Raise ValueError where a side is a padded tensor or array of ids and no padding is known."""
+    if not dropped and any(_is_padded(side) for side in (preds, target)):
         raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are no tokens; none was given")
+
+
+def _is_padded(side: Any) -> bool:
+    return isinstance(side, Tensor) or (isinstance(side, np.ndarray) and side.dtype.kind in "iu")
 
 
 def encode_padded(given: PaddedSentences, dropped: tuple[int, ...]) -> tuple[PaddedTokens, PaddedReferences]:
     """Close the gaps of padded ids; no step depends on data."""
     refuse_missing_pad_id(given.hypotheses, given.references, dropped)
     hypotheses, references = drop_ids(given.hypotheses, dropped), drop_ids(given.references, dropped)
-    if not given.missing:
-        return hypotheses, PaddedReferences(references, torch.ones_like(references.lengths, dtype=torch.bool))
     present = references.lengths > 0
-    # Where all are missing the sentence has one empty reference: to raise would need to wait for the device.
+    # Where all are missing, or the only one is empty, it is one empty reference: to raise would wait for the device.
     first = torch.cat((present[:, :1] | ~present.any(1, keepdim=True), present[:, 1:]), 1)
     return hypotheses, PaddedReferences(references, first)
 

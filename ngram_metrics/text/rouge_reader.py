@@ -18,10 +18,17 @@ from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import (
+    PaddedReferences,
+    PaddedTokens,
+    RaggedReferences,
+    RaggedTokens,
+    drop_ids,
+)
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.encoding import (
     encode_ids_or_tokens,
@@ -89,6 +96,9 @@ class RougeReader:
             if option is not None and not callable(option):
                 raise TypeError(f"{name} is a {type(option).__name__}: expected a callable that takes a str")
         pad_ids(self.pad_id)
+        separator = self.sentence_separator_id
+        if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
+            raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
 
     def read(self, preds: Any, target: Any, device: torch.device) -> RougeBatch:
         """Turn a batch into token ids.
@@ -114,13 +124,8 @@ class RougeReader:
         )
         separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
         if isinstance(given, PaddedSentences):
-            with_separators = encode_padded(given, dropped)
-            if separator is None:
-                return RougeBatch(*with_separators)
-            hypotheses, references = encode_padded(given, (*dropped, separator))
-            # A reference of separators alone is empty, and not missing.
-            whole = RougeBatch(hypotheses, references._replace(present=with_separators[1].present))
-            return RougeBatch(*whole[:2], *with_separators, separator) if self.sentences else whole
+            batch = RougeBatch(*encode_padded(given, dropped))
+            return batch if separator is None else self._read_padded_sentences(given, batch, separator)
         if separator is not None and given.kind == "ids":
             return self._read_separated(given, preds, target, separator, device)
         return RougeBatch(*encode_ids_or_tokens(given, preds, target, dropped, device))
@@ -157,6 +162,24 @@ class RougeReader:
         sentences = number_tokens(list(chain.from_iterable(split)), device, given.place)
         return _batch(given, _joined(sentences, counts), sentences, counts)
 
+    def _read_padded_sentences(self, given: PaddedSentences, batch: RougeBatch, separator: int) -> RougeBatch:
+        assert isinstance(batch.references, PaddedReferences)
+        dropped = pad_ids(self.pad_id)
+        # A reference of separators alone is empty, and not missing, unless the separator is padding as well.
+        present = batch.references.present
+        whole = RougeBatch(
+            drop_ids(given.hypotheses, (*dropped, separator)),
+            PaddedReferences(drop_ids(given.references, (*dropped, separator)), present),
+        )
+        if not self.sentences:
+            return whole
+        padding = [one for one in dropped if one != separator]
+        return whole._replace(
+            hypothesis_sentences=drop_ids(given.hypotheses, padding),
+            reference_sentences=PaddedReferences(drop_ids(given.references, padding), present),
+            separator_id=separator,
+        )
+
     def _words(self, texts: list[str], place: Callable[[int], str]) -> Documents:
         words: Documents
         if self.normalizer is not None:
@@ -191,7 +214,7 @@ def _stem() -> Callable[[str], str]:
 def _stemmed(words: Sequence[Hashable], place: Callable[[int], str], index: int) -> list[Hashable]:
     try:
         return list(map(_stem(), words))  # type: ignore[arg-type]
-    except TypeError as error:
+    except (TypeError, AttributeError) as error:
         raise TypeError(
             f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {place(index)}"
         ) from error

@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.text.door import plain
 from ngram_metrics.text.encoding import Batch, WordReader
+from ngram_metrics.text.tokenizers import shortened
 
 
 class SampleReader(WordReader):
@@ -19,13 +21,18 @@ class SampleReader(WordReader):
         samples = samples_of(preds)
         if samples is None:
             return super().read(preds, target, device)
-        hypotheses, references = torch.as_tensor(preds), torch.as_tensor(target)
-        if references.dim() not in (2, 3) or len(references) != len(hypotheses):
-            raise ValueError(
-                f"preds has shape {tuple(hypotheses.shape)} and target {tuple(references.shape)}: expected references "
-                f"({len(hypotheses)}, width) or ({len(hypotheses)}, references, width)"
-            )
-        repeated = references.repeat_interleave(samples, 0, output_size=samples * len(references))
+        sentences = len(preds)
+        expected = f"expected references ({sentences}, width) or ({sentences}, references, width)"
+        hypotheses = plain(preds, "preds")
+        try:
+            references = target if isinstance(target, Tensor) else plain(np.asarray(target), "target")
+        except ValueError as error:
+            raise ValueError(f"target is ragged beside padded samples: {expected}") from error
+        if not isinstance(references, Tensor):
+            raise TypeError(f"target is {shortened(target)} beside padded samples: {expected}")
+        if references.dim() not in (2, 3) or len(references) != sentences:
+            raise ValueError(f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: {expected}")
+        repeated = references.repeat_interleave(samples, 0, output_size=samples * sentences)
         return super().read(hypotheses.flatten(0, 1), repeated, device)
 
 

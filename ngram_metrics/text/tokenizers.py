@@ -51,7 +51,7 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
         return _with_unicode_words
     if isinstance(tokenizer, str):
         return partial(_with_sacrebleu, _sacrebleu_tokenizer(tokenizer))
-    if hasattr(tokenizer, "encode_batch"):
+    if _is_of_tokenizers(tokenizer):
         if tokenizer.truncation is not None:
             raise ValueError(
                 f"this tokenizer truncates ({tokenizer.truncation}), which would change the score: "
@@ -78,9 +78,12 @@ def _with_unicode_words(texts: Sequence[str], place: Place) -> list[list[str]]:
 
 def reads_text_as_it_is(tokenizer: Any) -> bool:
     """Tell whether a tokenizer is one by name or of Hugging Face, which does its own normalization."""
-    return (
-        isinstance(tokenizer, str) or hasattr(tokenizer, "encode_batch") or hasattr(tokenizer, "convert_ids_to_tokens")
-    )
+    return isinstance(tokenizer, str) or _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens")
+
+
+def _is_of_tokenizers(tokenizer: Any) -> bool:
+    """Tell a ``tokenizers.Tokenizer`` from other objects with an ``encode_batch``."""
+    return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
 
 
 def _names() -> list[str]:

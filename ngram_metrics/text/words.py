@@ -33,7 +33,13 @@ def ascii_text(text: str) -> str:
 
 def unicode_words(text: str) -> list[str]:
     """Return the words of any script: ``"Zoë's 東京!"`` gives ``zoë s 東 京``."""
-    return text.lower().translate(_kept_characters).split()
+    words = text.lower().translate(_kept_characters).split()
+    # Marks alone, such as the variation selector of an emoji, are no word.
+    return [word for word in words if word.isalnum() or not all(map(_is_mark, word))]
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
 
 
 class _KeptCharacters(dict[int, str]):
