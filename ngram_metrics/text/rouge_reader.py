@@ -202,6 +202,12 @@ class RougeReader:
                 f"the sentence_splitter returned a {type(sentences).__name__} for {where}, {shortened(text)}: "
                 "expected a sequence of str"
             )
+        for sentence in sentences:
+            if not isinstance(sentence, str):
+                raise TypeError(
+                    f"the sentence_splitter returned a {type(sentence).__name__} among the sentences of {where}: "
+                    "expected a sequence of str"
+                )
         return [sentence for sentence in sentences if sentence]
 
 
