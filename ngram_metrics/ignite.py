@@ -6,7 +6,7 @@ deliberate difference: a ``str`` is text and is split into words, where ignite w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import torch
@@ -111,6 +111,11 @@ class _Face(ignite_metrics.Metric):
         padded = torch.cat((rows, rows.new_zeros(max(counts) - len(rows), rows.shape[1])))
         gathered = cast(Tensor, idist.all_gather(padded)).reshape(len(counts), max(counts), rows.shape[1])
         return torch.cat([of_rank[:count] for of_rank, count in zip(gathered, counts, strict=True)])
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Replace what was counted by what was saved."""
+        super().load_state_dict(state_dict)
+        self._new_rows = []
 
     def _state_dict_per_rank(self) -> Any:
         self._join_rows()
@@ -266,6 +271,8 @@ class RougeN(_RougeFace):
         pad_id: int | Sequence[int] | None = None,
         tokenizer: Any = None,
     ) -> None:
+        if isinstance(ngram, bool) or not isinstance(ngram, int):
+            raise TypeError(f"ngram order must be an integer (got : {ngram!r})")
         super().__init__([ngram], multiref, alpha, output_transform, device, pad_id, tokenizer)
 
 

@@ -71,7 +71,7 @@ def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tenso
         torch.cat((hypotheses.lengths, references.lengths)),
         hypotheses.id_bound,
     )
-    pair = torch.arange(hypotheses.documents)
+    pair = torch.arange(hypotheses.documents, device="cpu")
     swapped = (hypotheses.lengths < references.lengths) * hypotheses.documents
     long, short = pair + swapped, pair + hypotheses.documents - swapped
     for pairs in similar_pairs(both.lengths[long], both.lengths[short], both.ids.device):
@@ -181,7 +181,7 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
     while start < len(order):
         most_words = int(words[start])
         ahead = slice(start, start + max(1, budget // (2 * most_words**2)))
-        count = torch.arange(1, len(words[ahead]) + 1)
+        count = torch.arange(1, len(words[ahead]) + 1, device=words.device)
         padded = count * pair_words(most_words, steps[ahead].cummax(0).values)
         own = pair_words(words[ahead], steps[ahead]).cumsum(0)
         fits = (padded <= budget) & ((padded <= 2 * own) | (count * most_words <= step_words))

@@ -272,7 +272,7 @@ class Accumulator(torchmetrics.Metric):
         """Return the rows of all sentences as one tensor, also where there is none or where a sync has joined them."""
         if isinstance(self.rows, Tensor):
             return self.rows
-        return torch.cat([self.row.new_zeros(0, len(self.row)), *self.rows])
+        return torch.cat(self.rows) if self.rows else self.row.new_zeros(0, len(self.row))
 
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
         """Add another metric's states, which come before this one's."""
@@ -285,6 +285,9 @@ class Accumulator(torchmetrics.Metric):
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
         """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
+        # The settings by themselves first: ranks of different averages have different states, and would wait for each
+        # other in the middle of gathering them.
+        _all_equal(torch.stack(dist_sync_fn(self.settings, group=process_group or self.process_group)))
         if self.average == "none":
             self.rows = [self._all_rows()]
         super()._sync_dist(dist_sync_fn, process_group)

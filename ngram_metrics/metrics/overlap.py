@@ -59,7 +59,7 @@ class NgramOverlap(Accumulator):
         if average == "none":
             # 0 before any data, else one more than the samples of a 3-D batch, or 1 for sentences alone.
             self.add_state("samples", torch.zeros((), dtype=torch.int64, device=self.device), _same_samples)
-        self._samples: int | None = None
+        self._samples: int | None = 0
 
     def update(self, preds: Any, target: Any) -> None:
         """Count a batch."""
@@ -71,12 +71,17 @@ class NgramOverlap(Accumulator):
     def forward(self, preds: Any, target: Any) -> Any:
         """Count a batch and return its own score."""
         self._checked(preds)
-        return super().forward(preds, target)
+        samples = self._samples
+        try:
+            return super().forward(preds, target)
+        except BaseException:
+            self._samples = samples
+            raise
 
     def reset(self) -> None:
         """Forget all batches."""
         super().reset()
-        self._samples = None
+        self._samples = 0
 
     def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
         """Add another metric's states to this one's; its sentences come after this one's."""
@@ -103,7 +108,7 @@ class NgramOverlap(Accumulator):
         return noted
 
     def _check_samples(self, samples: int) -> None:
-        known = self._known_samples()
+        known = int(self.samples) if self._samples is None else self._samples
         if 0 not in (known, samples) and known != samples:
             raise ValueError(_different_samples([known, samples]))
 
@@ -113,9 +118,10 @@ class NgramOverlap(Accumulator):
             self.samples = torch.full_like(self.samples, samples)
 
     def _known_samples(self) -> int:
-        """Return the state as a number; what this process counted itself is known without waiting for the device."""
-        if self._samples is not None:
+        """Return the state as a number; what this metric counted itself is known without waiting for the device."""
+        if self._samples and not self._is_synced:
             return self._samples
+        # Counted by another: loaded, merged, gathered, or by the leader of a compute group.
         return int(self.samples) if self.update_called or self._is_synced else 0
 
     def _with_dimension(self, scores: Tensor) -> Tensor:
@@ -135,5 +141,5 @@ def _same_samples(gathered: Tensor) -> Tensor:
 
 
 def _different_samples(noted: list[int]) -> str:
-    words = ["one" if one == 1 else "1 (in three dimensions)" if one == 2 else str(one - 1) for one in noted]
+    words = ["1" if one == 1 else "1 (in three dimensions)" if one == 2 else str(one - 1) for one in noted]
     return f"batches of {' and of '.join(words)} hypotheses a sentence: average 'none' expects all batches alike"
