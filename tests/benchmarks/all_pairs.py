@@ -1,0 +1,234 @@
+"""Every hypothesis against every reference, as minimum Bayes risk decoding needs it, against fastchrf on real text.
+
+Goal: from strings to chrF scores, on one thread and on two, 1,024 x 1,024 at least 8 times as fast as fastchrf, 600
+groups of 16 x 16 at least 4 times, the aggregate of 1,024 at least 2 times; 4,096 x 4,096 within 4 GiB.
+
+How to run: ``python tests/benchmarks/all_pairs.py FOLDER``, with the extra ``bench`` installed, on an idle machine.
+FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
+
+    pairwise    n distinct lines of all systems against n others, n = 64, 128, ... 1,024
+    same        n = 1,024, the hypotheses being the references
+    groups      the outputs of all systems for a segment against each other, 600 segments
+    aggregate   n = 1,024 against the aggregate of n others, and against that of themselves
+    largest     n = 4,096 against 4,096 others and against themselves: seconds, and the peak of memory, ours only
+
+``--profile`` also prints where our time goes, on the operations of torch.
+
+What it checks: the scores agree with fastchrf's within 1e-9 of 0..100, in every repeat. Both sides score character
+n-grams of the orders 1 to 6 without whitespace, beta 2, the precisions and recalls averaged over the orders that both
+sides have. A score is 100 * (1 + beta^2) P R / (beta^2 P + R).
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any
+
+import fastchrf
+import numpy as np
+import torch
+from harness import Contestant, Corpus, layout, parser, read_corpus, run_pinned, time_each, unseen
+from torch import Tensor
+
+from ngram_metrics.counting.aggregate import aggregate_matches
+from ngram_metrics.counting.all_pairs import all_pairs_matches
+from ngram_metrics.counting.document_groups import DocumentGroups
+from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.token_batch import RaggedTokens
+
+Groups = list[list[str]]
+ORDER = 6
+SIZES = (64, 128, 256, 512, 1024)
+LARGEST = 4096
+SEGMENTS = 600
+TASKS = ("pairwise", "same", "groups", "aggregate", "largest")
+
+
+def encode(hypotheses: Groups, references: Groups) -> tuple[DocumentGroups, DocumentGroups]:
+    """Turn strings into code points without whitespace, numbered from 0; the same object twice is read once."""
+    sides = [hypotheses] if references is hypotheses else [hypotheses, references]
+    texts = ["".join(text.split()) for side in sides for group in side for text in group]
+    points = torch.from_numpy(
+        np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32).astype(np.int64)
+    )
+    present = torch.zeros(0x110000, dtype=torch.bool).index_fill_(0, points, True)
+    numbers = present.cumsum(0) - 1
+    lengths = torch.tensor(list(map(len, texts)))
+    tokens = RaggedTokens(numbers.index_select(0, points), lengths, int(numbers[-1]) + 1)
+    encoded, before = [], 0
+    for side in sides:
+        counts = torch.tensor(list(map(len, side)))
+        after = before + int(counts.sum())
+        encoded.append(DocumentGroups(tokens.slice(before, after), counts))
+        before = after
+    return encoded[0], encoded[-1]
+
+
+def chrf(matches: Tensor, hypothesis_totals: Tensor, reference_totals: Tensor) -> Tensor:
+    """chrF in 0..100 from matches ``(..., orders)`` and totals that broadcast to them."""
+    both = ((hypothesis_totals > 0) & (reference_totals > 0)).double()
+    share = both / both.sum(-1, keepdim=True).clamp(min=1)
+    precision_weight, recall_weight = (share / totals.clamp(min=1) for totals in (hypothesis_totals, reference_totals))
+    precision = recall = matches.new_zeros((), dtype=torch.float64)
+    # Order by order, so that no temporary is as large as the matches.
+    for order in range(ORDER):
+        of_order = matches[..., order].double()
+        precision = precision + of_order * precision_weight[..., order]
+        recall = recall + of_order * recall_weight[..., order]
+    return 500 * precision * recall / (4 * precision + recall).clamp(min=1e-300)
+
+
+def pairwise(hypotheses: Groups, references: Groups) -> list[Tensor]:
+    """Return chrF of all pairs in blocks, each ``(groups, rows, references)`` float64."""
+    return [
+        chrf(
+            block.matches,
+            ngram_totals(block.hypothesis_lengths, ORDER).unsqueeze(2),
+            ngram_totals(block.reference_lengths, ORDER).unsqueeze(1),
+        )
+        for block in all_pairs_matches(*encode(hypotheses, references), ORDER)
+    ]
+
+
+def joined(blocks: Sequence[Tensor], groups: int) -> np.ndarray:
+    """Put blocks together to ``(groups, hypotheses, references)``."""
+    return torch.cat([block.flatten(0, 1) for block in blocks]).unflatten(0, (groups, -1)).numpy()
+
+
+def ours_pairwise(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
+    return lambda: joined(pairwise(*groups), len(groups[0]))
+
+
+def ours_aggregate(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
+    return lambda: chrf(*aggregate_matches(*encode(*groups), ORDER)).unsqueeze(0).numpy()
+
+
+def theirs(function: Callable[..., Any]) -> Callable[[tuple[Groups, Groups]], Callable[[], Any]]:
+    return lambda groups: lambda: function(*groups)
+
+
+def distinct_lines(corpus: Corpus) -> list[str]:
+    """Return the distinct outputs of all systems, segment after segment."""
+    return list(dict.fromkeys(chain.from_iterable(zip(*corpus.systems, strict=True))))
+
+
+def fresh_lines(lines: list[str], size: int, same: bool) -> Callable[[int, int], tuple[Groups, Groups]]:
+    """Return the function that makes one group of ``size`` hypotheses, and as many references or the same."""
+    if len(lines) < 2 * size:
+        sys.exit(f"{2 * size} distinct lines are needed, the folder has {len(lines)}")
+
+    def make(repeat: int, contestant: int) -> tuple[Groups, Groups]:
+        hypotheses = [unseen(lines[:size], repeat, contestant)]
+        return hypotheses, hypotheses if same else [unseen(lines[size : 2 * size], repeat, contestant)]
+
+    return make
+
+
+def fresh_segments(corpus: Corpus) -> Callable[[int, int], tuple[Groups, Groups]]:
+    """Return the function that makes a group of each segment, all systems' outputs on both sides."""
+
+    def make(repeat: int, contestant: int) -> tuple[Groups, Groups]:
+        systems = [unseen(lines[:SEGMENTS], repeat, contestant) for lines in corpus.systems]
+        groups = [list(several) for several in zip(*systems, strict=True)]
+        return groups, groups
+
+    return make
+
+
+def contestants(kind: str, goal: float | None) -> list[Contestant]:
+    ours, peer = {
+        "pairwise": (ours_pairwise, fastchrf.pairwise_chrf),
+        "aggregate": (ours_aggregate, fastchrf.aggregate_chrf),
+    }[kind]
+    return [Contestant("ngram_metrics", ours), Contestant(f"fastchrf.{kind}_chrf", theirs(peer), goal=goal)]
+
+
+def largest(options: Any) -> None:
+    """Print seconds and memory of the largest matrices, each from a process of its own."""
+    rows = [["hypotheses x references", "seconds", "peak GiB", "GiB before"]]
+    for name in ("others", "themselves"):
+        command = [sys.executable, __file__, str(options.folder), "--threads", str(options.threads), "--part", name]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+        if done.returncode != 0:
+            sys.exit(done.returncode)
+        found = json.loads(done.stdout.splitlines()[-1])
+        rows.append([f"{LARGEST} x {LARGEST} {name}", *(f"{number:.2f}" for number in found)])
+    print(f"\n### The largest matrices\n\n{layout(rows)}", flush=True)
+
+
+def peak_gib() -> float:
+    """Return the high-water mark of this process."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**30 if sys.platform == "darwin" else peak / 2**20
+
+
+def part(options: Any) -> None:
+    """Do what :func:`largest` asks, and print what it found as the last line."""
+    groups = fresh_lines(distinct_lines(read_corpus(options.folder)), LARGEST, options.part == "themselves")(0, 0)
+    before = peak_gib()
+    start = time.perf_counter()
+    scores = pairwise(*groups)
+    seconds = time.perf_counter() - start
+    if sum(block.numel() for block in scores) != LARGEST**2:
+        sys.exit(f"{[block.shape for block in scores]}: expected {LARGEST} x {LARGEST} scores")
+    print(json.dumps([seconds, peak_gib(), before]))
+
+
+def profile(name: str, call: Callable[[], Any]) -> None:
+    """Print which operations of torch a call spends its time in."""
+    call()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
+        call()
+    averages = sorted(profiler.key_averages(), key=lambda one: -one.self_cpu_time_total)
+    rows = [["operation", "ms", "calls"]]
+    rows += [[one.key, f"{one.self_cpu_time_total / 1e3:.1f}", str(one.count)] for one in averages[:12]]
+    print(f"\nOur time in {name}:\n\n{layout(rows)}", flush=True)
+
+
+def main(options: Any) -> None:
+    corpus = read_corpus(options.folder)
+    lines = distinct_lines(corpus)
+    measured: list[tuple[str, str, Callable[[int, int], Any], float | None]] = []
+    tasks = options.tasks.split(",")
+    if "pairwise" in tasks:
+        for size in SIZES:
+            name = f"{size} x {size}, distinct lines"
+            measured.append((name, "pairwise", fresh_lines(lines, size, False), 8 if size == SIZES[-1] else None))
+    if "same" in tasks:
+        size = SIZES[-1]
+        measured.append((f"{size} x the same {size}", "pairwise", fresh_lines(lines, size, True), 8))
+    if "groups" in tasks:
+        name = f"{SEGMENTS} groups of {len(corpus.systems)} x {len(corpus.systems)}"
+        measured.append((name, "pairwise", fresh_segments(corpus), 4))
+    if "aggregate" in tasks:
+        size = SIZES[-1]
+        measured.append((f"{size} x aggregate of {size} others", "aggregate", fresh_lines(lines, size, False), 2))
+        measured.append((f"{size} x aggregate of the same", "aggregate", fresh_lines(lines, size, True), 2))
+    for name, kind, fresh, goal in measured:
+        against = contestants(kind, goal)
+        time_each(name, against, fresh, options)
+        if options.profile:
+            profile(name, against[0].prepare(fresh(0, 0)))
+    if "largest" in tasks:
+        largest(options)
+
+
+if __name__ == "__main__":
+    arguments = parser(__doc__)
+    arguments.add_argument("--tasks", default=",".join(TASKS[:-1]), help="apart by commas (%(default)s)")
+    arguments.add_argument("--profile", action="store_true", help="print where our time goes")
+    arguments.add_argument("--part", help="for the script itself: one measurement")
+    options = arguments.parse_args()
+    if options.part:
+        torch.set_num_threads(int(options.threads))
+        part(options)
+    else:
+        if unknown := set(options.tasks.split(",")) - set(TASKS):
+            arguments.error(f"--tasks has {sorted(unknown)}: expected some of {', '.join(TASKS)}")
+        run_pinned(main, arguments, "fastchrf")

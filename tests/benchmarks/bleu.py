@@ -1,0 +1,248 @@
+"""BLEU against its peers on real text.
+
+Goal: on one thread, from split tokens at least 8 times as fast as ignite; from strings at least 3 times as fast as
+sacrebleu without its tokenizer and 25 times as fast as torchmetrics' BLEUScore; with the 13a tokenizer at least 1.6
+times as fast as sacrebleu.
+
+How to run: ``python tests/benchmarks/bleu.py FOLDER``, with the extra ``bench`` installed, on an idle machine. FOLDER
+holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
+
+    tokens      (a) split tokens to the corpus score and to the mean of the sentences' scores
+    strings     (b) strings, split at whitespace, to the corpus score
+    13a         (c) strings through the 13a tokenizer to the corpus score
+    sentences   (d) strings to a score a sentence, each order smoothed
+    references  (e) as a to d, with four references a sentence
+    batches     (f) as a, in the small batches of a training loop
+
+What it checks: the scores agree, in every repeat, within the tolerance the table states: 1e-9 where a peer counts in
+integers or float64, 1e-6 where it divides in float32, 1e-5 where it takes the logarithms in float32 too. Where the
+definitions differ nothing is compared:
+
+* nltk's corpus_bleu counts one n-gram in every sentence that is too short to have any: its score is a little lower.
+* bleuscore always applies the 13a tokenizer, so in (b) it scores something else; in (c) it agrees.
+* Of several references, bleuscore takes the closest length only when asked to, as it is here, and torchmetrics the
+  first listed of two equally near ones, here the shorter, because the references stand in order of length: both agree.
+
+Our 13a is sacrebleu's own tokenizer object: (c) measures what is left to win besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import bleuscore
+from harness import Batch, Contestant, Corpus, fresh_batch, parser, read_corpus, run_pinned, time_each
+from ignite.metrics import Bleu as IgniteBleu
+from nltk.translate.bleu_score import corpus_bleu
+from sacrebleu.metrics import BLEU
+from torchmetrics.text import BLEUScore, SacreBLEUScore
+
+from ngram_metrics import Bleu
+from ngram_metrics.functional import bleu_score
+from ngram_metrics.ignite import Bleu as OurIgniteBleu
+
+Tokens = tuple[list[list[str]], list[list[list[str]]]]
+Timed = Callable[[Batch], Callable[[], Any]]
+
+FLOAT32_DIVISION = 1e-6
+FLOAT32_LOGARITHM = 1e-5
+
+
+def split(batch: Batch) -> Tokens:
+    """Cut a batch into tokens, new strings that nobody has hashed."""
+    hypotheses = [hypothesis.split() for hypothesis in batch.hypotheses]
+    return hypotheses, [[reference.split() for reference in several] for several in batch.references]
+
+
+def batches(tokens: Tokens, size: int | None) -> list[Tokens]:
+    """Cut split tokens into batches of ``size`` sentences, or leave them whole."""
+    hypotheses, references = tokens
+    size = size or len(hypotheses)
+    starts = range(0, len(hypotheses), size)
+    return [(hypotheses[start : start + size], references[start : start + size]) for start in starts]
+
+
+def ignite_face(metric: Callable[..., Any], average: str, size: int | None = None) -> Timed:
+    """Time one of the two ignite classes on split tokens."""
+
+    def prepare(batch: Batch) -> Callable[[], float]:
+        made, given = metric(average=average), batches(split(batch), size)
+
+        def call() -> float:
+            for one in given:
+                made.update(one)
+            return float(made.compute())
+
+        return call
+
+    return prepare
+
+
+def torchmetrics_face(average: str, size: int | None = None) -> Timed:
+    """Time our torchmetrics class on split tokens."""
+
+    def prepare(batch: Batch) -> Callable[[], float]:
+        made, given = Bleu(average=average), batches(split(batch), size)
+
+        def call() -> float:
+            for one in given:
+                made.update(*one)
+            return float(made.compute())
+
+        return call
+
+    return prepare
+
+
+def nltk_corpus(batch: Batch) -> Callable[[], float]:
+    hypotheses, references = split(batch)
+    return lambda: corpus_bleu(references, hypotheses)
+
+
+def on_strings(metric: Callable[[], Any]) -> Timed:
+    """Time a torchmetrics class on strings."""
+
+    def prepare(batch: Batch) -> Callable[[], float]:
+        made = metric()
+
+        def call() -> float:
+            made.update(batch.hypotheses, batch.references)
+            return float(made.compute())
+
+        return call
+
+    return prepare
+
+
+def sacrebleu_corpus(tokenizer: str) -> Timed:
+    def prepare(batch: Batch) -> Callable[[], float]:
+        metric = BLEU(tokenize=tokenizer, smooth_method="none", force=True)
+        streams = list(map(list, zip(*batch.references, strict=True)))
+        return lambda: metric.corpus_score(batch.hypotheses, streams).score / 100
+
+    return prepare
+
+
+def bleuscore_corpus(batch: Batch) -> Callable[[], float]:
+    return lambda: bleuscore.compute(
+        references=batch.references, predictions=batch.hypotheses, ref_len_method="closest"
+    )["bleu"]
+
+
+def our_sentences(batch: Batch) -> Callable[[], list[float]]:
+    def call() -> list[float]:
+        return bleu_score(
+            batch.hypotheses, batch.references, smooth="exp", effective_order=True, average="none"
+        ).tolist()
+
+    return call
+
+
+def sacrebleu_sentences(batch: Batch) -> Callable[[], list[float]]:
+    metric = BLEU(tokenize="none", smooth_method="exp", effective_order=True, force=True)
+    pairs = list(zip(batch.hypotheses, batch.references, strict=True))
+    return lambda: [metric.sentence_score(hypothesis, several).score / 100 for hypothesis, several in pairs]
+
+
+def micro_tokens(goal: float | None, size: int | None = None) -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics.ignite.Bleu", ignite_face(OurIgniteBleu, "micro", size)),
+        Contestant("ngram_metrics.Bleu", torchmetrics_face("micro", size)),
+        Contestant("ignite Bleu", ignite_face(IgniteBleu, "micro", size), goal=goal),
+    ]
+
+
+def macro_tokens(goal: float | None, size: int | None = None) -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics.ignite.Bleu", ignite_face(OurIgniteBleu, "macro", size)),
+        Contestant("ngram_metrics.Bleu", torchmetrics_face("macro", size)),
+        Contestant("ignite Bleu", ignite_face(IgniteBleu, "macro", size), FLOAT32_DIVISION, goal),
+    ]
+
+
+def at_whitespace(sacrebleu_goal: float | None, torchmetrics_goal: float | None) -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics.Bleu", on_strings(lambda: Bleu(average="micro"))),
+        Contestant("sacrebleu, tokenize none", sacrebleu_corpus("none"), goal=sacrebleu_goal),
+        Contestant("torchmetrics BLEUScore", on_strings(BLEUScore), FLOAT32_LOGARITHM, torchmetrics_goal),
+        Contestant("bleuscore", bleuscore_corpus, None, note="always 13a"),
+    ]
+
+
+def with_13a(goal: float | None) -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics.Bleu, 13a", on_strings(lambda: Bleu(average="micro", tokenizer="13a"))),
+        Contestant("sacrebleu, tokenize 13a", sacrebleu_corpus("13a"), goal=goal),
+        Contestant("torchmetrics SacreBLEUScore", on_strings(SacreBLEUScore), FLOAT32_LOGARITHM),
+        Contestant("bleuscore", bleuscore_corpus),
+    ]
+
+
+SENTENCES: Sequence[Contestant] = [
+    Contestant("ngram_metrics bleu_score", our_sentences),
+    Contestant("sacrebleu sentence_score", sacrebleu_sentences),
+]
+NLTK = Contestant("nltk corpus_bleu", nltk_corpus, None, note="short sentences count more")
+
+
+def tokens(corpus: Corpus, options: Any) -> None:
+    one = fresh_batch(corpus)
+    time_each("(a) split tokens, micro", [*micro_tokens(8), NLTK], one, options)
+    time_each("(a) split tokens, macro", macro_tokens(8), one, options)
+
+
+def strings(corpus: Corpus, options: Any) -> None:
+    time_each("(b) strings, whitespace, micro", at_whitespace(3, 25), fresh_batch(corpus), options)
+
+
+def mteval_13a(corpus: Corpus, options: Any) -> None:
+    time_each("(c) strings, 13a, micro", with_13a(1.6), fresh_batch(corpus), options)
+
+
+def sentences(corpus: Corpus, options: Any) -> None:
+    time_each("(d) strings, a score a sentence", SENTENCES, fresh_batch(corpus), options)
+
+
+def references(corpus: Corpus, options: Any) -> None:
+    four = fresh_batch(corpus, references=4)
+    four_13a = fresh_batch(corpus, references=4, tokenize=bleuscore.tokenizer_13a)
+    time_each("(e) 4 references, split tokens, micro", [*micro_tokens(None), NLTK], four, options)
+    time_each("(e) 4 references, split tokens, macro", macro_tokens(None), four, options)
+    time_each("(e) 4 references, strings, whitespace, micro", at_whitespace(None, None), four, options)
+    time_each("(e) 4 references, strings, 13a, micro", with_13a(None), four_13a, options)
+    time_each("(e) 4 references, strings, a score a sentence", SENTENCES, four, options)
+
+
+def small_batches(corpus: Corpus, options: Any) -> None:
+    for size in (8, 32, 128):
+        for average, contestants in (("micro", micro_tokens), ("macro", macro_tokens)):
+            task = f"(f) split tokens in batches of {size}, {average}"
+            time_each(task, contestants(None, size), fresh_batch(corpus), options)
+
+
+TASKS = {
+    "tokens": tokens,
+    "strings": strings,
+    "13a": mteval_13a,
+    "sentences": sentences,
+    "references": references,
+    "batches": small_batches,
+}
+
+
+def main(options: Any) -> None:
+    corpus = read_corpus(options.folder)
+    words = sum(len(line.split()) for line in corpus.references)
+    print(
+        f"{len(corpus.references)} sentences of {words / len(corpus.references):.1f} words in the reference, "
+        f"{len(corpus.systems)} systems, {options.repeats} repeats"
+    )
+    for task in options.tasks.split(","):
+        TASKS[task](corpus, options)
+
+
+if __name__ == "__main__":
+    arguments = parser(__doc__)
+    arguments.add_argument("--tasks", default=",".join(TASKS), help="which, apart by commas (%(default)s)")
+    run_pinned(main, arguments, "torchmetrics pytorch-ignite sacrebleu nltk bleuscore")

@@ -1,0 +1,46 @@
+"""How the tests run: the number of examples, and what happens where there is no CUDA device."""
+
+import os
+from collections.abc import Iterator
+from contextlib import nullcontext
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+# A deadline fails on the first run of a torch operation; a red test must be red again on the next run.
+settings.register_profile(
+    "default", deadline=None, max_examples=60, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+# Other examples every night, and more of them: `--hypothesis-profile=nightly`, or the variable below.
+settings.register_profile("nightly", settings.get_profile("default"), derandomize=False, max_examples=1000)
+settings.load_profile(os.environ.get("NGRAM_METRICS_HYPOTHESIS", "default"))
+
+# The tensors of tests are small: on a busy machine threads that wait for one another cost ten times what they save.
+torch.set_num_threads(1)
+
+
+@pytest.fixture(params=["bfloat16 by default", "meta by default", "autocast", "inference mode"])
+def surroundings(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a training loop may have set around a metric, and what must not reach its results."""
+    before = torch.get_default_dtype()
+    around = {
+        "meta by default": lambda: torch.device("meta"),
+        "autocast": lambda: torch.autocast("cpu", torch.bfloat16),
+        "inference mode": torch.inference_mode,
+    }
+    try:
+        with around.get(request.param, nullcontext)():
+            if request.param not in around:
+                torch.set_default_dtype(torch.bfloat16)
+            yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if torch.cuda.is_available():
+        return
+    for item in items:
+        if item.get_closest_marker("cuda"):
+            item.add_marker(pytest.mark.skip(reason="no CUDA device"))

@@ -1,0 +1,369 @@
+"""All-pairs and aggregate matches against counters and against fastchrf, and however the work is cut."""
+
+import random
+from collections import Counter
+from itertools import chain
+
+import fastchrf
+import oracles
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from ngram_metrics.counting import all_pairs, chunks, document_groups
+from ngram_metrics.counting.aggregate import aggregate_matches
+from ngram_metrics.counting.all_pairs import all_pairs_matches
+from ngram_metrics.counting.document_groups import DocumentGroups
+from ngram_metrics.counting.token_batch import RaggedTokens
+
+#: What a listed pair is said to cost: so all columns go through the product, all are listed, or each as it seems best.
+PATHS = {"product": 10**9, "listed": 0, "either": 4}
+every_path = pytest.mark.parametrize("path", PATHS)
+
+
+def document_groups_of(groups, id_bound=None):
+    documents = list(chain.from_iterable(groups))
+    ids = list(chain.from_iterable(documents))
+    lengths = torch.tensor([len(one) for one in documents], dtype=torch.int64)
+    counts = torch.tensor([len(several) for several in groups], dtype=torch.int64)
+    bound = max(ids, default=0) + 1 if id_bound is None else id_bound
+    return DocumentGroups(RaggedTokens(torch.tensor(ids, dtype=torch.int64), lengths, bound), counts)
+
+
+def both_sides(batch, same=False):
+    hypotheses = document_groups_of([one for one, _ in batch])
+    return hypotheses, hypotheses if same else document_groups_of([one for _, one in batch])
+
+
+def listed_matches(batch, max_order, same=False):
+    """The matches of each group, `[group][hypothesis][reference][order]`, put together from the blocks."""
+    joined = [[] for _ in batch]
+    covered = []
+    for block in all_pairs_matches(*both_sides(batch, same), max_order):
+        assert block.matches.dtype == torch.int64
+        assert block.matches.shape[:3] == (*block.hypothesis_lengths.shape, block.reference_lengths.shape[1])
+        assert block.rows == (0, block.matches.shape[1]) or block.groups[1] - block.groups[0] == 1
+        for index, group in enumerate(range(*block.groups)):
+            hypotheses, references = batch[group]
+            hypotheses = hypotheses[slice(*block.rows)]
+            there, missing = len(hypotheses), len(references)
+            joined[group] += block.matches[index, :there, :missing].tolist()
+            assert block.matches[index, there:].sum() == 0
+            assert block.matches[index, :, missing:].sum() == 0
+            assert block.hypothesis_lengths[index, :there].tolist() == list(map(len, hypotheses))
+            assert block.reference_lengths[index, :missing].tolist() == list(map(len, references))
+            assert block.hypothesis_lengths[index, there:].sum() == block.reference_lengths[index, missing:].sum() == 0
+        covered += range(*block.groups)
+    assert list(dict.fromkeys(covered)) == list(range(len(batch)))
+    return joined
+
+
+def expected_matches(batch, max_order):
+    orders = range(1, max_order + 1)
+    return [
+        [[[oracles.matches(one, [other], n) for n in orders] for other in references] for one in hypotheses]
+        for hypotheses, references in batch
+    ]
+
+
+def expected_aggregate(batch, max_order):
+    """Matches, and totals of hypothesis and references, times the number of references."""
+    rows = [[], [], []]
+    for hypotheses, references in batch:
+        summed = [sum((oracles.ngrams(one, n) for one in references), Counter()) for n in range(1, max_order + 1)]
+        for hypothesis in hypotheses:
+            own = [oracles.ngrams(hypothesis, n) for n in range(1, max_order + 1)]
+            rows[0].append(
+                [
+                    sum(min(len(references) * count, all_of[ngram]) for ngram, count in counts.items())
+                    for counts, all_of in zip(own, summed, strict=True)
+                ]
+            )
+            rows[1].append([len(references) * counts.total() for counts in own])
+            rows[2].append([all_of.total() for all_of in summed])
+    return rows
+
+
+def aggregate(batch, max_order, same=False):
+    counts = aggregate_matches(*both_sides(batch, same), max_order)
+    assert all(field.dtype == torch.int64 for field in counts)
+    return [field.tolist() for field in counts]
+
+
+def batches():
+    side = st.lists(st.lists(st.integers(0, 2), max_size=10), max_size=5)
+    return st.lists(st.tuples(side, side), max_size=4)
+
+
+def random_batch(seed, sizes=((9, 7), (0, 3), (1, 1), (4, 0), (6, 12)), ids=6, longest=30):
+    draw = random.Random(seed)
+    return [
+        tuple([[draw.randrange(ids) for _ in range(draw.randrange(longest))] for _ in range(size)] for size in both)
+        for both in sizes
+    ]
+
+
+# Against counters
+
+
+@every_path
+@given(batch=batches(), max_order=st.integers(1, 5))
+def test_all_pairs_are_those_of_counters(path, batch, max_order):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_pairs, "PAIR_COST", PATHS[path])
+        assert listed_matches(batch, max_order) == expected_matches(batch, max_order)
+
+
+@every_path
+@given(batch=batches(), max_order=st.integers(1, 5))
+def test_hypotheses_that_are_the_references_are_counted_alike(path, batch, max_order):
+    batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_pairs, "PAIR_COST", PATHS[path])
+        assert listed_matches(batch, max_order, same=True) == expected_matches(batch, max_order)
+
+
+@given(batch=batches(), max_order=st.integers(1, 5))
+def test_aggregate_is_that_of_counters(batch, max_order):
+    assert aggregate(batch, max_order) == expected_aggregate(batch, max_order)
+
+
+@given(batch=batches(), max_order=st.integers(1, 5))
+def test_aggregate_of_hypotheses_that_are_the_references(batch, max_order):
+    batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    assert aggregate(batch, max_order, same=True) == expected_aggregate(batch, max_order)
+
+
+@every_path
+def test_large_groups(path, monkeypatch):
+    monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
+    batch = random_batch(0, sizes=((40, 50), (3, 60)), ids=12)
+    assert listed_matches(batch, 4) == expected_matches(batch, 4)
+    assert aggregate(batch, 4) == expected_aggregate(batch, 4)
+
+
+def test_orders_that_need_more_than_one_sort():
+    batch = [([[2**40, 3, 2**40, 3, 1, 2**40, 3, 1]], [[3, 2**40, 3, 1, 7], [2**40, 3, 1, 2**40]])] * 2
+    assert listed_matches(batch, 6) == expected_matches(batch, 6)
+    assert listed_matches([(batch[0][1], batch[0][1])], 6, same=True) == expected_matches([(batch[0][1],) * 2], 6)
+    assert aggregate(batch, 6) == expected_aggregate(batch, 6)
+
+
+@every_path
+def test_a_token_repeated_ten_thousand_times(path, monkeypatch):
+    monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
+    hypotheses = [[1] * 10_000 + [2], [1, 2] * 300, [2] * 40, []]
+    references = [[1] * 9_000, [2] + [1] * 8_000, [3]]
+    batch = [(hypotheses, references), ([[1]], [[1]])]
+    assert listed_matches(batch, 3) == expected_matches(batch, 3)
+    assert listed_matches([(hypotheses, hypotheses)], 3, same=True) == expected_matches([(hypotheses, hypotheses)], 3)
+    assert aggregate(batch, 3) == expected_aggregate(batch, 3)
+
+
+@pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
+@pytest.mark.parametrize("batch", [[], [([], [])], [([[]], [[]])], [([[]], [[]]), ([], []), ([[], []], [[], []])]])
+def test_nothing_to_count(batch, same):
+    assert listed_matches(batch, 3, same) == expected_matches(batch, 3)
+    assert aggregate(batch, 3, same) == expected_aggregate(batch, 3)
+
+
+def test_groups_of_the_same_words_do_not_meet():
+    assert listed_matches([([[1, 2]], [[3]]), ([[3]], [[1, 2]])], 1) == [[[[0]]], [[[0]]]]
+
+
+# Against fastchrf
+
+
+def characters(groups):
+    return [[list(map(ord, "".join(text.split()))) for text in several] for several in groups]
+
+
+def chrf(matches, hypothesis_totals, reference_totals, eps_smoothing, beta=2.0):
+    """chrF of Popović 2015 in 0..100, in the two variants; totals broadcast to `(..., orders)`."""
+    matches, hypothesis_totals, reference_totals = torch.broadcast_tensors(
+        matches.double(), hypothesis_totals.double(), reference_totals.double()
+    )
+    nothing = 1e-16 if eps_smoothing else 0.0
+    precision = torch.where(hypothesis_totals > 0, matches / hypothesis_totals, nothing)
+    recall = torch.where(reference_totals > 0, matches / reference_totals, nothing)
+    if not eps_smoothing:
+        both = (hypothesis_totals > 0) & (reference_totals > 0)
+        precision, recall = ((one * both).sum(-1) / both.sum(-1) for one in (precision, recall))
+    score = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+    score = score.nan_to_num(nothing)
+    return 100 * (score.mean(-1) if eps_smoothing else score)
+
+
+def ngram_totals(lengths, max_order=6):
+    return (lengths.unsqueeze(-1) - torch.arange(max_order)).clamp(min=0)
+
+
+texts = st.lists(st.text(alphabet="abcäß 🙂\t\u00a0.", max_size=20), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("eps_smoothing", [False, True])
+@given(groups=st.lists(st.tuples(texts, texts), min_size=1, max_size=3))
+def test_fastchrf_scores(eps_smoothing, groups):
+    hypotheses, references = zip(*groups, strict=True)
+    batch = list(zip(characters(hypotheses), characters(references), strict=True))
+    pairwise = fastchrf.pairwise_chrf(hypotheses, references, eps_smoothing=eps_smoothing)
+    for block in all_pairs_matches(*both_sides(batch), 6):
+        scores = chrf(
+            block.matches,
+            ngram_totals(block.hypothesis_lengths).unsqueeze(2),
+            ngram_totals(block.reference_lengths).unsqueeze(1),
+            eps_smoothing,
+        )
+        for found, expected in zip(scores, pairwise[slice(*block.groups)], strict=True):
+            expected = torch.tensor(expected, dtype=torch.float64)
+            found = found[: len(expected), : expected.shape[1]]
+            torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
+    scores = chrf(*aggregate_matches(*both_sides(batch), 6), eps_smoothing)
+    aggregated = fastchrf.aggregate_chrf(hypotheses, references, eps_smoothing=eps_smoothing)
+    expected = torch.tensor(list(chain.from_iterable(aggregated)), dtype=torch.float64)
+    torch.testing.assert_close(scores, expected, rtol=0, atol=1e-9)
+
+
+# However the work is cut
+
+
+def cut(monkeypatch, tokens, block, dense, pairs, pool):
+    monkeypatch.setattr(chunks, "CPU_SLOTS", tokens)
+    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", block)
+    monkeypatch.setattr(all_pairs, "DENSE_CELLS", dense)
+    monkeypatch.setattr(all_pairs, "LISTED_PAIRS", pairs)
+    monkeypatch.setattr(document_groups, "POOL_CELLS", pool)
+
+
+@every_path
+@pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
+@pytest.mark.parametrize(
+    "sizes", [(1, 1, 1, 1, 1), (200, 100, 150, 5, 400), (200, 10**6, 100, 10**6, 10**6), (10**6, 60, 10**6, 7, 10**6)]
+)
+def test_counts_do_not_depend_on_the_cut(path, same, sizes, monkeypatch):
+    monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
+    batch = random_batch(1)
+    if same:
+        batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    cut(monkeypatch, *sizes)
+    assert listed_matches(batch, 3, same) == expected_matches(batch, 3)
+    assert aggregate(batch, 3, same) == expected_aggregate(batch, 3)
+
+
+@pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
+def test_no_block_is_larger_than_its_budget(same, monkeypatch):
+    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 120)
+    batch = random_batch(2, sizes=[*[(2, 2)] * 20, (9, 9), *[(2, 2)] * 20, (1, 50)])
+    if same:
+        batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    blocks = list(all_pairs_matches(*both_sides(batch, same), 3))
+    rows = [block.rows[1] - block.rows[0] for block in blocks]
+    sizes = [block.matches.numel() for block in blocks]
+    assert all(size <= 120 or height == 1 for size, height in zip(sizes, rows, strict=True))
+    assert sum(block.groups[1] - block.groups[0] == 10 for block in blocks) == 4  # small groups share a block
+
+
+def test_no_pool_has_more_tokens_than_its_budget(monkeypatch):
+    monkeypatch.setattr(chunks, "CPU_SLOTS", 200)
+    pools = list(document_groups.pools(*both_sides(random_batch(8, sizes=[(2, 2)] * 30)), 10**6))
+    assert all(pool.size == 1 or pool.digits.digits.numel() <= 200 for pool in pools)
+    assert 1 < len(pools) < 30
+
+
+def test_no_more_pairs_are_listed_at_a_time_than_their_budget(monkeypatch):
+    monkeypatch.setattr(all_pairs, "PAIR_COST", 0)
+    monkeypatch.setattr(all_pairs, "LISTED_PAIRS", 100)
+    listed = []
+
+    class Listed(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            if function is torch.ops.aten.scatter_add_.default:
+                listed.append(args[2].numel())
+            return function(*args, **(kwargs or {}))
+
+    batch = random_batch(9, sizes=[(30, 40)])
+    with Listed():
+        assert listed_matches(batch, 2) == expected_matches(batch, 2)
+    # One that shares a column with all 40 may still fit in.
+    assert 100 - 40 < max(listed) <= 100 + 40
+
+
+def test_a_large_group_does_not_pad_many_small_ones(monkeypatch):
+    monkeypatch.setattr(document_groups, "POOL_CELLS", 10_000)
+    batch = [*random_batch(3, sizes=[(1, 1)] * 50), ([[1] * 3_000], [[1] * 3_000]), *random_batch(4)]
+    for pool in document_groups.pools(*both_sides(batch), 10**6):
+        tokens = pool.hypothesis_lengths.sum(1) + pool.reference_lengths.sum(1)
+        assert pool.size == 1 or pool.rows * int(tokens.max()) <= 10_000
+    assert listed_matches(batch, 2) == expected_matches(batch, 2)
+
+
+def test_no_product_sums_more_ones_than_a_float32_counts(monkeypatch):
+    shapes, product = [], torch.bmm
+
+    def spied(left, right):
+        assert left.dtype == right.dtype == torch.float32
+        shapes.append(left.shape)
+        return product(left, right)
+
+    monkeypatch.setattr(torch, "bmm", spied)
+    assert all_pairs.EXACT_COLUMNS == 2**24
+    monkeypatch.setattr(all_pairs, "EXACT_COLUMNS", 7)
+    monkeypatch.setattr(all_pairs, "PAIR_COST", 10**9)
+    batch = random_batch(5)
+    assert listed_matches(batch, 3) == expected_matches(batch, 3)
+    assert max(shape[-1] for shape in shapes) == 7
+
+
+# Whatever the surroundings say about floating point
+
+
+@pytest.fixture(params=["bfloat16 default", "bfloat16 autocast", "reduced precision", "inference"])
+def surroundings(request):
+    default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
+    try:
+        if request.param == "bfloat16 default":
+            torch.set_default_dtype(torch.bfloat16)
+            yield
+        elif request.param == "bfloat16 autocast":
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                yield
+        elif request.param == "reduced precision":
+            torch.set_float32_matmul_precision("medium")
+            yield
+        else:
+            with torch.inference_mode():
+                yield
+    finally:
+        torch.set_default_dtype(default)
+        torch.set_float32_matmul_precision(precision)
+
+
+@pytest.mark.usefixtures("surroundings")
+@every_path
+def test_counts_that_bfloat16_would_round(path, monkeypatch):
+    monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
+    draw = random.Random(6)
+    documents = [[draw.randrange(40) for _ in range(length)] for length in (1021, 1031, 1033, 1039)]
+    batch = [(documents, documents[1:])]
+    found = listed_matches(batch, 2)
+    assert found == expected_matches(batch, 2)
+    assert max(chain.from_iterable(chain.from_iterable(found[0]))) > 257
+    assert aggregate(batch, 2) == expected_aggregate(batch, 2)
+
+
+@pytest.mark.cuda
+@every_path
+@pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
+def test_a_gpu_counts_the_same(path, same, monkeypatch):
+    monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
+    batch = random_batch(7, sizes=((40, 50), (3, 60), (0, 2), (16, 16)))
+    here = both_sides(batch, same)
+    there = [DocumentGroups(side.tokens._replace(ids=side.tokens.ids.cuda()), side.counts) for side in here]
+    if same:
+        there[1] = there[0]
+    for expected, found in zip(all_pairs_matches(*here, 4), all_pairs_matches(*there, 4), strict=True):
+        assert torch.equal(found.matches.cpu(), expected.matches)
+    for expected, found in zip(aggregate_matches(*here, 4), aggregate_matches(*there, 4), strict=True):
+        assert torch.equal(found.cpu(), expected)

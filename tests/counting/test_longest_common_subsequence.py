@@ -1,0 +1,296 @@
+"""Longest common subsequences and their unions against the textbook table and rouge_score, at every bound of words."""
+
+import random
+from collections import Counter
+from contextlib import contextmanager
+from itertools import chain
+from unittest.mock import patch
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.counting import chunks, longest_common_subsequence, subsequence_table, union_subsequence
+from ngram_metrics.counting.longest_common_subsequence import similar_pairs, subsequence_lengths
+from ngram_metrics.counting.token_batch import PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.union_subsequence import union_subsequence_hits
+
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+SEPARATOR = -1
+
+
+def table(reference, hypothesis):
+    """The table of the textbook."""
+    rows = [[0] * (len(hypothesis) + 1)]
+    for token in reference:
+        row = [0]
+        for column, other in enumerate(hypothesis):
+            row.append(rows[-1][column] + 1 if token == other else max(rows[-1][column + 1], row[-1]))
+        rows.append(row)
+    return rows
+
+
+def length(reference, hypothesis):
+    return table(reference, hypothesis)[-1][-1]
+
+
+def walk(reference, hypothesis):
+    """The positions of the subsequence that rouge_score takes."""
+    rows, position, step, taken = table(reference, hypothesis), len(reference), len(hypothesis), set()
+    while position and step:
+        if reference[position - 1] == hypothesis[step - 1]:
+            position, step = position - 1, step - 1
+            taken.add(position)
+        elif rows[position][step - 1] > rows[position - 1][step]:
+            step -= 1
+        else:
+            position -= 1
+    return taken
+
+
+def hits(hypothesis, reference):
+    """Count down what is left of each token on either side, in the order rouge_score does."""
+    left = [Counter(chain.from_iterable(side)) for side in (hypothesis, reference)]
+    found = 0
+    for sentence in reference:
+        for position in sorted(set().union(*(walk(sentence, other) for other in hypothesis))):
+            if all(counter[sentence[position]] > 0 for counter in left):
+                found += 1
+                for counter in left:
+                    counter[sentence[position]] -= 1
+    return found
+
+
+def ragged(documents, id_bound=None):
+    bound = max(chain.from_iterable(documents), default=0) + 1 if id_bound is None else id_bound
+    ids = torch.tensor(list(chain.from_iterable(documents)), dtype=torch.int64)
+    return RaggedTokens(ids, torch.tensor([len(one) for one in documents], dtype=torch.int64), bound)
+
+
+def padded(documents, spare=1, rubbish=(0, 1)):
+    """Rows with ids past their ends that stand in the documents too."""
+    width = max(map(len, documents), default=0) + spare
+    rows = [list(one) + [rubbish[i % len(rubbish)] for i in range(width - len(one))] for one in documents]
+    ids = torch.tensor(rows, dtype=torch.int64).reshape(len(documents), width)
+    return PaddedTokens(ids, torch.tensor([len(one) for one in documents], dtype=torch.int64))
+
+
+def ragged_summaries(summaries):
+    counts = torch.tensor([len(one) for one in summaries], dtype=torch.int64)
+    return RaggedReferences(ragged(list(chain.from_iterable(summaries))), counts)
+
+
+def padded_summaries(summaries, spare=1, separator=SEPARATOR):
+    documents = [list(chain.from_iterable([separator, *sentence] for sentence in one))[1:] for one in summaries]
+    return padded(documents, spare, (0, separator, 1))
+
+
+@contextmanager
+def bounds(word_bits=62, tile=64, words=3 << 20, step_words=2048, slots=1 << 17):
+    """Move every bound of the implementation to where small texts reach it."""
+    with (
+        patch.object(subsequence_table, "WORD_BITS", word_bits),
+        patch.object(union_subsequence, "WORD_BITS", word_bits),
+        patch.object(subsequence_table, "TILE", tile),
+        patch.object(subsequence_table, "CPU_WORDS", words),
+        patch.object(longest_common_subsequence, "CPU_STEP_WORDS", step_words),
+        patch.object(chunks, "CPU_SLOTS", slots),
+    ):
+        yield
+
+
+any_bounds = st.fixed_dictionaries(
+    {
+        "word_bits": st.sampled_from([1, 2, 3, 5, 62]),
+        "tile": st.sampled_from([1, 2, 3, 64]),
+        "words": st.sampled_from([1, 40, 400, 3 << 20]),
+        "step_words": st.sampled_from([1, 8, 2048]),
+        "slots": st.sampled_from([1, 9, 100, 1 << 17]),
+    }
+)
+documents = st.integers(1, 5).flatmap(lambda last: st.lists(st.integers(0, last), max_size=20))
+document_pairs = st.lists(st.tuples(documents, documents), max_size=5)
+summaries = st.lists(st.lists(st.integers(0, 3), max_size=9), max_size=4)
+summary_pairs = st.lists(st.tuples(summaries, summaries), max_size=4)
+
+
+def sides(pairs):
+    return [one for one, _ in pairs], [other for _, other in pairs]
+
+
+@given(document_pairs, any_bounds)
+def test_lengths_are_the_tables(pairs, moved):
+    hypotheses, references = sides(pairs)
+    expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
+    with bounds(**moved):
+        assert subsequence_lengths(ragged(hypotheses), ragged(references)).tolist() == expected
+        assert subsequence_lengths(padded(hypotheses), padded(references, 2)).tolist() == expected
+
+
+@given(summary_pairs, any_bounds)
+def test_hits_are_those_of_the_walks(pairs, moved):
+    hypotheses, references = sides(pairs)
+    expected = [hits(hypothesis, reference) for hypothesis, reference in pairs]
+    with bounds(**moved):
+        assert union_subsequence_hits(ragged_summaries(hypotheses), ragged_summaries(references)).tolist() == expected
+        rows = padded_summaries(hypotheses), padded_summaries(references, 3)
+        assert union_subsequence_hits(*rows, SEPARATOR).tolist() == expected
+
+
+@pytest.mark.parametrize("repeats", [2, 6, 80])
+@pytest.mark.parametrize("width", [61, 62, 63, 123, 124, 125, 187])
+def test_around_whole_words(width, repeats):
+    source = random.Random(width * repeats)
+    hypotheses, references = ([[source.randrange(repeats) for _ in range(width)] for _ in range(3)] for _ in range(2))
+    expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
+    assert subsequence_lengths(ragged(hypotheses), ragged(references)).tolist() == expected
+    assert subsequence_lengths(padded(hypotheses, 0), padded(references, 0)).tolist() == expected
+    cut = source.randrange(width)
+    split = [[[one[:cut], one[cut:]] for one in side] for side in (hypotheses, references)]
+    expected = [hits(*pair) for pair in zip(*split, strict=True)]
+    assert union_subsequence_hits(*map(ragged_summaries, split)).tolist() == expected
+    assert union_subsequence_hits(*map(padded_summaries, split), SEPARATOR).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference"),
+    [
+        ([0] * 130, [0] * 200),
+        ([0, 1] * 70, [1, 0] * 70),
+        ([0] * 70 + [1] * 70, [1] * 70 + [0] * 70),
+        (list(range(130)), list(range(130))[::-1]),
+        ([0, *range(1, 130)], [*range(1, 130), 0]),
+    ],
+)
+def test_repeats_that_borrow_across_every_word(hypothesis, reference):
+    expected = length(reference, hypothesis)
+    assert subsequence_lengths(ragged([hypothesis]), ragged([reference])).tolist() == [expected]
+    assert subsequence_lengths(padded([hypothesis]), padded([reference])).tolist() == [expected]
+    halves = [[hypothesis[:90], hypothesis[90:]]], [[reference[:50], reference[50:]]]
+    found = union_subsequence_hits(ragged_summaries(halves[0]), ragged_summaries(halves[1]))
+    assert found.tolist() == [hits(halves[0][0], halves[1][0])]
+
+
+def test_hits_are_rouge_scores():
+    scorer = pytest.importorskip("rouge_score.rouge_scorer")
+    source = random.Random(0)
+
+    def summary():
+        return [[source.randrange(12) for _ in range(source.randrange(40))] for _ in range(source.randrange(1, 6))]
+
+    pairs = [(summary(), summary()) for _ in range(40)]
+    found = union_subsequence_hits(*map(ragged_summaries, sides(pairs)))
+    for (hypothesis, reference), count in zip(pairs, found.tolist(), strict=True):
+        score = scorer._summary_level_lcs(reference, hypothesis)
+        assert count == round(score.recall * sum(map(len, reference)))
+        assert count == round(score.precision * sum(map(len, hypothesis)))
+
+
+def test_one_sentence_with_one_is_its_length():
+    source = random.Random(1)
+    pairs = [([source.randrange(4) for _ in range(20)], [source.randrange(4) for _ in range(30)]) for _ in range(30)]
+    expected = [hits([hypothesis], [reference]) for hypothesis, reference in pairs]
+    assert expected == [length(reference, hypothesis) for hypothesis, reference in pairs]
+    hypotheses, references = sides(pairs)
+    assert union_subsequence_hits(padded(hypotheses), padded(references)).tolist() == expected
+    assert union_subsequence_hits(padded(hypotheses), padded(references), SEPARATOR).tolist() == expected
+    rows = ragged_summaries([[one] for one in hypotheses]), ragged_summaries([[one] for one in references])
+    assert union_subsequence_hits(*rows).tolist() == expected
+
+
+def test_equally_long_subsequences_are_told_apart():
+    """Which of the positions is taken decides what a second sentence adds: the walk takes the last 0, not the first."""
+    reference, hypothesis = [[0, 1, 0]], [[0], [1, 0]]
+    assert walk(reference[0], hypothesis[0]) == {2}
+    assert walk(reference[0], hypothesis[1]) == {1, 2}
+    assert union_subsequence_hits(ragged_summaries([hypothesis]), ragged_summaries([reference])).tolist() == [2]
+
+
+def test_a_hit_counts_only_while_the_hypothesis_has_the_token_left():
+    reference, hypothesis = [[0, 1], [0, 2]], [[0, 3]]
+    assert union_subsequence_hits(ragged_summaries([hypothesis]), ragged_summaries([reference])).tolist() == [1]
+
+
+@pytest.mark.parametrize("separator", [SMALLEST, LARGEST, 0])
+def test_every_int64_is_an_id(separator):
+    ids = [one for one in (0, -1, LARGEST, SMALLEST, LARGEST - 1) if one != separator]
+    source = random.Random(2)
+    hypothesis, reference = ([[source.choice(ids) for _ in range(15)] for _ in range(3)] for _ in range(2))
+    flat = list(chain.from_iterable(hypothesis)), list(chain.from_iterable(reference))
+    rubbish = (SMALLEST, LARGEST)
+    found = subsequence_lengths(padded([flat[0], []], 1, rubbish), padded([flat[1], []], 1, rubbish))
+    assert found.tolist() == [length(flat[1], flat[0]), 0]
+    rows = (padded_summaries([side], 1, separator) for side in (hypothesis, reference))
+    assert union_subsequence_hits(*rows, separator).tolist() == [hits(hypothesis, reference)]
+
+
+def test_a_vocabulary_too_large_for_one_key():
+    names = [0, 5, LARGEST - 2, LARGEST - 1]
+    source = random.Random(3)
+    hypotheses, references = ([[source.choice(names) for _ in range(9)] for _ in range(6)] for _ in range(2))
+    found = subsequence_lengths(ragged(hypotheses, LARGEST), ragged(references, LARGEST))
+    assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
+
+
+@pytest.mark.parametrize("layout", [ragged, padded])
+@pytest.mark.parametrize("pairs", [[], [([], [])], [([], [1]), ([1], []), ([], [])], [([], [1]), ([0, 1], [1])]])
+def test_empty_documents(pairs, layout):
+    hypotheses, references = sides(pairs)
+    expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
+    found = subsequence_lengths(layout(hypotheses), layout(references))
+    assert (found.tolist(), found.dtype) == (expected, torch.int64)
+    if layout is padded:
+        assert subsequence_lengths(padded(hypotheses, 0), padded(references, 0)).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], [([], [])], [([], [[1]]), ([[1]], []), ([[], [1]], [[], [], [1]])], [([[]], [[], []])]]
+)
+def test_empty_summaries(pairs):
+    hypotheses, references = sides(pairs)
+    expected = [hits(hypothesis, reference) for hypothesis, reference in pairs]
+    assert union_subsequence_hits(*map(ragged_summaries, (hypotheses, references))).tolist() == expected
+    assert union_subsequence_hits(*map(padded_summaries, (hypotheses, references)), SEPARATOR).tolist() == expected
+
+
+def test_pairs_of_different_size_are_not_padded_together():
+    lengths = torch.tensor([3] * 2500 + [3000] + [3] * 2500 + [0])
+    with bounds(step_words=1):
+        chunks_made = list(similar_pairs(lengths, lengths, torch.device("cpu")))
+    assert torch.cat(chunks_made).sort().values.tolist() == list(range(len(lengths)))
+    cells = [len(chunk) * int(lengths[chunk].max()) ** 2 for chunk in chunks_made]
+    assert sum(cells) < 3 * int((lengths**2).sum())
+
+
+def test_results_stand_in_the_order_of_the_pairs():
+    source = random.Random(4)
+    sizes = [source.choice([0, 1, 3, 40, 150]) for _ in range(60)]
+    hypotheses, references = ([[source.randrange(5) for _ in range(size)] for size in sizes] for _ in range(2))
+    source.shuffle(references)
+    expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
+    for words in (200, 3 << 20):
+        with bounds(words=words, step_words=4):
+            assert subsequence_lengths(ragged(hypotheses), ragged(references)).tolist() == expected
+
+
+def both_counts(hypotheses, hypothesis_lengths, references, reference_lengths):
+    rows = PaddedTokens(hypotheses, hypothesis_lengths), PaddedTokens(references, reference_lengths)
+    return subsequence_lengths(*rows), union_subsequence_hits(*rows, 0), union_subsequence_hits(*rows)
+
+
+@pytest.mark.parametrize("moved", [{}, {"word_bits": 3}, {"word_bits": 3, "words": 30, "tile": 2}])
+def test_padded_tokens_never_wait_for_the_device(moved):
+    rows = [*padded([[0, 1, 2], [2, 2]], 6), *padded([[1, 2, 0, 1], [2]], 3)]
+    with bounds(**moved):
+        for found in both_counts(*(one.to("meta") for one in rows)):
+            assert (found.shape, found.dtype) == ((2,), torch.int64)
+
+
+@pytest.mark.parametrize("moved", [{}, {"word_bits": 3}])
+def test_padded_tokens_compile_in_one_graph(moved):
+    rows = [*padded([[0, 1, 2, 0, 1], [2, 2]]), *padded([[1, 2, 0, 1], [2]])]
+    with bounds(**moved):
+        torch.compiler.reset()
+        compiled = torch.compile(both_counts, fullgraph=True, backend="eager")
+        torch.testing.assert_close(compiled(*rows), both_counts(*rows))

@@ -1,0 +1,260 @@
+"""Clipped matches against counters, in both layouts, at every bound of the keys, and however the work is cut."""
+
+import random
+from itertools import chain, islice
+
+import oracles
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.counting import chunks
+from ngram_metrics.counting.keys import Digits, sorted_keys
+from ngram_metrics.counting.matches import clipped_matches, ngram_totals, pair_matches
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+
+LARGEST = 2**63 - 1
+
+
+def ragged_tokens(documents, id_bound=LARGEST):
+    """`id_bound` is what an id must be below: the larger, the fewer tokens go into a key."""
+    bound = min(id_bound, max(chain.from_iterable(documents), default=0) + 1)
+    lengths = torch.tensor([len(one) for one in documents], dtype=torch.int64)
+    return RaggedTokens(torch.tensor(list(chain.from_iterable(documents)), dtype=torch.int64), lengths, bound)
+
+
+def padded_tokens(documents, width=None, rubbish=7):
+    """Rows with something arbitrary past their ends, equal to an id of the documents or not."""
+    width = max(map(len, documents), default=0) if width is None else width
+    ids = torch.full((len(documents), width), rubbish, dtype=torch.int64)
+    for row, document in zip(ids, documents, strict=True):
+        row[: len(document)] = torch.tensor(document, dtype=torch.int64)
+    return PaddedTokens(ids, torch.tensor([len(one) for one in documents], dtype=torch.int64))
+
+
+def ragged(batch):
+    references = [reference for _, several in batch for reference in several]
+    counts = torch.tensor([len(several) for _, several in batch], dtype=torch.int64)
+    return ragged_tokens([one for one, _ in batch]), RaggedReferences(ragged_tokens(references), counts)
+
+
+def padded(batch, spare_width=1):
+    count = max((len(several) for _, several in batch), default=1)
+    width = max((len(one) for _, several in batch for one in several), default=0) + spare_width
+    rows = [several + [[]] * (count - len(several)) for _, several in batch]
+    tokens = padded_tokens(list(chain.from_iterable(rows)), width)
+    present = torch.tensor([[i < len(several) for i in range(count)] for _, several in batch], dtype=torch.bool)
+    ids, lengths = tokens.ids.reshape(len(batch), count, width), tokens.lengths.reshape(len(batch), count)
+    return padded_tokens([one for one, _ in batch]), PaddedReferences(PaddedTokens(ids, lengths), present)
+
+
+LAYOUTS = {"ragged": ragged, "padded": padded}
+both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def count(layout, batch, max_order):
+    return clipped_matches(*LAYOUTS[layout](batch), max_order).tolist()
+
+
+def batches(ids, longest=12, sentences=6, references=4):
+    """Sentences with a hypothesis and one to four references, each possibly empty."""
+    document = st.lists(ids, max_size=longest)
+    several = st.lists(document, min_size=1, max_size=references)
+    return st.lists(st.tuples(document, several), max_size=sentences)
+
+
+# A handful of different ids: enough equal n-grams for ties and repetitions; the vocabulary is the largest of them.
+small_ids = st.integers(0, 2)
+vocabularies = st.integers(0, 40).flatmap(lambda bits: st.sampled_from([0, 1, 2**bits - 1, 2**bits]))
+any_ids = st.sampled_from([-(2**63), 1 - 2**63, -100, -1, 0, 1, 7, 2**62, LARGEST - 1, LARGEST])
+orders = st.integers(1, 9) | st.just(20)
+
+
+@given(batches(vocabularies), orders)
+def test_ragged_matches_are_those_of_counters(batch, max_order):
+    assert count("ragged", batch, max_order) == oracles.match_rows(batch, max_order)
+
+
+@given(batches(any_ids), orders)
+def test_padded_matches_are_those_of_counters_for_any_int64_id(batch, max_order):
+    assert count("padded", batch, max_order) == oracles.match_rows(batch, max_order)
+
+
+@both_layouts
+@given(data=st.data())
+def test_repetitive_texts_have_the_matches_of_counters(layout, data):
+    batch = data.draw(batches(small_ids, longest=30, sentences=4))
+    max_order = data.draw(orders)
+    assert count(layout, batch, max_order) == oracles.match_rows(batch, max_order)
+
+
+@pytest.mark.parametrize("digit_bits", [2, 3, 4, 5, 6, 7, 9, 10, 12, 15, 20, 30, 31, 40])
+@pytest.mark.parametrize("group_bits", [0, 2, 4])
+def test_ragged_keys_stay_exact_where_they_straddle_the_word(digit_bits, group_bits):
+    """Orders about as long as a first sort serves, and a second. Groups and ids fill their bits, up to the highest."""
+    draw = random.Random(digit_bits)
+    ends = [0, 1, 2**digit_bits - 3, 2**digit_bits - 2]
+    one, *shorter = (draw.choices(ends, k=length) for length in (70, 40, 29))
+    batch = [(one, [one[:-1], *shorter])] + [(draw.choices(ends, k=3), [[0, 1]])] * (2**group_bits - 1)
+    slots = sum(len(document) for one, several in batch for document in [one, *several])
+    first = (63 - group_bits) // digit_bits
+    second = first + (63 - slots.bit_length()) // digit_bits
+    max_order = second + 2
+    expected = oracles.match_rows(batch[:2], max_order)
+    expected += expected[1:] * (len(batch) - 2)  # the others are the same
+    for order in {first - 1, first, first + 1, second - 1, second, second + 1, max_order} - {0}:
+        assert count("ragged", batch, order) == [row[:order] for row in expected]
+        assert count("ragged", batch[::-1], order) == [row[:order] for row in expected[::-1]]
+
+
+@pytest.mark.parametrize("bits", [58, 60, 62, 63])
+def test_vocabularies_that_leave_no_room_for_a_second_digit_serve_every_order(bits):
+    digits, remaining = torch.tensor([[1, 2**bits - 1, 1, 2**bits - 1] * 10]), torch.arange(40, 0, -1).unsqueeze(0)
+    sorts = list(islice(sorted_keys(Digits(digits, remaining, bits, None, 0), 3), 4))
+    assert [order for keys in sorts for order in range(keys.first, keys.last + 1)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("slots", [2, 6, 7, 8, 62, 63, 64, 126, 127, 128])
+def test_padded_keys_stay_exact_where_they_straddle_the_word(slots):
+    """In the padded layout the width of a row decides how many tokens go into a key."""
+    draw = random.Random(slots)
+    hypothesis, reference = ([draw.choice([3, 5]) for _ in range(slots // 2)] for _ in range(2))
+    batch = [(hypothesis, [reference]), (hypothesis, [hypothesis[:-1]]), ([], [reference])]
+    bits = slots.bit_length()
+    for max_order in {1, 63 // bits - 1, 63 // bits, 63 // bits + 1, 2 * (63 // bits) + 1}:
+        tokens, references = padded(batch, spare_width=slots % 2)
+        assert tokens.ids.shape[1] + references.tokens.ids.shape[2] == slots
+        assert clipped_matches(tokens, references, max_order).tolist() == oracles.match_rows(batch, max_order)
+
+
+@pytest.mark.parametrize("max_order", [62, 63, 64, 130])
+@both_layouts
+def test_orders_longer_than_any_key(layout, max_order):
+    batch = [([1] * 140, [[1] * 135, [1, 2] * 70]), ([1], [[1]]), ([2] * 64, [[2] * 63])]
+    assert count(layout, batch, max_order) == oracles.match_rows(batch, max_order)
+
+
+@both_layouts
+@given(data=st.data())
+def test_chunks_do_not_change_the_counts(layout, data):
+    batch = data.draw(batches(small_ids))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(chunks, "CPU_SLOTS", data.draw(st.sampled_from([1, 2, 7, 30])))
+        assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
+
+
+@pytest.mark.parametrize("budget", [1, 10, 64])
+def test_chunks_hold_all_groups_once_in_order_and_within_the_budget(monkeypatch, budget):
+    monkeypatch.setattr(chunks, "CPU_SLOTS", budget)
+    sizes = torch.tensor([0, 3, 0, 0, 50, 1, 9, 9, 9, 70, 0])
+    cuts = list(chunks.ragged_chunks(sizes, torch.device("cpu")))
+    assert [i for start, stop in cuts for i in range(start, stop)] == list(range(len(sizes)))
+    assert all(stop - start == 1 or int(sizes[start:stop].sum()) <= budget for start, stop in cuts)
+    cuts = list(chunks.row_chunks(11, 5, torch.device("cpu")))
+    assert [i for start, stop in cuts for i in range(start, stop)] == list(range(11))
+    assert all(stop - start == 1 or (stop - start) * 5 <= budget for start, stop in cuts)
+
+
+@both_layouts
+@given(data=st.data())
+def test_split_batches_have_the_counts_of_one_batch(layout, data):
+    batch = data.draw(batches(small_ids))
+    cut = data.draw(st.integers(0, len(batch)))
+    assert count(layout, batch[:cut], 5) + count(layout, batch[cut:], 5) == count(layout, batch, 5)
+
+
+@both_layouts
+@given(data=st.data())
+def test_permuted_sentences_have_permuted_counts(layout, data):
+    batch = data.draw(batches(small_ids))
+    order = data.draw(st.permutations(range(len(batch))))
+    rows = count(layout, batch, 5)
+    assert count(layout, [batch[i] for i in order], 5) == [rows[i] for i in order]
+
+
+@both_layouts
+@given(data=st.data())
+def test_the_order_and_repetition_of_references_do_not_matter(layout, data):
+    batch = data.draw(batches(small_ids))
+    shuffled = [(one, data.draw(st.permutations(several)) + several[:1]) for one, several in batch]
+    assert count(layout, shuffled, 5) == count(layout, batch, 5)
+
+
+@both_layouts
+@given(data=st.data())
+def test_a_document_matches_itself_wholly(layout, data):
+    batch = [(one, [*several, one]) for one, several in data.draw(batches(small_ids))]
+    lengths = torch.tensor([len(one) for one, _ in batch], dtype=torch.int64)
+    assert count(layout, batch, 5) == ngram_totals(lengths, 5).tolist()
+
+
+@given(batches(small_ids, references=1), orders)
+def test_pairs_have_the_matches_of_single_references(batch, max_order):
+    expected = oracles.match_rows(batch, max_order)
+    references = [several[0] for _, several in batch]
+    for tokens in (ragged_tokens, padded_tokens):
+        assert pair_matches(tokens([one for one, _ in batch]), tokens(references), max_order).tolist() == expected
+
+
+@given(batches(small_ids), st.integers(-(2**63), LARGEST))
+def test_what_stands_past_the_end_of_a_padded_row_is_not_looked_at(batch, rubbish):
+    hypotheses, references = padded(batch, spare_width=3)
+    for tokens in (hypotheses, references.tokens):
+        past = torch.arange(tokens.ids.shape[-1]) >= tokens.lengths.unsqueeze(-1)
+        tokens.ids[past] = rubbish
+    assert clipped_matches(hypotheses, references, 4).tolist() == oracles.match_rows(batch, 4)
+
+
+@pytest.mark.parametrize("max_order", [1, 4])
+@pytest.mark.parametrize(
+    "batch",
+    [[], [([], [[]])], [([], [[], []])], [([], [[1]])], [([1], [[]])], [([1], [[], [1]])], [([], [[]]), ([1], [[1]])]],
+    ids=repr,
+)
+@both_layouts
+def test_empty_documents_and_batches(layout, batch, max_order):
+    rows = clipped_matches(*LAYOUTS[layout](batch), max_order)
+    assert rows.tolist() == oracles.match_rows(batch, max_order)
+    assert rows.shape == (len(batch), max_order)
+    assert rows.dtype == torch.int64
+
+
+@pytest.mark.parametrize("references", [1, 3])
+@pytest.mark.parametrize("sentences", [0, 2])
+def test_padded_rows_of_no_width(sentences, references):
+    nothing = torch.zeros(sentences, references, dtype=torch.int64)
+    hypotheses = PaddedTokens(torch.zeros(sentences, 0, dtype=torch.int64), nothing[:, 0])
+    none = PaddedReferences(PaddedTokens(nothing.unsqueeze(-1)[..., :0], nothing), nothing == 0)
+    assert clipped_matches(hypotheses, none, 3).tolist() == [[0, 0, 0]] * sentences
+
+
+@pytest.mark.parametrize("references", [1, 2])
+@both_layouts
+def test_one_giant_document(layout, references):
+    draw = random.Random(0)
+    texts = [draw.choices(range(50), k=200_000) for _ in range(1 + references)]
+    batch = [(texts[0], texts[1:]), ([1, 2, 3], [[1, 2]] * references)]
+    assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
+
+
+@given(batches(any_ids), st.integers(1, 12))
+def test_padded_tokens_never_wait_for_the_device(batch, max_order):
+    """On the meta device there are no data: whatever would have to read some raises."""
+    hypotheses, references = padded(batch)
+    hypotheses = PaddedTokens(*(field.to("meta") for field in hypotheses))
+    tokens = PaddedTokens(*(field.to("meta") for field in references.tokens))
+    several = PaddedReferences(tokens, references.present.to("meta"))
+    first = PaddedTokens(tokens.ids[:, 0], tokens.lengths[:, 0])
+    for rows in (clipped_matches(hypotheses, several, max_order), pair_matches(hypotheses, first, max_order)):
+        assert rows.device.type == "meta"
+        assert rows.shape == (len(batch), max_order)
+    assert ngram_totals(hypotheses.lengths, max_order).shape == (len(batch), max_order)
+
+
+@given(st.lists(st.integers(0, 9)), st.integers(1, 12))
+def test_totals_are_those_of_counters_for_any_leading_shape(lengths, max_order):
+    expected = [[oracles.ngrams(range(length), n).total() for n in range(1, max_order + 1)] for length in lengths]
+    totals = ngram_totals(torch.tensor(lengths, dtype=torch.int64), max_order)
+    assert totals.tolist() == expected
+    assert ngram_totals(torch.tensor([lengths] * 2, dtype=torch.int64), max_order).tolist() == [expected] * 2

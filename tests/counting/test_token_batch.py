@@ -1,0 +1,124 @@
+"""The two layouts of token ids: dropping ids, cutting, repeating and renaming, against list comprehensions."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.counting.token_batch import (
+    PaddedTokens,
+    RaggedReferences,
+    RaggedTokens,
+    drop_ids,
+    flat_positions,
+    ragged_from_ids,
+)
+
+INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64]
+
+#: A matrix of ids, some of which occur often enough to be dropped here and there.
+matrices = st.integers(0, 8).flatmap(
+    lambda width: st.lists(
+        st.lists(st.sampled_from([-(2**63), -100, 0, 1, 2, 2**63 - 1]), min_size=width, max_size=width), max_size=5
+    )
+)
+documents = st.lists(st.lists(st.integers(0, 4), max_size=5), max_size=6)
+
+
+def matrix(rows):
+    return torch.tensor(rows, dtype=torch.int64).reshape(len(rows), len(rows[0]) if rows else 0)
+
+
+def as_lists(tokens):
+    """The documents of a padded or ragged batch."""
+    if isinstance(tokens, PaddedTokens):
+        return [row[:length].tolist() for row, length in zip(tokens.ids, tokens.lengths, strict=True)]
+    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]
+
+
+def ragged(several):
+    lengths = torch.tensor([len(one) for one in several], dtype=torch.int64)
+    return RaggedTokens(torch.tensor([i for one in several for i in one], dtype=torch.int64), lengths, 5)
+
+
+@given(matrices, st.lists(st.sampled_from([-(2**63), -100, 0, 1, 9]), max_size=3))
+def test_dropped_ids_go_wherever_they_stand_and_gaps_close(rows, dropped):
+    expected = [[one for one in row if one not in dropped] for row in rows]
+    tokens = drop_ids(matrix(rows), dropped)
+    assert as_lists(tokens) == expected
+    assert tokens.lengths.dtype == torch.int64
+    assert tokens.ids.dtype == torch.int64
+    assert tokens.ids.shape == matrix(rows).shape
+
+
+def test_ids_are_dropped_for_any_leading_shape():
+    ids = torch.tensor([[[[0, 1, 0, 2]], [[3, 0, 0, 0]]]])
+    tokens = drop_ids(ids, [0])
+    assert tokens.ids.shape == ids.shape
+    assert tokens.lengths.tolist() == [[[2], [1]]]
+    assert tokens.ids[0, 0, 0, :2].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_every_integer_dtype_is_read(dtype):
+    tokens = drop_ids(torch.tensor([[0, 5, 0, 7]]).to(dtype), [0, -100])
+    assert as_lists(tokens) == [[5, 7]]
+    assert tokens.ids.dtype == torch.int64
+
+
+def test_the_ids_given_are_left_as_they_were():
+    ids = torch.tensor([[0, 5, 0, 7]])
+    drop_ids(ids, [0])
+    assert ids.tolist() == [[0, 5, 0, 7]]
+
+
+def test_dropping_ids_never_waits_for_the_device():
+    tokens = drop_ids(torch.zeros(2, 3, 4, dtype=torch.int32, device="meta"), [0, -100])
+    assert tokens.ids.shape == (2, 3, 4)
+    assert tokens.lengths.shape == (2, 3)
+
+
+@given(documents, st.data())
+def test_a_slice_holds_the_documents_asked_for(several, data):
+    start = data.draw(st.integers(0, len(several)))
+    stop = data.draw(st.integers(start, len(several)))
+    cut = ragged(several).slice(start, stop)
+    assert as_lists(cut) == several[start:stop]
+    assert (cut.documents, cut.id_bound) == (stop - start, 5)
+
+
+@given(documents, st.data())
+def test_documents_are_taken_in_the_order_and_as_often_as_asked(several, data):
+    numbers = data.draw(st.lists(st.integers(0, len(several) - 1))) if several else []
+    taken = ragged(several).take(torch.tensor(numbers, dtype=torch.int64))
+    assert as_lists(taken) == [several[number] for number in numbers]
+
+
+@given(st.lists(documents, max_size=4), st.data())
+def test_repeated_references_stand_in_a_row(each, data):
+    times = [data.draw(st.integers(0, 3)) for _ in each]
+    counts = torch.tensor([len(several) for several in each], dtype=torch.int64)
+    references = RaggedReferences(ragged([one for several in each for one in several]), counts)
+    repeated = references.repeat(torch.tensor(times, dtype=torch.int64))
+    expected = [several for several, n in zip(each, times, strict=True) for _ in range(n)]
+    assert repeated.counts.tolist() == [len(several) for several in expected]
+    assert as_lists(repeated.tokens) == [one for several in expected for one in several]
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1)))
+def test_renamed_ids_are_equal_where_the_ids_are(ids):
+    tokens = ragged_from_ids(torch.tensor(ids, dtype=torch.int64), torch.tensor([len(ids)]))
+    assert as_lists(tokens) == renamed([ids])
+    assert tokens.id_bound == len(set(ids))
+
+
+def renamed(several):
+    """Documents with their ids numbered 0, 1, ... in ascending order."""
+    names = {one: name for name, one in enumerate(sorted({one for document in several for one in document}))}
+    return [[names[one] for one in document] for document in several]
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_positions_count_from_0_in_each_document(lengths):
+    expected = [position for length in lengths for position in range(length)]
+    assert flat_positions(torch.tensor(lengths, dtype=torch.int64)).tolist() == expected

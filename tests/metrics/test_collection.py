@@ -1,0 +1,264 @@
+"""MetricCollection merges metrics of equal states into a compute group: only where the settings are equal, too."""
+
+import functools
+import pickle
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from metrics.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_metric
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _characters(text: str) -> list[str]:
+    return list(text)
+
+
+class _Splitter:
+    """A tokenizer with settings of its own, as an instance or by its method."""
+
+    def __init__(self, separator: str) -> None:
+        self.separator = separator
+
+    def split(self, text: str) -> list[str]:
+        return text.split(self.separator)
+
+    def __call__(self, text: str) -> list[str]:
+        return self.split(text)
+
+
+def _groups(collection: MetricCollection) -> list[set[str]]:
+    return sorted((set(group) for group in collection.compute_groups.values()), key=sorted)
+
+
+def _run(metrics: dict[str, Any], batches: Sequence[Any]) -> tuple[list[set[str]], dict[str, Any]]:
+    collection = MetricCollection(metrics)
+    for batch in batches:
+        collection.update(*batch)
+    return _groups(collection), collection.compute()
+
+
+def _flat(name: str, value: Any) -> dict[str, Any]:
+    return {f"{name}_{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
+
+
+@each_metric
+def test_metrics_of_other_settings_never_share_a_group(case: Case, average: str):
+    """The first batch counts the same under all of them; the last one does not."""
+    changes = {"plain": {}, **{f"other{number}": change for number, change in enumerate(case.others)}}
+    batches = [*case.batches, case.telling]
+    groups, values = _run({name: case.make(average, **change) for name, change in changes.items()}, batches)
+    assert groups == [{name} for name in sorted(changes)]
+    expected = {}
+    for name, change in changes.items():
+        expected |= _flat(name, case.value(average, batches, **change))
+    assert_same(values, expected)
+    plain = case.value(average, batches)
+    for change in case.others:
+        with pytest.raises(AssertionError):
+            assert_same(case.value(average, batches, **change), plain)
+
+
+@each_metric
+def test_metrics_of_equal_settings_share_a_group(case: Case, average: str):
+    groups, values = _run({"one": case.make(average), "two": case.make(average)}, case.batches)
+    assert groups == [{"one", "two"}]
+    value = case.value(average)
+    assert_same(values, {**_flat("one", value), **_flat("two", value)})
+
+
+@each_metric
+def test_the_value_right_after_every_update(case: Case, average: str):
+    collection = MetricCollection(
+        {"one": case.make(average), "two": case.make(average), "other": case.make(average, **case.others[0])}
+    )
+    for epoch in range(2):
+        for seen, batch in enumerate(case.batches, 1):
+            collection.update(*batch)
+            value = case.value(average, case.batches[:seen])
+            other = case.value(average, case.batches[:seen], **case.others[0])
+            assert_same(collection.compute(), {**_flat("one", value), **_flat("two", value), **_flat("other", other)})
+        collection.reset()
+        assert not collection["one"].update_called, epoch
+
+
+@each_metric
+def test_forward_of_a_collection(case: Case, average: str):
+    collection = MetricCollection({"one": case.make(average), "other": case.make(average, **case.others[0])})
+    for batch in case.batches:
+        value, other = case.value(average, [batch]), case.value(average, [batch], **case.others[0])
+        assert_same(collection(*batch), {**_flat("one", value), **_flat("other", other)})
+    value, other = case.value(average), case.value(average, **case.others[0])
+    assert_same(collection.compute(), {**_flat("one", value), **_flat("other", other)})
+
+
+@each_metric
+def test_update_by_name(case: Case, average: str):
+    collection = MetricCollection({"one": case.make(average)})
+    for preds, target in case.batches:
+        collection.update(preds=preds, target=target, step=1)
+    value = case.value(average)
+    assert_same(collection.compute(), value if isinstance(value, dict) else {"one": value})
+
+
+@each_metric
+def test_a_clone_with_a_prefix(case: Case, average: str):
+    collection = MetricCollection({"one": case.make(average), "two": case.make(average)}, prefix="train/")
+    collection.update(*case.batches[0])
+    value = case.value(average, case.batches[:1])
+    assert list(collection.compute()) == list(_prefixed("train/", value))
+
+    clone = collection.clone(prefix="val/")
+    clone.update(*case.batches[1])
+    assert_same(clone.compute(), _prefixed("val/", case.value(average, case.batches[:2])))
+    assert_same(collection.compute(), _prefixed("train/", value))
+    assert _groups(clone) == [{"one", "two"}]
+
+
+def _prefixed(prefix: str, value: Any) -> dict[str, Any]:
+    return {prefix + name: part for name, part in {**_flat("one", value), **_flat("two", value)}.items()}
+
+
+@each_metric
+def test_a_pickled_collection_keeps_its_groups(case: Case, average: str):
+    metrics = {"one": case.make(average), "two": case.make(average), "other": case.make(average, **case.others[0])}
+    collection = MetricCollection(metrics)
+    collection.update(*case.batches[0])
+    loaded = pickle.loads(pickle.dumps(collection))
+    loaded.update(*case.batches[1])
+    batches = case.batches[:2]
+    value, other = case.value(average, batches), case.value(average, batches, **case.others[0])
+    assert_same(loaded.compute(), {**_flat("one", value), **_flat("two", value), **_flat("other", other)})
+    assert _groups(loaded) == [{"one", "two"}, {"other"}]
+
+
+@each_metric
+def test_the_averages_in_one_collection(case: Case, average: str):
+    groups, values = _run({name: case.make(name) for name in case.averages}, case.batches)
+    assert groups == [{name} for name in sorted(case.averages)]
+    expected = {}
+    for name in case.averages:
+        expected |= _flat(name, case.value(name))
+    assert_same(values, expected)
+
+
+ONE_LETTER = (["a"], [["a"]])
+#: Pairs of tokenizers that cut TEXT differently, or PRINTED_TEXT, though some bear one name.
+UNLIKE: dict[str, tuple[Any, Any]] = {
+    "lambdas": (lambda text: text.split(), lambda text: list(text)),
+    "functions": (_words, _characters),
+    "instances": (_Splitter(" "), _Splitter("t")),
+    "bound methods": (_Splitter(" ").split, _Splitter("t").split),
+    "partials": (functools.partial(re.split, " "), functools.partial(re.split, "t")),
+    "built-in methods": (re.compile(r"\w+").findall, re.compile(r"\w").findall),
+    "a function and a name": (_characters, "13a"),
+    "a function and none": (_characters, None),
+}
+
+
+@pytest.mark.parametrize("average", ["micro", "macro", "none"])
+@pytest.mark.parametrize("kind", UNLIKE)
+def test_other_tokenizers_never_share_a_group(kind: str, average: str):
+    """Their counts are equal after the first batch, a word of one letter, and then no more."""
+    batches = [ONE_LETTER, *TEXT, PRINTED_TEXT]
+    metrics = {name: Bleu(average=average, tokenizer=one) for name, one in zip("xy", UNLIKE[kind], strict=True)}
+    groups, values = _run(metrics, batches)
+    assert groups == [{"x"}, {"y"}]
+    for name, tokenizer in zip("xy", UNLIKE[kind], strict=True):
+        alone = Bleu(average=average, tokenizer=tokenizer)
+        for batch in batches:
+            alone.update(*batch)
+        assert_same(values[name], alone.compute())
+    assert not torch.equal(values["x"], values["y"])
+
+
+_splitter = _Splitter(" ")
+
+ALIKE: dict[str, tuple[Any, Any]] = {
+    "one function": (_words, _words),
+    "one lambda": ((shared := lambda text: text.split()), shared),
+    "one instance": (_splitter, _splitter),
+    "bound methods of one instance": (_splitter.split, _splitter.split),
+    "str.split": (str.split, str.split),
+    "one name": ("13a", "13a"),
+}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_one_tokenizer_shares_a_group(kind: str):
+    metrics = {name: Bleu(tokenizer=one) for name, one in zip("xy", ALIKE[kind], strict=True)}
+    groups, values = _run(metrics, TEXT)
+    assert groups == [{"x", "y"}]
+    alone = Bleu(tokenizer=ALIKE[kind][0])
+    for batch in TEXT:
+        alone.update(*batch)
+    assert_same(values, {"x": alone.compute(), "y": alone.compute()})
+
+
+@pytest.mark.parametrize("kind", ["lambdas", "instances", "bound methods", "built-in methods", "partials"])
+def test_tokenizers_of_one_name_stay_apart_in_a_clone(kind: str):
+    metrics = {name: Bleu(tokenizer=one) for name, one in zip("xy", UNLIKE[kind], strict=True)}
+    clone = MetricCollection(metrics).clone()
+    for batch in [ONE_LETTER, *TEXT, PRINTED_TEXT]:
+        clone.update(*batch)
+    assert _groups(clone) == [{"x"}, {"y"}]
+
+
+def test_a_shared_instance_stays_shared_in_a_clone():
+    clone = MetricCollection({"x": Bleu(tokenizer=_splitter), "y": Bleu(tokenizer=_splitter)}).clone()
+    clone.update(*TEXT[0])
+    assert _groups(clone) == [{"x", "y"}]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"pad_id": 0}, {"pad_id": 99}),
+        ({"pad_id": np.int64(0)}, {"pad_id": np.int64(99)}),
+        ({"pad_id": [0, 99]}, {"pad_id": [0, 98]}),
+        ({"ngram": 2, "weights": [0.5, 0.5]}, {"ngram": 2, "weights": [0.2, 0.8]}),
+        ({"ngram": 2, "weights": np.float32([0.5, 0.5]).tolist()}, {"ngram": 2, "weights": [0.2, 0.8]}),
+        ({"ngram": 2, "weights": list(np.float32([0.5, 0.5]))}, {"ngram": 2, "weights": list(np.float32([0.2, 0.8]))}),
+        ({"smooth": "floor", "smooth_value": 0.1}, {"smooth": "floor", "smooth_value": 0.2}),
+        ({"effective_order": True}, {"effective_order": False}),
+        ({"smooth": "floor"}, {"smooth": "exp"}),
+    ],
+    ids=str,
+)
+def test_other_settings_are_other_states(first: dict[str, Any], second: dict[str, Any]):
+    """Not by the number of this process alone: by what is saved and merged, too."""
+    assert not torch.equal(Bleu(**first).settings, Bleu(**second).settings)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"pad_id": np.int64(99)}, {"pad_id": 99}),
+        ({"pad_id": np.array([0, 99]).tolist()}, {"pad_id": (0, 99)}),
+        ({"ngram": 2, "weights": (0.5, 0.5)}, {"ngram": 2, "weights": [0.5, 0.5]}),
+        ({"ngram": 2, "weights": list(np.float64([0.2, 0.8]))}, {"ngram": 2, "weights": [0.2, 0.8]}),
+        ({"tokenizer": _words}, {"tokenizer": _words}),
+        ({"tokenizer": _Splitter(" ").split}, {"tokenizer": _Splitter(" ").split}),
+    ],
+    ids=str,
+)
+def test_equal_settings_are_equal_states(first: dict[str, Any], second: dict[str, Any]):
+    assert torch.equal(Bleu(**first).settings, Bleu(**second).settings)
+
+
+@pytest.mark.parametrize("tokenizer", [str.split, re.compile(r"\w+").findall, functools.partial(re.split, " ")])
+def test_any_callable_may_be_a_tokenizer(tokenizer: Callable[[str], list[str]]):
+    metric, plain = Bleu(tokenizer=tokenizer), Bleu()
+    for batch in TEXT:
+        metric.update(*batch)
+        plain.update(*batch)
+    assert_same(metric.compute(), plain.compute())

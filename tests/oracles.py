@@ -1,0 +1,120 @@
+"""What the package computes, once more in plain Python: counters, loops and the formulas of the papers.
+
+Written to be read, not to be fast, and without a line of the package, so that an error is not made twice.
+A document is a sequence of hashable tokens.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+Document = Sequence[Hashable]
+
+
+def ngrams(document: Document, order: int) -> Counter:
+    """How often each n-gram of one order stands in a document."""
+    return Counter(tuple(document[i : i + order]) for i in range(len(document) - order + 1))
+
+
+def matches(hypothesis: Document, references: Sequence[Document], order: int) -> int:
+    """Matches of the n-grams of one order, each counted at most as often as in the reference that has most of it."""
+    most: Counter = Counter()
+    for reference in references:
+        most |= ngrams(reference, order)
+    return sum(min(count, most[ngram]) for ngram, count in ngrams(hypothesis, order).items())
+
+
+def match_rows(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int) -> list[list[int]]:
+    """Matches of each hypothesis with its references, a column for each order."""
+    return [[matches(one, references, n) for n in range(1, max_order + 1)] for one, references in batch]
+
+
+def closest_length(hypothesis: Document, references: Sequence[Document]) -> int:
+    """The reference length nearest to that of the hypothesis; of two equally near, the shorter."""
+    return min(map(len, references), key=lambda length: (abs(length - len(hypothesis)), length))
+
+
+class BleuCounts(NamedTuple):
+    """What BLEU is computed of, for one sentence or summed over several."""
+
+    matches: list[int]
+    totals: list[int]
+    hypothesis_length: int
+    reference_length: int
+
+
+def bleu_counts(hypothesis: Document, references: Sequence[Document], max_order: int = 4) -> BleuCounts:
+    orders = range(1, max_order + 1)
+    return BleuCounts(
+        [matches(hypothesis, references, n) for n in orders],
+        [ngrams(hypothesis, n).total() for n in orders],
+        len(hypothesis),
+        closest_length(hypothesis, references),
+    )
+
+
+def summed_bleu_counts(counts: Sequence[BleuCounts]) -> BleuCounts:
+    return BleuCounts(
+        [sum(column) for column in zip(*(one.matches for one in counts), strict=True)],
+        [sum(column) for column in zip(*(one.totals for one in counts), strict=True)],
+        sum(one.hypothesis_length for one in counts),
+        sum(one.reference_length for one in counts),
+    )
+
+
+def bleu_precision(counts: BleuCounts, order: int, smooth: str, value: float | None) -> float:
+    """The smoothed precision of an order."""
+    m, t = counts.matches[order - 1], counts.totals[order - 1]
+    if smooth == "smooth1":
+        return (m or 0.1) / max(1, t)
+    if smooth == "nltk_smooth2":
+        return m / max(1, t) if order == 1 else (m + 1) / (max(1, t) + 1)
+    if smooth in ("smooth2", "add-k") and order > 1:
+        added = 1 if value is None else value
+        m, t = m + added, t + added
+    if t == 0:
+        return 0.0
+    if m == 0 and smooth == "floor":
+        return (0.1 if value is None else value) / t
+    if m == 0 and smooth == "exp":
+        zeros = [n for n in range(order) if counts.matches[n] == 0 and counts.totals[n] > 0]
+        return 0.5 ** len(zeros) / t
+    return m / t
+
+
+def bleu(
+    counts: BleuCounts,
+    smooth: str = "no_smooth",
+    value: float | None = None,
+    weights: Sequence[float] | None = None,
+    effective_order: bool = False,
+) -> float:
+    """BLEU of the counts of a sentence or of a corpus."""
+    if counts.matches[0] == 0:
+        return 0.0
+    orders = range(1, len(counts.matches) + 1)
+    weight = dict(zip(orders, weights or [1 / len(orders)] * len(orders), strict=True))
+    taken = [n for n in orders if weight[n] > 0]
+    if effective_order:
+        added = value != 0 and smooth in ("smooth2", "add-k")
+        taken = [n for n in taken if counts.totals[n - 1] > 0 or (added and n > 1)]
+        if not taken:
+            return 0.0
+        scale = sum(weight.values()) / sum(weight[n] for n in taken)
+        weight = {n: weight[n] * scale for n in taken}
+    precisions = {n: bleu_precision(counts, n, smooth, value) for n in taken}
+    if 0 in precisions.values():
+        return 0.0
+    penalty = min(1.0, math.exp(1 - counts.reference_length / counts.hypothesis_length))
+    return penalty * math.exp(sum(weight[n] * math.log(precisions[n]) for n in taken))
+
+
+def sentence_bleu(
+    hypothesis: Document, references: Sequence[Document], max_order: int = 4, **settings: object
+) -> float:
+    return bleu(bleu_counts(hypothesis, references, max_order), **settings)
+
+
+def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int = 4, **settings: object) -> float:
+    return bleu(summed_bleu_counts([bleu_counts(*one, max_order) for one in batch]), **settings)

@@ -1,0 +1,128 @@
+"""ROUGE once more in plain Python: counters, a table filled cell by cell, and rouge_score's walk back through it.
+
+Written to be read, without a line of the package. A summary is a list of sentences, a sentence a list of tokens.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from itertools import chain
+from string import ascii_lowercase, digits
+from typing import NamedTuple
+
+from oracles import matches, ngrams
+
+Sentence = Sequence[Hashable]
+Summary = Sequence[Sentence]
+
+KEYS = tuple(f"rouge{n}" for n in (*range(1, 10), "L", "Lsum"))
+
+
+class Counts(NamedTuple):
+    """What a hypothesis and a reference share, and what each has in all."""
+
+    matches: int
+    hypothesis: int
+    reference: int
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(*(one + another for one, another in zip(self, other, strict=True)))
+
+
+class Scores(NamedTuple):
+    precision: float
+    recall: float
+    fmeasure: float
+
+
+def words(text: str) -> list[str]:
+    """rouge_score's: of the text in lower case, the runs of a-z and 0-9."""
+    kept = ascii_lowercase + digits
+    return "".join(one if one in kept else " " for one in text.lower()).split()
+
+
+def summary(text: str) -> list[list[str]]:
+    """The words of each line; only a line feed ends one."""
+    return [words(line) for line in text.split("\n") if line]
+
+
+def table(reference: Sentence, hypothesis: Sentence) -> list[list[int]]:
+    """Cell (i, j) is the length of a longest common subsequence of the first i and the first j tokens."""
+    rows = [[0] * (len(hypothesis) + 1)]
+    for token in reference:
+        above, row = rows[-1], [0]
+        for j, other in enumerate(hypothesis):
+            row.append(above[j] + 1 if token == other else max(above[j + 1], row[j]))
+        rows.append(row)
+    return rows
+
+
+def chosen_positions(reference: Sentence, hypothesis: Sentence) -> set[int]:
+    """Positions in the reference of the one longest common subsequence that rouge_score takes."""
+    lengths, positions = table(reference, hypothesis), set()
+    i, j = len(reference), len(hypothesis)
+    while i and j:
+        if reference[i - 1] == hypothesis[j - 1]:
+            i, j = i - 1, j - 1
+            positions.add(i)
+        elif lengths[i][j - 1] > lengths[i - 1][j]:
+            j -= 1
+        else:
+            i -= 1
+    return positions
+
+
+def union_hits(hypothesis: Summary, reference: Summary) -> int:
+    """Tokens of the reference in any of the subsequences, each at most as often as the hypothesis has it."""
+    hit: Counter = Counter()
+    for sentence in reference:
+        positions = set().union(*(chosen_positions(sentence, one) for one in hypothesis))
+        hit.update(sentence[position] for position in positions)
+    return (hit & Counter(chain.from_iterable(hypothesis))).total()
+
+
+def counts(key: str, hypothesis: Summary, reference: Summary) -> Counts:
+    """The counts of one key; all but rougeLsum join the sentences."""
+    whole, other = list(chain.from_iterable(hypothesis)), list(chain.from_iterable(reference))
+    if key == "rougeLsum":
+        return Counts(union_hits(hypothesis, reference), len(whole), len(other))
+    if key == "rougeL":
+        return Counts(table(other, whole)[-1][-1], len(whole), len(other))
+    order = int(key.removeprefix("rouge"))
+    return Counts(matches(whole, [other], order), ngrams(whole, order).total(), ngrams(other, order).total())
+
+
+def scores(found: Counts, alpha: float | None = None) -> Scores:
+    """Precision, recall and F1, or with alpha ignite's F."""
+    if found.matches == 0:
+        return Scores(0.0, 0.0, 0.0)
+    precision, recall = found.matches / found.hypothesis, found.matches / found.reference
+    if alpha is None:
+        return Scores(precision, recall, 2 * precision * recall / (precision + recall))
+    return Scores(precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall))
+
+
+def reduced(
+    key: str, hypothesis: Summary, references: Sequence[Summary], reducer: str = "best", alpha: float | None = None
+) -> Counts:
+    """One row of counts for several references: that of the best F or recall, the first on ties, or their sum."""
+    each = [counts(key, hypothesis, reference) for reference in references]
+    if reducer == "sum":
+        return sum(each[1:], each[0])
+    name = {"best": "fmeasure", "best_recall": "recall"}[reducer]
+    return max(each, key=lambda one: getattr(scores(one, alpha), name))
+
+
+def rouge(key: str, hypothesis: Summary, references: Sequence[Summary], accumulate: str = "best") -> Scores:
+    """The scores of a sentence, as torchmetrics names its ways with several references."""
+    if accumulate == "best":
+        return scores(reduced(key, hypothesis, references))
+    return mean([scores(counts(key, hypothesis, reference)) for reference in references])
+
+
+def mean(several: Sequence[Scores]) -> Scores:
+    return Scores(*(sum(column) / len(several) for column in zip(*several, strict=True)))
+
+
+def corpus_rouge(key: str, batch: Sequence[tuple[Summary, Sequence[Summary]]]) -> Scores:
+    """The scores of the summed counts of the best references."""
+    return scores(sum((reduced(key, *one) for one in batch), Counts(0, 0, 0)))

@@ -1,0 +1,168 @@
+"""Several references a sentence: pairs laid out, the best of them chosen, all of them summed."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.scores.references import best_pair, pair_up, references_of_sentences, sum_over_references
+
+ID_BOUND = 4
+documents = st.lists(st.integers(0, ID_BOUND - 1), max_size=4)
+batches = st.lists(st.tuples(documents, st.lists(documents, min_size=1, max_size=3)), min_size=1, max_size=5)
+
+
+def ragged(several):
+    ids = torch.tensor([token for one in several for token in one], dtype=torch.int64)
+    return RaggedTokens(ids, torch.tensor(list(map(len, several)), dtype=torch.int64), ID_BOUND)
+
+
+def padded(several, width=4):
+    ids = torch.tensor([[*one, *[-7] * (width - len(one))] for one in several], dtype=torch.int64)
+    return PaddedTokens(ids.reshape(-1, width), torch.tensor(list(map(len, several)), dtype=torch.int64))
+
+
+def ragged_batch(batch):
+    counts = torch.tensor([len(several) for _, several in batch])
+    references = RaggedReferences(ragged([one for _, several in batch for one in several]), counts)
+    return ragged([one for one, _ in batch]), references
+
+
+def padded_batch(batch, count=3, first=True):
+    """Three references a sentence, of which those past the sentence's own are missing; or those before them."""
+    rows, present = [], []
+    for _, several in batch:
+        missing = count - len(several)
+        rows += [*several, *[[]] * missing] if first else [*[[]] * missing, *several]
+        there = [True] * len(several) + [False] * missing
+        present.append(there if first else there[::-1])
+    tokens = padded(rows)
+    tokens = PaddedTokens(tokens.ids.reshape(-1, count, 4), tokens.lengths.reshape(-1, count))
+    return padded([one for one, _ in batch]), PaddedReferences(tokens, torch.tensor(present))
+
+
+def documents_of(tokens):
+    if isinstance(tokens, PaddedTokens):
+        return [row[:length].tolist() for row, length in zip(tokens.ids, tokens.lengths, strict=True)]
+    return [one.tolist() for one in torch.split(tokens.ids, tokens.lengths.tolist())]
+
+
+def laid(pairs):
+    """The pairs that are there, as (sentence, hypothesis, reference)."""
+    sentence = range(pairs.sentences) if pairs.sentence is None else pairs.sentence.tolist()
+    present = [True] * len(sentence) if pairs.present is None else pairs.present.tolist()
+    each = zip(sentence, documents_of(pairs.hypotheses), documents_of(pairs.references), present, strict=True)
+    return [tuple(one) for *one, there in each if there]
+
+
+@given(batches, st.booleans())
+def test_each_hypothesis_stands_beside_each_of_its_references(batch, first):
+    expected = [(i, one, other) for i, (one, several) in enumerate(batch) for other in several]
+    for pairs in (pair_up(*ragged_batch(batch)), pair_up(*padded_batch(batch, first=first))):
+        assert laid(pairs) == expected
+        assert pairs.sentences == len(batch)
+        assert references_of_sentences(pairs).tolist() == [len(several) for _, several in batch]
+
+
+@given(batches)
+def test_one_reference_each_is_taken_as_it_lies(batch):
+    batch = [(one, several[:1]) for one, several in batch]
+    for hypotheses, references in (ragged_batch(batch), padded_batch(batch, count=1)):
+        pairs = pair_up(hypotheses, references)
+        assert pairs.hypotheses is hypotheses
+        assert pairs.sentence is pairs.present is None
+        assert laid(pairs) == [(i, one, *several) for i, (one, several) in enumerate(batch)]
+        score = torch.rand(len(batch), 2)
+        assert best_pair(score, pairs).tolist() == [[i, i] for i in range(len(batch))]
+        assert sum_over_references(score, pairs).equal(score)
+        assert references_of_sentences(pairs).tolist() == [1] * len(batch)
+
+
+def scores_for(batch, seed, columns=()):
+    """Scores of few values, so that many tie, for the pairs of a batch in order."""
+    pairs = sum(len(several) for _, several in batch)
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(0, 3, (pairs, *columns), generator=generator).double() / 3
+
+
+def spread(values, pairs, missing):
+    """Values of the pairs that are there, with another value where one is missing."""
+    if pairs.present is None:
+        return values
+    out = values.new_full((len(pairs.present), *values.shape[1:]), missing)
+    out[pairs.present] = values
+    return out
+
+
+@pytest.mark.parametrize("columns", [(), (2,), (2, 3)])
+@given(batches, st.integers(0, 99), st.booleans())
+def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
+    score = scores_for(batch, seed, columns)
+    each = torch.split(score, [len(several) for _, several in batch])
+    flat = [one.reshape(len(one), -1).T.tolist() for one in each]
+    number = [[column.index(max(column)) for column in one] for one in flat]
+    for make, missing in ((ragged_batch, 0), (lambda b: padded_batch(b, first=first), 9.0)):
+        pairs = pair_up(*make(batch))
+        best = best_pair(spread(score, pairs, missing), pairs)
+        assert best.shape == (len(batch), *columns)
+        assert best.dtype == torch.int64
+        if pairs.sentence is None:
+            continue
+        there = torch.ones(len(pairs.sentence)) if pairs.present is None else pairs.present
+        index = [there.nonzero().flatten()[pairs.sentence[there.bool()] == i].tolist() for i in range(len(batch))]
+        expected = [[index[i][one] for one in chosen] for i, chosen in enumerate(number)]
+        assert best.reshape(len(batch), -1).tolist() == expected
+
+
+@pytest.mark.parametrize("columns", [(), (2,), (2, 3)])
+@given(batches, st.integers(0, 99), st.booleans())
+def test_sums_leave_out_what_is_missing(columns, batch, seed, first):
+    values = (scores_for(batch, seed, columns) * 3).long()
+    each = torch.split(values, [len(several) for _, several in batch])
+    expected = torch.stack([one.sum(0) for one in each])
+    for make in (ragged_batch, lambda b: padded_batch(b, first=first)):
+        pairs = pair_up(*make(batch))
+        assert sum_over_references(spread(values, pairs, 9), pairs).equal(expected)
+
+
+def three_pairs(present):
+    ids = torch.zeros(1, 3, 2, dtype=torch.int64)
+    references = PaddedReferences(PaddedTokens(ids, torch.ones(1, 3, dtype=torch.int64)), torch.tensor([present]))
+    return pair_up(PaddedTokens(ids[0, :1], torch.ones(1, dtype=torch.int64)), references)
+
+
+@pytest.mark.parametrize(
+    ("score", "present", "best"),
+    [
+        ([0.5, 0.5, 0.5], [True, True, True], 0),
+        ([0.2, 0.5, 0.5], [True, True, True], 1),
+        ([0.5, 0.2, 0.7], [True, True, False], 0),
+        ([0.9, 0.0, 0.0], [False, True, True], 1),
+        ([0.0, 0.0, 0.0], [False, False, True], 2),
+        ([0.1, 0.1 + 1e-16, 0.1 + 2e-16], [True, True, True], 2),
+    ],
+    ids=str,
+)
+def test_missing_references_never_win_and_of_equals_the_first_does(score, present, best):
+    assert best_pair(torch.tensor(score, dtype=torch.float64), three_pairs(present)).tolist() == [best]
+
+
+def test_no_sentence_at_all():
+    for batch in (ragged_batch([]), padded_batch([])):
+        if isinstance(batch[1], PaddedReferences):
+            batch = batch[0], batch[1]._replace(present=torch.ones(0, 3, dtype=torch.bool))
+        pairs = pair_up(*batch)
+        assert best_pair(torch.zeros(0, 2), pairs).shape == (0, 2)
+        assert sum_over_references(torch.zeros(0, 2), pairs).shape == (0, 2)
+        assert references_of_sentences(pairs).shape == (0,)
+
+
+def test_padded_references_are_paired_without_waiting_for_the_device():
+    hypotheses, references = padded_batch([([1, 2], [[1], [2, 3]]), ([], [[0]])])
+    hypotheses = PaddedTokens(*(field.to("meta") for field in hypotheses))
+    tokens = PaddedTokens(*(field.to("meta") for field in references.tokens))
+    pairs = pair_up(hypotheses, PaddedReferences(tokens, references.present.to("meta")))
+    score = torch.zeros(6, 2, device="meta")
+    assert best_pair(score, pairs).shape == sum_over_references(score, pairs).shape == (2, 2)
+    assert references_of_sentences(pairs).shape == (2,)

@@ -1,0 +1,378 @@
+"""N-gram overlap in one call, and torch_ngram's two functions: against plain Python, and it where it is right."""
+
+import numpy as np
+import oracles
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch._dynamo.testing import CompileCounter
+
+from ngram_metrics.functional import get_score, ngram_overlap, pad2max
+
+documents = st.lists(st.integers(1, 3), max_size=6)
+batches = st.lists(st.tuples(documents, st.lists(documents, min_size=1, max_size=3)), min_size=1, max_size=5)
+orders = st.integers(1, 5)
+
+
+def counted(hypothesis, reference, ngram):
+    """Matches, and the n-grams of both sides."""
+    totals = [oracles.ngrams(one, ngram).total() for one in (hypothesis, reference)]
+    return oracles.matches(hypothesis, [reference], ngram), sum(totals)
+
+
+def overlap(matches, both):
+    return 2 * matches / both if both else 0.0
+
+
+def best(hypothesis, references, ngram):
+    return max((counted(hypothesis, one, ngram) for one in references), key=lambda counts: overlap(*counts))
+
+
+def averages(counts):
+    each = [overlap(*one) for one in counts]
+    return {"none": each, "macro": sum(each) / len(each), "micro": overlap(*map(sum, zip(*counts, strict=True)))}
+
+
+def padded(rows, width=6, before=0):
+    """Rows of ids, at most ``width``, with padding before each, between any two ids, and after them."""
+    spread = [[-100] * before + [part for one in row for part in (one, 0)] for row in rows]
+    return [row + [0] * (2 * width + before - len(row)) for row in spread]
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+@given(batches, orders)
+def test_averages_are_those_of_plain_python_in_every_layout(batch, ngram):
+    preds, target = [one for one, _ in batch], [several for _, several in batch]
+    expected = averages([best(*one, ngram) for one in batch])
+    as_tokens = [list(map(str, one)) for one in preds], [[list(map(str, one)) for one in r] for r in target]
+    as_text = [" ".join(one) for one in as_tokens[0]], [[" ".join(one) for one in r] for r in as_tokens[1]]
+    count = max(map(len, target))
+    in_rows = (
+        torch.tensor(padded(preds, before=2)),
+        torch.tensor([padded(several + [[]] * (count - len(several))) for several in target]),
+    )
+    for average in ("none", "macro", "micro"):
+        for layout in ((preds, target), as_tokens, as_text):
+            assert ngram_overlap(*layout, ngram, average).tolist() == close(expected[average])
+        # An empty reference scores 0 and a missing one does not count: the best is another where there is any.
+        scores = ngram_overlap(*in_rows, ngram, average, pad_id=(0, -100))
+        if average != "micro":
+            assert scores.tolist() == close(expected[average])
+    assert ngram_overlap(preds, target, ngram).item() == close(expected["macro"])
+
+
+@given(batches, orders, st.integers(0, 3))
+def test_micro_of_padded_ids_with_one_reference(batch, ngram, before):
+    preds, target = [one for one, _ in batch], [several[0] for _, several in batch]
+    expected = averages([counted(*one, ngram) for one in zip(preds, target, strict=True)])
+    rows = torch.tensor(padded(preds, 7, before)), torch.tensor(padded(target, before=1))
+    for average in ("none", "macro", "micro"):
+        score = ngram_overlap(*rows, ngram, average, pad_id=[0, -100])
+        assert score.tolist() == close(expected[average])
+        assert score.equal(ngram_overlap(preds, [[one] for one in target], ngram, average))
+
+
+def sampled(data, sentences, samples, references):
+    """Padded hypotheses (sentences, samples, width) and references (sentences, references, width), and as lists."""
+    draw = data.draw
+    preds = [[draw(documents) for _ in range(samples)] for _ in range(sentences)]
+    target = [[draw(documents.filter(bool)) for _ in range(references)] for _ in range(sentences)]
+    rows = torch.tensor([padded(one) for one in preds]), torch.tensor([padded(one, before=1) for one in target])
+    return preds, target, rows
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), orders)
+def test_samples_of_a_sentence_share_its_references(data, sentences, samples, references, ngram):
+    preds, target, rows = sampled(data, sentences, samples, references)
+    counts = [[best(one, several, ngram) for one in each] for each, several in zip(preds, target, strict=True)]
+    expected = averages([one for several in counts for one in several])
+    options = {"ngram": ngram, "pad_id": (0, -100)}
+    scores = ngram_overlap(*rows, average="none", **options)
+    assert scores.shape == (sentences, samples)
+    assert scores.dtype == torch.float64
+    assert scores.flatten().tolist() == close(expected["none"])
+    for average in ("macro", "micro"):
+        assert ngram_overlap(*rows, average=average, **options).item() == close(expected[average])
+    if references == 1:
+        assert ngram_overlap(rows[0], rows[1][:, 0], average="none", **options).equal(scores)
+    # One sample at a time.
+    apart = [ngram_overlap(rows[0][:, i], rows[1], average="none", **options) for i in range(samples)]
+    assert torch.stack(apart, 1).equal(scores)
+    arrays = [np.array(one.tolist()) for one in rows]
+    assert ngram_overlap(*arrays, average="none", **options).equal(scores)
+
+
+def test_options_reach_the_score():
+    assert ngram_overlap("a b c", ["a b", "x"]) == 0.8
+    assert ngram_overlap("a b c", ["a b", "x"], average="none").shape == (1,)
+    assert ngram_overlap("a b c", "a b", ngram=2) == 2 / 3
+    assert ngram_overlap(["abc"], ["abd"], tokenizer=list) == 2 / 3
+    assert ngram_overlap(["a, b"], ["a , b"], tokenizer="13a") == 1
+    assert ngram_overlap([[1, 9]], [[1]], pad_id=9) == 1
+
+
+def test_no_sentence_scores_0():
+    nothing = torch.zeros(0, 4, dtype=torch.int64)
+    for average in ("macro", "micro"):
+        assert ngram_overlap([], [], average=average) == 0
+        assert ngram_overlap(nothing, nothing, average=average, pad_id=0) == 0
+        assert ngram_overlap(nothing.reshape(0, 3, 4), nothing, average=average, pad_id=0) == 0
+    assert ngram_overlap([], [], average="none").shape == (0,)
+    assert ngram_overlap(nothing, nothing, average="none", pad_id=0).shape == (0,)
+    assert ngram_overlap(nothing.reshape(0, 3, 4), nothing, average="none", pad_id=0).shape == (0, 3)
+
+
+def test_sentences_without_a_sample():
+    none_each, references = torch.zeros(2, 0, 4, dtype=torch.int64), torch.ones(2, 4, dtype=torch.int64)
+    for average in ("macro", "micro"):
+        assert ngram_overlap(none_each, references, average=average, pad_id=0) == 0
+    assert ngram_overlap(none_each, references, average="none", pad_id=0).shape == (2, 0)
+    assert get_score(references, none_each, 0, 1).shape == (2, 0)
+
+
+# torch_ngram.
+
+REFERENCE = [38457, 14, 62, 7, 201]
+SYSTEMS = [[38457, 14, 62, 5128, 7, 201], [38457, 14, 5128, 159], [9226, 16, 21111]]
+
+
+@pytest.mark.parametrize(
+    ("ngram", "expected"), [(1, [0.9091, 0.4444, 0]), (2, [0.6667, 0.2857, 0]), (3, [0.2857, 0, 0])]
+)
+def test_the_example_that_torch_ngram_documents(ngram, expected):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    reference, systems = torch.tensor(REFERENCE), pad2max(list(map(torch.tensor, SYSTEMS)), pad_id=1)
+    assert systems.tolist() == [SYSTEMS[0], [*SYSTEMS[1], 1, 1], [*SYSTEMS[2], 1, 1, 1]]
+    for batch in (1, 2):
+        given_to_both = reference.repeat(batch, 1), systems.repeat(batch, 1, 1), 1, ngram
+        scores = get_score(*given_to_both)
+        assert scores.shape == (batch, 3)
+        assert scores.tolist() == [pytest.approx(expected, abs=5e-5)] * batch
+        # The package itself gives it for one token alone: of longer n-grams its cosine, in float32, misses some.
+        if ngram == 1:
+            torch.testing.assert_close(peer.get_score(*given_to_both), scores, check_dtype=False)
+    assert get_score(reference[None], reference[None, None], 1, ngram).tolist() == [[1]]
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 3))
+def test_get_score_is_that_of_torch_ngram_for_unigrams_that_do_not_repeat(data, sentences, samples):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    distinct = st.lists(st.integers(1, 9), min_size=1, max_size=5, unique=True)
+    rows = [torch.tensor(data.draw(distinct)) for _ in range(sentences * (samples + 1))]
+    ids = pad2max(rows, 10).reshape(sentences, samples + 1, -1)
+    expected = peer.get_score(ids[:, 0], ids[:, 1:], 10, 1)
+    scores = get_score(ids[:, 0], ids[:, 1:], 10, 1)
+    torch.testing.assert_close(scores, expected, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("reference", "system", "ngram", "ours", "theirs"),
+    [
+        # The cosine of (1, 2) and (2, 4) is 1: it takes n-grams for equal that point the same way.
+        pytest.param([1, 2, 3, 4], [2, 4, 6, 8], 2, 0, [2 / 3], id="unequal n-grams of the same direction"),
+        # The cosine of (5, 5) with itself may be a bit less than 1 in float32: it misses equal n-grams, or clips none.
+        pytest.param([5, 5, 6, 7], [5, 5, 5, 5], 2, 1 / 3, [0, 1], id="equal n-grams of a rounded cosine"),
+        # Every pair of equal tokens counts, and the score is cut at 1.
+        pytest.param([5, 5, 6, 7], [5, 5, 5, 5], 1, 0.5, [1], id="repeated tokens"),
+        # An n-gram of the hypothesis counts as often as it stands there, however often in the reference.
+        pytest.param([1, 0, 1, 3, 4], [1, 0, 1, 0, 1], 2, 0.5, [1], id="repeated n-grams"),
+        # An order longer than the tensors is cut down to their width.
+        pytest.param([3, 4], [3, 4], 3, 0, [1], id="an order longer than the texts"),
+    ],
+)
+def test_where_torch_ngram_gives_another_number(reference, system, ngram, ours, theirs):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    given_to_both = torch.tensor([reference]), torch.tensor([[system]]), -1, ngram
+    assert get_score(*given_to_both).item() == close(ours)
+    assert ours == close(overlap(*counted(system, reference, ngram)))
+    assert any(peer.get_score(*given_to_both).item() == pytest.approx(one, abs=1e-6) for one in theirs)
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 3), orders)
+def test_get_score_is_that_of_plain_python(data, sentences, samples, ngram):
+    preds, target, _ = sampled(data, sentences, samples, 1)
+    flat = [torch.tensor(one, dtype=torch.int64) for several in preds for one in several]
+    systems = pad2max(flat, pad_id=0).reshape(sentences, samples, -1)
+    references = pad2max([torch.tensor(one) for (one,) in target], pad_id=0)
+    scores = get_score(references, systems, 0, ngram)
+    assert (scores.shape, scores.dtype) == ((sentences, samples), torch.float64)
+    expected = [
+        [overlap(*counted(one, several[0], ngram)) for one in each] for each, several in zip(preds, target, strict=True)
+    ]
+    assert scores.tolist() == [close(one) for one in expected]
+    assert get_score(ref_tensor=references, sys_tensor=systems, pad_id=0, n_gram=ngram).equal(scores)
+
+
+def test_an_order_longer_than_a_text_scores_0():
+    ids = torch.tensor([[3, 4, 0]])
+    assert get_score(ids, ids[None], 0, 2).tolist() == [[1]]
+    for ngram in (3, 4, 100):
+        assert get_score(ids, ids[None], 0, ngram).tolist() == [[0]]
+
+
+@pytest.mark.parametrize(
+    ("tensors", "expected"),
+    [
+        ([[1, 2, 3], [4], []], [[1, 2, 3], [4, 7, 7], [7, 7, 7]]),
+        ([[1]], [[1]]),
+        ([[[1, 2], [3, 4]], [[5], [6]]], [[[1, 2], [3, 4]], [[5, 7], [6, 7]]]),
+    ],
+)
+def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    tensors = [torch.tensor(one, dtype=torch.int64) for one in tensors]
+    assert pad2max(tensors, 7).equal(torch.tensor(expected))
+    assert peer.pad2max(tensors, 7).equal(torch.tensor(expected))
+    assert pad2max(input_tensors=tensors, pad_id=-100).dtype == torch.int64
+
+
+# Rewards: padded ids that already lie on a device.
+
+
+def reward_batch(sentences, samples, width, seed):
+    ids = torch.Generator().manual_seed(seed)
+    preds = torch.randint(0, 4, (sentences, samples, width), generator=ids)
+    return preds, torch.randint(0, 4, (sentences, width + 1), generator=ids)
+
+
+def test_rewards_compile_into_one_graph_once_for_a_shape():
+    torch._dynamo.reset()
+    counter = CompileCounter()
+    compiled = torch.compile(get_score, fullgraph=True, backend=counter)
+    for seed in range(20):
+        preds, target = reward_batch(3, 2, 7, seed)
+        assert compiled(target, preds, 0, 2).equal(get_score(target, preds, 0, 2))
+    assert counter.frame_count == 1
+    preds, target = reward_batch(5, 3, 11, 0)
+    assert compiled(target, preds, 0, 2).equal(get_score(target, preds, 0, 2))
+    assert counter.frame_count == 2
+
+
+@pytest.mark.parametrize("average", ["none", "micro"])
+def test_the_best_of_several_references_compiles_into_one_graph_once_for_a_shape(average):
+    torch._dynamo.reset()
+    counter = CompileCounter()
+    compiled = torch.compile(ngram_overlap, fullgraph=True, backend=counter)
+    options = {"ngram": 2, "average": average, "pad_id": (0, -100)}
+    for seed in range(20):
+        references, preds = reward_batch(3, 2, 7, seed)
+        assert compiled(preds, references, **options).equal(ngram_overlap(preds, references, **options))
+    assert counter.frame_count == 1
+
+
+@pytest.mark.parametrize("average", ["none", "macro", "micro"])
+def test_rewards_never_wait_for_the_device(average):
+    """On the meta device there are no data: whatever would have to read some raises."""
+    preds, target = (one.to("meta") for one in reward_batch(3, 2, 7, 0))
+    for batch, shape in (((preds, target), (3, 2)), ((preds, preds), (3, 2)), ((target, preds), (3,))):
+        score = ngram_overlap(*batch, ngram=2, average=average, pad_id=0)
+        assert (score.device.type, score.dtype) == ("meta", torch.float64)
+        assert score.shape == (shape if average == "none" else ())
+    assert get_score(target, preds, 0, 2).shape == (3, 2)
+    assert pad2max([target[0], target[0, :2]], 0).shape == (2, 8)
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize("average", ["none", "macro", "micro"])
+def test_the_surroundings_of_a_training_loop_change_no_score(average):
+    """In every layout: text, lists, 1-D tensors, padded tensors and arrays."""
+    batch = [([1, 2, 1, 3], [[2, 1, 3, 1], [1, 2]]), ([2, 2], [[2], [3, 1, 2]])]
+    preds, target = [one for one, _ in batch], [several for _, several in batch]
+    expected = averages([best(*one, 2) for one in batch])[average]
+    texts = [" ".join(map(str, one)) for one in preds], [[" ".join(map(str, one)) for one in r] for r in target]
+    tensors = [torch.tensor(one, device="cpu") for one in preds]
+    several = [[torch.tensor(one, device="cpu") for one in r] for r in target]
+    rows = [torch.tensor(one, device="cpu") for one in (padded(preds), [padded(r) for r in target])]
+    arrays = [np.array(one) for one in (padded(preds), [padded(r) for r in target])]
+    for layout in ((preds, target), texts, (tensors, several), rows, arrays, (rows[0], several)):
+        score = ngram_overlap(*layout, ngram=2, average=average, pad_id=0)
+        assert (score.dtype, score.device.type) == (torch.float64, "cpu")
+        assert score.tolist() == close(expected)
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize("make", ["tensors", "arrays"])
+def test_the_surroundings_of_a_training_loop_change_no_score_of_samples(make):
+    preds, target = [[[1, 2, 1, 3], [2, 1, 3, 0]]], [[2, 1, 3, 1]]
+    of = np.array if make == "arrays" else lambda rows: torch.tensor(rows, device="cpu")
+    score = ngram_overlap(of(preds), of(target), ngram=2, average="none", pad_id=0)
+    assert (score.dtype, score.device.type) == (torch.float64, "cpu")
+    assert score.tolist() == [close([4 / 6, 4 / 5])]
+    if make == "tensors":
+        assert get_score(of(target), of(preds), 0, 2).tolist() == [close([4 / 6, 4 / 5])]
+        padded_rows = pad2max([of([5]), of([6, 7])], 9)
+        assert padded_rows.tolist() == [[5, 9], [6, 7]]
+
+
+@pytest.mark.cuda
+def test_scores_are_the_same_on_cuda():
+    preds, target = reward_batch(50, 3, 20, 0)
+    scores = get_score(target.cuda(), preds.cuda(), 0, 2)
+    assert scores.device.type == "cuda"
+    torch.testing.assert_close(scores.cpu(), get_score(target, preds, 0, 2))
+    assert ngram_overlap(["a b"], ["a c"], device="cuda").device.type == "cuda"
+    assert pad2max([target[0].cuda()], 0).device.type == "cuda"
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ngram": 0}, r"ngram order must be greater than zero \(got: 0\)"),
+        ({"ngram": -1}, r"ngram order must be greater than zero \(got: -1\)"),
+        ({"average": "mean"}, r"unknown average 'mean': expected one of \['micro', 'macro', 'none'\]"),
+        ({"tokenizer": "words"}, r"unknown tokenizer 'words': expected one of"),
+    ],
+    ids=repr,
+)
+def test_a_setting_out_of_its_range_is_refused_before_any_sentence_is_read(options, words):
+    with pytest.raises(ValueError, match=words):
+        ngram_overlap(None, None, **options)
+
+
+IDS = torch.tensor([[1, 2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("references", "systems", "n_gram", "error", "words"),
+    [
+        (IDS, IDS, 1, ValueError, r"sys_tensor \(1, 3\): expected \(batch, width\) and \(batch, samples, width\)"),
+        (IDS[None], IDS[None], 1, ValueError, r"ref_tensor has shape \(1, 1, 3\)"),
+        (IDS[0], IDS[None], 1, ValueError, r"ref_tensor has shape \(3,\)"),
+        (
+            IDS.repeat(2, 1),
+            IDS[None],
+            1,
+            ValueError,
+            r"\(1, 1, 3\) and target \(2, 3\): expected references \(1, width\)",
+        ),
+        (IDS, IDS[None].float(), 1, TypeError, r"tensor of torch.float32: expected token ids of an integer dtype"),
+        (IDS.double(), IDS[None], 1, TypeError, r"tensor of torch.float64: expected token ids of an integer dtype"),
+        (IDS, IDS[None], 0, ValueError, r"ngram order must be greater than zero \(got: 0\)"),
+    ],
+)
+def test_what_get_score_cannot_read_is_refused(references, systems, n_gram, error, words):
+    with pytest.raises(error, match=words):
+        get_score(references, systems, 0, n_gram)
+
+
+def test_what_pad2max_cannot_pad_is_refused():
+    with pytest.raises(ValueError, match="input_tensors is empty: expected at least one tensor"):
+        pad2max([], 0)
+    for dtype in (torch.int32, torch.float32, torch.bool):
+        with pytest.raises(TypeError, match=f"tensor 1 is {dtype}: expected int64 token ids"):
+            pad2max([IDS[0], IDS[0].to(dtype)], 0)
+
+
+def test_ids_without_their_padding_are_refused():
+    for preds in (IDS, IDS[None]):
+        with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
+            ngram_overlap(preds, IDS)
+    with pytest.raises(ValueError, match="tokenizer is an option for text, but the sentences are ids"):
+        ngram_overlap(IDS[None], IDS, pad_id=0, tokenizer=list)

@@ -1,0 +1,215 @@
+"""chrF's reading: code points without whitespace, words with their punctuation split off, ids as characters."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics import CHRF
+from sacrebleu.metrics.helpers import extract_all_char_ngrams
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.text.characters import CharacterReader, number_characters, words_and_punctuation
+
+CPU = torch.device("cpu")
+
+#: Every kind of whitespace that `str.split` knows, some marks that are none, and characters of one to four bytes.
+SPACES = "".join(chr(one) for one in range(sys.maxunicode + 1) if len(f"a{chr(one)}a".split()) > 1)
+NO_SPACES = "\u200b\u200d\u2060\ufeff\u180e\u0301_"
+texts = st.text(st.sampled_from("abA.(é😀\ud800\x00\U0010ffff" + SPACES + NO_SPACES), max_size=12)
+
+
+def documents(tokens):
+    if isinstance(tokens, PaddedTokens):
+        rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
+        return [ids[:length].tolist() for ids, length in rows]
+    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]
+
+
+def numbered(several):
+    """Documents with their tokens numbered in the order they first stand."""
+    names = {}
+    return [[names.setdefault(one, len(names)) for one in document] for document in several]
+
+
+@given(st.lists(texts, max_size=6), st.booleans())
+def test_characters_are_code_points_numbered_in_their_order(several, whitespace):
+    tokens = number_characters(several, whitespace, CPU)
+    kept = [text if whitespace else "".join(text.split()) for text in several]
+    names = {one: number for number, one in enumerate(sorted(set("".join(kept))))}
+    assert documents(tokens) == [[names[one] for one in text] for text in kept]
+    assert tokens.id_bound == len(names)
+    assert (tokens.ids.dtype, tokens.lengths.dtype) == (torch.int64, torch.int64)
+
+
+def test_all_whitespace_of_python_is_left_out_and_nothing_else():
+    # What sacrebleu drops is what `str.split` splits at.
+    assert len(SPACES) == 29
+    assert {"\t", "\n", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u202f", "\u3000"} < set(SPACES)
+    assert documents(number_characters([SPACES, f"a{SPACES}b", NO_SPACES], False, CPU))[:2] == [[], [1, 2]]
+    assert len(documents(number_characters([NO_SPACES], False, CPU))[0]) == len(NO_SPACES)
+    assert len(documents(number_characters([SPACES], True, CPU))[0]) == len(SPACES)
+    assert sum(extract_all_char_ngrams(f"a{SPACES}b", 1)[0].values()) == 2
+
+
+def test_a_character_is_a_code_point():
+    """As in sacrebleu: a family of three women, joined, is five of them; an accent that combines is one."""
+    lengths = number_characters(["👩\u200d👩\u200d👧", "e\u0301", "é", "\ud83d\ude00"], False, CPU).lengths
+    assert lengths.tolist() == [5, 2, 1, 2]
+
+
+@given(texts)
+def test_words_are_those_of_sacrebleu(text):
+    assert words_and_punctuation(text) == CHRF()._remove_punctuation(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        (" \t", []),
+        ("a", ["a"]),
+        (".", ["."]),
+        ("--", ["-", "-"]),
+        ("...", ["..", "."]),
+        ("hi.", ["hi", "."]),
+        ("(hi", ["(", "hi"]),
+        # sacrebleu splits off one mark, and looks at the end first.
+        ("(hi)", ["(hi", ")"]),
+        ("don't stop", ["don't", "stop"]),
+        ("a\u00a0b\u3000c\td", ["a", "b", "c", "d"]),
+        # Only marks of ASCII are punctuation.
+        ("「hi」。 ¿que? …", ["「hi」。", "¿que", "?", "…"]),
+    ],
+)
+def test_the_words_of_a_text(text, words):
+    assert words_and_punctuation(text) == words == CHRF()._remove_punctuation(text)
+
+
+def test_text_is_lowercased_before_anything_else():
+    """A capital with a dot becomes two characters."""
+    batch = CharacterReader(lowercase=True, words=True).read(["İ A."], [["i̇ a."]], CPU)
+    assert documents(batch.hypotheses) == documents(batch.references.tokens)
+    assert batch.hypotheses.lengths.tolist() == [4]
+    assert documents(batch.hypothesis_words) == documents(batch.reference_words.tokens)
+    as_it_is = CharacterReader(words=True).read(["İ A."], [["i̇ a."]], CPU)
+    assert as_it_is.hypotheses.lengths.tolist() == [3]
+    assert documents(as_it_is.hypothesis_words) != documents(as_it_is.reference_words.tokens)
+
+
+@given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4), st.booleans())
+def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
+    preds, target = [one for one, _ in batch], [several for _, several in batch]
+    read = CharacterReader(whitespace=whitespace, words=True).read(preds, target, CPU)
+    every = preds + [one for several in target for one in several]
+    kept = [text if whitespace else "".join(text.split()) for text in every]
+    assert numbered(documents(read.hypotheses) + documents(read.references.tokens)) == numbered(kept)
+    words = [CHRF()._remove_punctuation(text) for text in every]
+    assert numbered(documents(read.hypothesis_words) + documents(read.reference_words.tokens)) == numbered(words)
+    counts = list(map(len, target))
+    assert read.references.counts.tolist() == read.reference_words.counts.tolist() == counts
+    assert isinstance(read.hypotheses, RaggedTokens)
+    assert isinstance(read.references, RaggedReferences)
+
+
+def test_words_are_read_only_where_they_are_asked_for():
+    read = CharacterReader().read(["a b"], ["a b"], CPU)
+    assert read.hypothesis_words is None
+    assert read.reference_words is None
+
+
+def test_a_lone_text_is_one_sentence():
+    read = CharacterReader().read("ab", ["abc", "a"], CPU)
+    assert documents(read.hypotheses) == [[0, 1]]
+    assert read.references.counts.tolist() == [2]
+
+
+@pytest.mark.parametrize("make", [list, tuple, np.array, torch.tensor])
+def test_ids_are_the_characters(make):
+    """No whitespace is known among them: an id that is that of a blank counts."""
+    preds, target = [make([32, 97, 32]), make([97])], [[make([32, 97])], [make([97]), make([98])]]
+    read = CharacterReader().read(preds, target, CPU)
+    several = documents(read.hypotheses) + documents(read.references.tokens)
+    assert numbered(several) == numbered([[32, 97, 32], [97], [32, 97], [97], [98]])
+    assert read.references.counts.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("make", [torch.tensor, np.array])
+def test_padded_ids_are_the_characters_without_their_padding(make):
+    preds = make([[-100, 5, 0, 6], [0, 0, -100, 0]])
+    target = make([[[5, 6, 0], [0, 0, 0]], [[7, 0, 7], [0, 8, 0]]])
+    read = CharacterReader(pad_id=(0, -100)).read(preds, target, CPU)
+    assert isinstance(read.references, PaddedReferences)
+    assert documents(read.hypotheses) == [[5, 6], []]
+    assert documents(read.references.tokens) == [[5, 6], [], [7, 7], [8]]
+    assert read.references.present.tolist() == [[True, False], [True, True]]
+
+
+def test_tokens_may_be_the_characters():
+    read = CharacterReader().read([["ab", "c"]], [["c", "ab", " "]], CPU)
+    several = documents(read.hypotheses) + documents(read.references.tokens)
+    assert numbered(several) == [[0, 1], [1, 0, 2]]
+
+
+IDS = (
+    (torch.tensor([[1, 2]]), torch.tensor([[1, 2]]), "ids"),
+    ([[1, 2]], [[1, 2]], "ids"),
+    ([torch.tensor([1, 2])], [[torch.tensor([1, 2])]], "ids"),
+    ([["a", "b"]], [["a", "b"]], "tokens"),
+)
+
+
+@pytest.mark.parametrize(("preds", "target", "kind"), IDS)
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [({"lowercase": True}, "lowercase"), ({"whitespace": True}, "whitespace"), ({"words": True}, "word_order")],
+)
+def test_options_for_text_are_refused_together_with_ids(preds, target, kind, options, name):
+    with pytest.raises(ValueError, match=f"{name} is an option for text, but the sentences are {kind}"):
+        CharacterReader(**options, pad_id=0).read(preds, target, CPU)
+
+
+@pytest.mark.parametrize("options", [{"lowercase": True}, {"whitespace": True}, {"words": True}], ids=str)
+def test_options_for_text_are_no_error_where_there_is_no_sentence(options):
+    read = CharacterReader(**options).read([], [], CPU)
+    assert len(read.hypotheses.lengths) == 0
+    if "words" in options:
+        assert len(read.hypothesis_words.lengths) == 0
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "error", "words"),
+    [
+        (["a"], [["a"], ["b"]], ValueError, "preds has 1 sentences and target has 2 items"),
+        (["a"], [[]], ValueError, re.escape("sentence 0 has no reference")),
+        (["a", ["b"]], ["a", "b"], TypeError, "sentence 1 is a list"),
+        (["a"], [[["a"]]], TypeError, "reference 0 of sentence 0 is a list"),
+        (torch.tensor([[1.0]]), torch.tensor([[1]]), TypeError, "preds is a tensor of torch.float32"),
+        (torch.tensor([[1]]), torch.tensor([[1]]), ValueError, "a padded tensor of ids needs pad_id"),
+        ([[1]], [["a"]], TypeError, "the hypotheses are ids and the references are tokens"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(preds, target, error, words):
+    with pytest.raises(error, match=words):
+        CharacterReader().read(preds, target, CPU)
+
+
+@pytest.mark.parametrize("pad_id", ["0", 1.5, [None], [True]], ids=repr)
+def test_a_wrong_pad_id_is_refused_at_once(pad_id):
+    with pytest.raises(TypeError, match=r"pad_id is .*expected an integer, a sequence of integers, or None"):
+        CharacterReader(pad_id=pad_id)
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_the_surroundings_of_a_training_loop_change_nothing():
+    read = CharacterReader(words=True).read(["ab a."], [["a", "b a."]], CPU)
+    assert documents(read.hypotheses) == [[1, 2, 1, 0]]
+    assert documents(read.references.tokens) == [[1], [2, 1, 0]]
+    assert numbered(documents(read.hypothesis_words) + documents(read.reference_words.tokens)) == [
+        [0, 1, 2],
+        [1],
+        [3, 1, 2],
+    ]

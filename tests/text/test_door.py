@@ -1,0 +1,280 @@
+"""What a caller may give as `preds` and `target`, told apart by one rule; and the words of every refusal."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.text.door import PaddedSentences, Sentences, place, read
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+
+
+def lists(sentences):
+    return [one.tolist() if isinstance(one, torch.Tensor) else list(one) for one in sentences]
+
+
+def seen(preds, target):
+    """What the door made of sequences: the kind, the hypotheses, and the references of each of them."""
+    got = read(preds, target)
+    assert isinstance(got, Sentences)
+    hypotheses, references = got.hypotheses, got.references
+    if got.kind != "text":
+        hypotheses, references = lists(hypotheses), lists(references)
+    each = iter(references)
+    grouped = [[next(each) for _ in range(count)] for count in got.counts]
+    assert list(each) == []
+    return got.kind, hypotheses, grouped
+
+
+def object_array(*items):
+    """A 1-D array of what numpy would else make a matrix of."""
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+TEXT = ("text", ["a b"], [["a c"]])
+TOKENS = ("tokens", [["a", "b"]], [[["a", "c"]]])
+IDS = ("ids", [[1, 2]], [[[1, 3]]])
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "expected"),
+    [
+        # One reference, alone or in a list; a lone text; several references.
+        (["a b"], ["a c"], TEXT),
+        (["a b"], [["a c"]], TEXT),
+        (("a b",), (("a c",),), TEXT),
+        ("a b", "a c", TEXT),
+        ("a b", ["a c"], TEXT),
+        ("a b", ["c", "d e"], ("text", ["a b"], [["c", "d e"]])),
+        (["a", "b"], ["c", ["d", "e"]], ("text", ["a", "b"], [["c"], ["d", "e"]])),
+        ([["a", "b"]], [["a", "c"]], TOKENS),
+        ([["a", "b"]], [[["a", "c"]]], TOKENS),
+        ([("a", "b")], [("a", "c")], TOKENS),
+        ([("a", "b")], [[("a", "c")]], TOKENS),
+        ([["a"]], [[["a"], [], ["b", "c"]]], ("tokens", [["a"]], [[["a"], [], ["b", "c"]]])),
+        ([[1, 2]], [[1, 3]], IDS),
+        ([[1, 2]], [[[1, 3]]], IDS),
+        ([torch.tensor([1, 2])], [torch.tensor([1, 3])], IDS),
+        ([torch.tensor([1, 2])], [[torch.tensor([1, 3])]], IDS),
+        ([torch.tensor([1, 2])], [[1, 3]], IDS),
+        ([[1, 2]], [[torch.tensor([1, 3])]], IDS),
+        ([range(1, 3)], [[range(1, 4, 2)]], IDS),
+        ([[1], [2]], [[1], [[1], [2, 3]]], ("ids", [[1], [2]], [[[1]], [[1], [2, 3]]])),
+        # Arrays.
+        (np.array(["a b"]), np.array(["a c"]), TEXT),
+        (np.array(["a b"], dtype=object), [["a c"]], TEXT),
+        (["a b"], np.array([["a c"]]), TEXT),
+        (["a b"], [np.array(["a c"])], TEXT),
+        (np.str_("a b"), np.str_("a c"), TEXT),
+        (np.array([["a", "b"]]), [["a", "c"]], TOKENS),
+        ([np.array([1, 2])], [np.array([1, 3])], IDS),
+        ([np.array([1, 2])], [[np.array([1, 3])]], IDS),
+        ([[np.int32(1), np.uint8(2)]], [[1, 3]], IDS),
+        (object_array([1, 2], [3]), object_array([1], [2]), ("ids", [[1, 2], [3]], [[[1]], [[2]]])),
+        (object_array(np.array([1]), np.array([2, 3])), [[1], [2]], ("ids", [[1], [2, 3]], [[[1]], [[2]]])),
+        # A padded batch of one side beside sequences on the other.
+        (torch.tensor([[1, 2]]), [[1, 3]], IDS),
+        (torch.tensor([[1, 2]]), [[[1, 3]]], IDS),
+        ([[1, 2]], torch.tensor([[1, 3]]), IDS),
+        (np.array([[1, 2]]), [[1, 3]], IDS),
+        ([[1, 2]], np.array([[1, 3]]), IDS),
+        # Tuples as tokens: beside sentences of tuples, a tuple is a token.
+        ([[("a", 1)]], [[("a", 2)]], ("tokens", [[("a", 1)]], [[[("a", 2)]]])),
+        ([[("a", 1)]], [[[("a", 2)], [("b", 1)]]], ("tokens", [[("a", 1)]], [[[("a", 2)], [("b", 1)]]])),
+        # Hashables of several types are tokens, ids only where all are integers.
+        ([["a", 1, None]], [["a", 2.5]], ("tokens", [["a", 1, None]], [[["a", 2.5]]])),
+        ([[True]], [[False]], ("tokens", [[True]], [[[False]]])),
+        # Empty sentences, and no sentence at all.
+        ([""], [""], ("text", [""], [[""]])),
+        ([""], [[""]], ("text", [""], [[""]])),
+        ("", "", ("text", [""], [[""]])),
+        ([[]], [[[]]], ("tokens", [[]], [[[]]])),
+        ([[]], [["a"]], ("tokens", [[]], [[["a"]]])),
+        ([[1]], [[[]]], ("ids", [[1]], [[[]]])),
+        ([[]], [[[], [1]]], ("ids", [[]], [[[], [1]]])),
+        ([], [], ("text", [], [])),
+    ],
+    ids=repr,
+)
+def test_what_was_given_is_read_by_one_rule(preds, target, expected):
+    assert seen(preds, target) == expected
+
+
+@given(st.lists(st.tuples(st.text(), st.lists(st.text(), min_size=1, max_size=4)), min_size=1))
+def test_any_text_is_read_as_it_stands(batch):
+    preds, target = [one for one, _ in batch], [several for _, several in batch]
+    assert seen(preds, target) == ("text", preds, target)
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_every_integer_dtype_is_ids_in_tensors_and_arrays(dtype):
+    array = np.array([[1, 2, 100]], dtype=dtype)
+    tensor = torch.tensor([[1, 2, 100]]).to(getattr(torch, dtype))
+    for one in (array, tensor):
+        assert seen([one[0]], [one[0]]) == ("ids", [[1, 2, 100]], [[[1, 2, 100]]])
+        padded = read(one, one)
+        assert isinstance(padded, PaddedSentences)
+        assert padded.hypotheses.tolist() == [[1, 2, 100]]
+
+
+def read_only(array):
+    array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize(
+    "change",
+    [read_only, lambda a: a[:, ::-1].copy()[:, ::-1], lambda a: a.T.copy().T, lambda a: a.astype(">i4")],
+    ids=["read only", "negative strides", "transposed", "other byte order"],
+)
+def test_arrays_are_read_however_they_lie_in_memory(change):
+    array = np.array([[3, 2, 1], [6, 5, 4]], dtype=np.int32)
+    given = change(array)
+    assert read(given, given).hypotheses.tolist() == array.tolist()
+    assert seen(list(given), list(given)) == ("ids", array.tolist(), [[row] for row in array.tolist()])
+
+
+def test_padded_references_are_one_a_sentence_or_several():
+    preds = torch.zeros(2, 5, dtype=torch.int32)
+    one = read(preds, torch.zeros(2, 3, dtype=torch.int64))
+    assert one.references.shape == (2, 1, 3)
+    several = read(preds.numpy(), np.zeros((2, 4, 3), dtype=np.int16))
+    assert several.references.shape == (2, 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "words"),
+    [
+        # Different numbers.
+        (["a", "b"], ["a"], r"preds has 2 sentences and target has 1 items"),
+        ([], ["a"], r"preds has 0 sentences and target has 1 items"),
+        ([[1]], [[1], [2]], r"preds has 1 sentences and target has 2 items"),
+        (torch.zeros(2, 3).long(), torch.zeros(1, 3).long(), r"preds has 2 sentences and target has 1"),
+        (torch.zeros(2, 3).long(), [[1]], r"preds has 2 sentences and target has 1 items"),
+        # No reference.
+        (["a", "b"], ["a", []], r"sentence 1 has no reference: its item of target is \[\].* written \[''\]"),
+        ("a", [], r"sentence 0 has no reference.* written \[''\]"),
+        ([["a"]], [[]], r"sentence 0 has no reference.* written \[\[\]\]"),
+        ([[1], [2]], [[1], ()], r"sentence 1 has no reference: its item of target is \(\)"),
+        (torch.zeros(2, 3).long(), torch.zeros(2, 0, 3).long(), r"\(2, 0, 3\): expected at least one reference"),
+        # Shapes.
+        (
+            torch.zeros(2, 2, 3).long(),
+            torch.zeros(2, 3).long(),
+            r"preds has shape \(2, 2, 3\): expected \(sentences, w",
+        ),
+        (torch.zeros(3).long(), torch.zeros(3).long(), r"preds has shape \(3,\).*a single sentence of ids goes into a"),
+        (torch.tensor(3), torch.tensor(3), r"preds has shape \(\)"),
+        (torch.zeros(2, 3).long(), torch.zeros(2).long(), r"target has shape \(2,\): expected \(sentences, width\) or"),
+        (torch.zeros(2, 3).long(), torch.zeros(2, 1, 1, 3).long(), r"target has shape \(2, 1, 1, 3\)"),
+        (torch.zeros(3).long(), [[1]], r"preds has shape \(3,\): expected \(sentences, width\) beside a sequence"),
+        (
+            [[1], [2]],
+            torch.zeros(2, 2, 3).long(),
+            r"target has shape \(2, 2, 3\): expected \(sentences, width\) beside",
+        ),
+        ([torch.zeros(1, 3).long()], [[1]], r"sentence 0 is a tensor of shape \(1, 3\): expected 1-D ids"),
+        ([[1]], [[torch.zeros(1, 3).long()]], r"reference 0 of sentence 0 is a tensor of shape \(1, 3\)"),
+    ],
+)
+def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
+    with pytest.raises(ValueError, match=words):
+        read(preds, target)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "words"),
+    [
+        # Kinds that differ, either way round.
+        (["a b"], [[["a", "b"]]], r"reference 0 of sentence 0 is a list, \['a', 'b'\], but"),
+        (
+            ["a b"],
+            [[1, 2]],
+            r"reference 0 of sentence 0 is a int, 1, but the first sentence is text: expected one kind",
+        ),
+        (["a b"], [torch.tensor([1])], r"reference 0 of sentence 0 is a Tensor.* but the first sentence is text"),
+        (["a b"], torch.tensor([[1]]), r"reference 0 of sentence 0 is a Tensor.* but the first sentence is text"),
+        ([["a", "b"]], ["a b"], r"reference 0 of sentence 0 is a str, 'a b', but the first sentence is tokens or ids"),
+        ([["a"], ["b"]], [["a"], [["b"], "c"]], r"reference 1 of sentence 1 is a str, 'c'"),
+        ([["a", "b"]], [[1, 2]], r"the hypotheses are tokens and the references are ids: expected one kind"),
+        ([["a", "b"]], torch.tensor([[1, 2]]), r"the hypotheses are tokens and the references are ids"),
+        ([[1, 2]], ["1 2"], r"reference 0 of sentence 0 is a str, '1 2', but the first sentence is tokens or ids"),
+        (torch.tensor([[1, 2]]), ["1 2"], r"reference 0 of sentence 0 is a str"),
+        ([[1, 2]], [["1", "2"]], r"the hypotheses are ids and the references are tokens: expected one kind"),
+        (torch.tensor([[1, 2]]), [["1", "2"]], r"the hypotheses are ids and the references are tokens"),
+        (["a", ["b"]], ["a", "b"], r"sentence 1 is a list, \['b'\], but the first sentence is text"),
+        ([["a"], "b"], [["a"], ["b"]], r"sentence 1 is a str, 'b', but the first sentence is tokens or ids"),
+        ([[]], [""], r"reference 0 of sentence 0 is a str, ''"),
+        # One string where sentences are due.
+        (["abc"], "abc", r"target is a str: expected a sequence with one item a sentence"),
+        ([["a"]], "abc", r"target is a str"),
+        # Numbers that are no ids.
+        (torch.zeros(1, 2), torch.zeros(1, 2), r"preds is a tensor of torch.float32: expected token ids of an integer"),
+        (torch.zeros(1, 2).long(), torch.zeros(1, 2), r"target is a tensor of torch.float32"),
+        (torch.zeros(1, 2).bool(), torch.zeros(1, 2).long(), r"preds is a tensor of torch.bool"),
+        (torch.zeros(1, 2).cfloat(), torch.zeros(1, 2).long(), r"preds is a tensor of torch.complex64"),
+        (np.zeros((1, 2)), np.zeros((1, 2)), r"preds is a tensor of torch.float64"),
+        ([torch.zeros(2)], [[1]], r"sentence 0 is a tensor of torch.float32"),
+        ([[1]], [[torch.zeros(2)]], r"reference 0 of sentence 0 is a tensor of torch.float32"),
+        ([np.zeros(2)], [[1]], r"sentence 0 is a tensor of torch.float64"),
+        ([[1.0, 2.0]], [[1, 2]], r"sentences hold numbers of type float: expected token ids, which are integers"),
+        ([[1, 2]], [[1, 2.5]], r"sentences hold numbers of type float, int"),
+        ([[np.float32(1)]], [[1]], r"sentences hold numbers of type float32"),
+        # Tensors as tokens.
+        ([[torch.tensor(1), torch.tensor(2)]], [[1, 2]], r"sentence 0 holds a Tensor as a token.* one 1-D tensor"),
+        ([[1]], [[torch.tensor(1)]], r"reference 0 of sentence 0 holds a Tensor as a token"),
+        ([[np.array(1)]], [[1]], r"sentence 0 holds a ndarray as a token"),
+        ([["a"], [["b"]]], [["a"], ["b"]], r"sentence 1 holds a list as a token: expected hashable tokens"),
+        ([["a"]], [[["a"], [["b"]]]], r"reference 1 of sentence 0 holds a list as a token"),
+        ([[{"b"}]], [["a"]], r"sentence 0 holds a set as a token"),
+        # What is no sequence, or not of sentences.
+        (b"a b", b"a b", r"preds is a bytes: expected a sequence"),
+        ([b"a b"], [b"a b"], r"sentence 0 is a bytes, b'a b': expected a str, a sequence of tokens, or 1-D ids"),
+        ([["a"]], [b"a"], r"reference 0 of sentence 0 is a bytes"),
+        (np.array([b"a"]), ["a"], r"sentence 0 is a bytes"),
+        ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence"),
+        (["a b"], {"a b": 1}, r"target is a dict"),
+        ({"a b"}, ["a b"], r"preds is a set"),
+        ([["a"]], [{"a": 1}], r"reference 0 of sentence 0 is a dict"),
+        ([{"a": 1}], [["a"]], r"sentence 0 is a dict"),
+        ((one for one in ["a b"]), ["a b"], r"preds is a generator: expected a sequence"),
+        (["a b"], (one for one in ["a b"]), r"target is a generator"),
+        (["a b"], [(one for one in ["a b"])], r"reference 0 of sentence 0 is a generator"),
+        ([iter(["a"])], [["a"]], r"sentence 0 is a list_iterator"),
+        (None, ["a"], r"preds is a NoneType"),
+        (["a"], None, r"target is a NoneType"),
+        (["a", None], ["a", "b"], r"sentence 1 is a NoneType, None, but the first sentence is text"),
+        (["a"], [None], r"reference 0 of sentence 0 is a NoneType"),
+        (["a"], [["b", None]], r"reference 1 of sentence 0 is a NoneType"),
+        (5, 5, r"preds is a int: expected a sequence"),
+        ([5], [5], r"sentence 0 is a int, 5: expected a str"),
+    ],
+)
+def test_what_is_no_sentence_is_refused_by_name_and_place(preds, target, words):
+    with pytest.raises(TypeError, match=words):
+        read(preds, target)
+
+
+def test_a_sentence_that_is_too_long_for_a_message_is_cut():
+    with pytest.raises(TypeError) as error:
+        read([["a"]], ["x" * 10_000])
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("index", "counts", "name"),
+    [
+        (3, None, "sentence 3"),
+        (0, [1, 2], "reference 0 of sentence 0"),
+        (1, [1, 2], "reference 0 of sentence 1"),
+        (2, [1, 2], "reference 1 of sentence 1"),
+        (2, [2, 1], "reference 0 of sentence 1"),
+    ],
+)
+def test_places_are_counted_from_zero(index, counts, name):
+    assert place(index, counts) == name

@@ -1,0 +1,226 @@
+"""From sentences to token batches: the same tokens get the same id, padding goes, and options fit the kind."""
+
+from itertools import chain
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
+from ngram_metrics.text.encoding import WordReader, pad_ids
+
+CPU = torch.device("cpu")
+
+
+def documents(tokens):
+    if isinstance(tokens, PaddedTokens):
+        rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
+        return [ids[:length].tolist() for ids, length in rows]
+    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]
+
+
+def numbered(hypotheses, references):
+    """The same with tokens numbered in the order they first stand: equal where equality among tokens is equal."""
+    names = {}
+    number = [[names.setdefault(one, len(names)) for one in document] for document in hypotheses]
+    return number, [[[names.setdefault(one, len(names)) for one in document] for document in r] for r in references]
+
+
+def encoded(preds, target, **options):
+    """The batch that a reader makes, as nested lists, missing references left out."""
+    hypotheses, references = WordReader(**options).read(preds, target, CPU)
+    if isinstance(references, PaddedReferences):
+        each, present = documents(references.tokens), references.present.tolist()
+        width = len(present[0]) if present else 0
+        grouped = [[each[i * width + j] for j, here in enumerate(row) if here] for i, row in enumerate(present)]
+    else:
+        each = iter(documents(references.tokens))
+        grouped = [[next(each) for _ in range(count)] for count in references.counts.tolist()]
+        assert all(0 <= one < hypotheses.id_bound for one in chain(hypotheses.ids, references.tokens.ids))
+    return numbered(documents(hypotheses), grouped)
+
+
+tokens = st.sampled_from(["a", "b", ("a",), 1, 1.5, None, "\ud800", "\x00"])
+sentences = st.lists(tokens, max_size=6)
+
+
+@given(st.lists(st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), max_size=5))
+def test_equal_tokens_have_equal_ids(batch):
+    preds, target = [["a"], *(one for one, _ in batch)], [[["a"]], *(several for _, several in batch)]
+    # 1 and True are one token, as they are one key of a dict.
+    assert encoded(preds, target) == numbered(preds, target)
+
+
+@given(st.data())
+def test_padded_and_ragged_ids_are_one_batch(data):
+    """Rows of one width, padding anywhere in them: as a tensor, an array, 1-D tensors and lists."""
+    pads = data.draw(st.sampled_from([-100, (0,), [0, 2, -100], np.int64(0)]))
+    width, count, rows = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 3), st.integers(1, 4)))
+    ids = st.sampled_from([0, 1, 2, 3, -100, 2**63 - 1])
+    preds = data.draw(st.lists(st.lists(ids, min_size=width, max_size=width), min_size=rows, max_size=rows))
+    target = [data.draw(st.lists(st.lists(ids, min_size=4, max_size=4), min_size=count, max_size=count)) for _ in preds]
+    dropped = pad_ids(pads)
+    expected = numbered(
+        [[one for one in row if one not in dropped] for row in preds],
+        [[[one for one in row if one not in dropped] for row in several] for several in target],
+    )
+    tensors = [torch.tensor(row) for row in preds], [[torch.tensor(row) for row in several] for several in target]
+    assert encoded(preds, target, pad_id=pads) == expected
+    assert encoded(*tensors, pad_id=pads) == expected
+    assert encoded(torch.tensor(preds), target, pad_id=pads) == expected
+    assert encoded(np.array(preds), tensors[1], pad_id=pads) == expected
+    # In a padded tensor a reference that is all padding is missing; where all are, one is left, which is empty.
+    kept = [[row for row in several if row] or [[]] for several in expected[1]]
+    for make in (torch.tensor, np.array):
+        assert encoded(make(preds), make(target), pad_id=pads) == (expected[0], kept)
+
+
+def test_references_of_one_row_a_sentence_are_never_missing():
+    preds, target = torch.tensor([[1, 2], [3, 0]]), torch.tensor([[1, 0], [0, 0]])
+    assert encoded(preds, target, pad_id=0) == ([[0, 1], [2]], [[[0]], [[]]])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
+def test_every_integer_dtype_is_encoded_alike(dtype):
+    preds, target = [[5, 0, 7, 0]], [[7, 5, 0, 0]]
+    expected = ([[0, 1]], [[[1, 0]]])
+    arrays = np.array(preds, dtype=dtype), np.array(target, dtype=dtype)
+    tensors = [torch.tensor(one).to(getattr(torch, dtype)) for one in (preds, target)]
+    for one, other in (arrays, tensors, (arrays[0], tensors[1])):
+        assert encoded(one, other, pad_id=0) == expected
+        assert encoded(list(one), list(other), pad_id=0) == expected
+        assert encoded(list(one), target, pad_id=0) == expected
+    assert encoded(arrays[0].astype("int16"), tensors[1], pad_id=[-100, 0]) == expected
+
+
+def test_tensors_of_different_dtypes_stand_side_by_side():
+    preds = [torch.tensor([1, 2], dtype=torch.uint8), torch.tensor([3], dtype=torch.int64)]
+    assert encoded(preds, [np.array([1, 2], dtype=np.int32), [3]]) == ([[0, 1], [2]], [[[0, 1]], [[2]]])
+
+
+def test_padded_ids_of_no_width_and_of_no_sentence():
+    assert encoded(torch.zeros(2, 0).long(), torch.zeros(2, 3).long(), pad_id=0) == ([[], []], [[[]], [[]]])
+    assert encoded(torch.zeros(0, 3).long(), torch.zeros(0, 2, 3).long(), pad_id=0) == ([], [])
+    assert encoded([], []) == ([], [])
+
+
+@pytest.mark.parametrize("options", [{"tokenizer": str.split}, {"lowercase": True}, {"pad_id": 0}], ids=repr)
+def test_no_sentence_is_a_batch_of_any_kind(options):
+    assert encoded([], [], **options) == ([], [])
+
+
+def test_padded_ids_never_wait_for_the_device():
+    preds, target = torch.zeros(2, 3, dtype=torch.int32, device="meta"), torch.zeros(2, 4, 5, device="meta").long()
+    batch = WordReader(pad_id=(0, -100)).read(preds, target, CPU)
+    assert batch.hypotheses.ids.device.type == "meta"
+    assert batch.references.present.shape == (2, 4)
+
+
+def test_the_tensors_given_are_left_as_they_were():
+    preds, target = torch.tensor([[5, 0]]), torch.tensor([[[5, 0]]])
+    encoded(preds, target, pad_id=0)
+    encoded(list(preds), list(target[0]), pad_id=0)
+    assert (preds.tolist(), target.tolist()) == ([[5, 0]], [[[5, 0]]])
+
+
+def test_text_is_lowercased_before_it_is_tokenized():
+    """The capital I with a dot becomes two code points, so a tokenizer of characters must see what is left."""
+    assert encoded(["İ I"], ["i̇ i"], lowercase=True, tokenizer=list) == ([[0, 1, 2, 0]], [[[0, 1, 2, 0]]])
+    assert encoded(["The CAT"], ["the cat"], lowercase=True) == ([[0, 1]], [[[0, 1]]])
+    assert encoded(["The CAT"], ["the cat"]) == ([[0, 1]], [[[2, 3]]])
+    assert encoded(["STRASSE"], ["straße"], lowercase=True) == ([[0]], [[[1]]])
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "\x00", "\u202e", "👩\u200d👩\u200d👧", "e\u0301", "\ufeff", "İ"])
+def test_odd_characters_are_tokens_like_others(odd):
+    assert encoded([f"a {odd}"], [[f"{odd} {odd}", "a"]]) == ([[0, 1]], [[[1, 1], [0]]])
+
+
+def test_equal_looking_texts_of_different_code_points_differ():
+    assert encoded(["é"], ["e\u0301"]) == ([[0]], [[[1]]])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tokenizer": "13a"}, r"tokenizer is an option for text, but the sentences are {}: expected one or the other"),
+        ({"tokenizer": str.split, "lowercase": True}, r"tokenizer is an option for text, but the sentences are {}"),
+        ({"lowercase": True}, r"lowercase is an option for text, but the sentences are {}"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("kind", "preds", "target"),
+    [
+        ("tokens", [["a"]], [["a"]]),
+        ("ids", [[1]], [[1]]),
+        ("ids", [torch.tensor([1])], [[torch.tensor([1])]]),
+        ("ids", torch.tensor([[1]]), torch.tensor([[1]])),
+        ("ids", np.array([[1]]), [[1]]),
+    ],
+    ids=repr,
+)
+def test_text_options_are_refused_beside_tokens_and_ids(options, words, kind, preds, target):
+    with pytest.raises(ValueError, match=words.format(kind)):
+        WordReader(**options, pad_id=0).read(preds, target, CPU)
+
+
+@pytest.mark.parametrize("pad_id", [None, (), []])
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        (torch.tensor([[1]]), torch.tensor([[1]])),
+        (np.array([[1]]), np.array([[1]])),
+        (torch.tensor([[1]]), [[1]]),
+        ([[1]], torch.tensor([[1]])),
+        ([[1]], np.array([[1]])),
+    ],
+    ids=repr,
+)
+def test_a_padded_tensor_needs_to_know_its_padding(pad_id, preds, target):
+    with pytest.raises(ValueError, match=r"a padded tensor of ids needs pad_id.*none was given"):
+        WordReader(pad_id=pad_id).read(preds, target, CPU)
+
+
+def test_padding_means_nothing_to_text_and_tokens():
+    assert encoded(["0 1"], ["1"], pad_id=0) == ([[0, 1]], [[[1]]])
+    assert encoded([["0", "1"]], [["1"]], pad_id=0) == ([[0, 1]], [[[1]]])
+    assert encoded(np.array(["0 1"]), ["1"]) == ([[0, 1]], [[[1]]])
+
+
+def test_an_array_that_is_not_padded_needs_no_padding():
+    assert encoded(np.array([["a", "b"]]), [["b"]]) == ([[0, 1]], [[[1]]])
+    ragged = np.empty(2, dtype=object)
+    ragged[:] = [[5, 6], [7]]
+    assert encoded(ragged, [[6], [7]]) == ([[0, 1], [2]], [[[1]], [[2]]])
+
+
+@pytest.mark.parametrize("pad_id", ["0", b"0", 1.5, [0, "1"], [0.5], True, [True], {0: 1}, object()], ids=repr)
+def test_a_pad_id_that_is_no_integer_is_refused_at_once(pad_id):
+    with pytest.raises(TypeError, match=r"pad_id is .*: expected an integer, a sequence of integers, or None"):
+        WordReader(pad_id=pad_id)
+
+
+class Unhashable:
+    __hash__ = None
+
+    def __repr__(self):
+        return "<odd>"
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "words"),
+    [
+        (
+            [["a"], ["b", Unhashable()]],
+            [["a"], ["b"]],
+            r"sentence 1 has the token <odd>, a Unhashable: expected a hash",
+        ),
+        ([["a"], ["b"]], [["a"], [["b"], [Unhashable()]]], r"reference 1 of sentence 1 has the token <odd>"),
+        ([[("a", [])]], [[("a", 1)]], r"sentence 0 has the token \('a', \[\]\), a tuple: expected a hashable"),
+    ],
+)
+def test_a_token_that_is_not_hashable_is_named_with_its_sentence(preds, target, words):
+    with pytest.raises(TypeError, match=words):
+        WordReader().read(preds, target, CPU)

@@ -1,0 +1,106 @@
+"""Hugging Face tokenizers, trained here on a few lines: their ids, without special tokens, padding or truncation."""
+
+import pytest
+
+from ngram_metrics.functional import bleu_score
+from ngram_metrics.text.tokenizers import batch_tokenizer
+
+tokenizers = pytest.importorskip("tokenizers")
+TEXTS = ["the cat sat on the mat", "", "a cat", "the the the the the the the the the", "unseen 猫 👩\u200d👧"]
+
+
+def trained():
+    """A byte-level BPE whose template adds a token before and after each text."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=300,
+        special_tokens=["<pad>", "<s>", "</s>"],
+        initial_alphabet=tokenizers.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(["the cat sat on the mat", "there is a cat on the mat"], trainer)
+    tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 1), ("</s>", 2)]
+    )
+    return tokenizer
+
+
+def wrapped(tokenizer, **options):
+    transformers = pytest.importorskip("transformers")
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", **options
+    )
+
+
+def tokenized(tokenizer, texts):
+    return [list(ids) for ids in batch_tokenizer(tokenizer)(texts, "sentence {}".format)]
+
+
+def tokens_only(tokenizer):
+    return [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS]
+
+
+def test_the_template_would_add_tokens():
+    assert trained().encode("cat").ids[0] == 1
+
+
+@pytest.mark.parametrize("wrap", [lambda one: one, wrapped], ids=["tokenizers", "transformers"])
+def test_ids_are_those_of_the_text_alone(wrap):
+    tokenizer = trained()
+    assert tokenized(wrap(tokenizer), TEXTS) == tokens_only(tokenizer)
+
+
+@pytest.mark.parametrize("direction", ["left", "right"])
+def test_padding_set_on_the_tokenizer_is_ignored(direction):
+    expected = tokens_only(trained())
+    padding = trained()
+    padding.enable_padding(length=40, pad_id=0, pad_token="<pad>", direction=direction)
+    assert tokenized(padding, TEXTS) == expected
+    assert padding.padding is not None
+    wrapper = wrapped(padding, padding_side=direction)
+    assert tokenized(wrapper, TEXTS) == expected
+
+
+def test_a_tokenizer_that_truncates_is_refused():
+    tokenizer = trained()
+    tokenizer.enable_truncation(3)
+    with pytest.raises(ValueError, match=r"this tokenizer truncates.*call its no_truncation\(\) first"):
+        batch_tokenizer(tokenizer)
+    tokenizer.no_truncation()
+    batch_tokenizer(tokenizer)
+
+
+def test_truncation_set_in_the_wrapped_tokenizer_cuts_nothing():
+    expected, tokenizer = tokens_only(trained()), trained()
+    tokenizer.enable_truncation(3)
+    assert tokenized(wrapped(tokenizer), TEXTS) == expected
+
+
+def test_a_tokenizer_written_in_python_gives_the_ids_of_the_text_alone():
+    transformers = pytest.importorskip("transformers")
+    ids = [[byte + 3 for byte in text.encode()] for text in TEXTS]
+    assert tokenized(transformers.ByT5Tokenizer(), TEXTS) == ids
+
+
+def test_a_longest_length_of_the_model_cuts_nothing():
+    tokenizer = trained()
+    wrapper = wrapped(tokenizer, model_max_length=2)
+    assert tokenized(wrapper, TEXTS) == tokens_only(tokenizer)
+
+
+def test_no_text_has_no_tokens():
+    assert tokenized(trained(), []) == []
+    assert tokenized(wrapped(trained()), []) == []
+
+
+def test_scores_are_those_of_the_ids():
+    tokenizer = trained()
+    references = [[text, "a cat sat"] for text in reversed(TEXTS)]
+    ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS]
+    reference_ids = [
+        [tokenizer.encode(text, add_special_tokens=False).ids for text in several] for several in references
+    ]
+    expected = bleu_score(ids, reference_ids, average="none", smooth="exp")
+    for one in (tokenizer, wrapped(tokenizer)):
+        assert bleu_score(TEXTS, references, average="none", smooth="exp", tokenizer=one).equal(expected)

@@ -1,0 +1,309 @@
+"""How ROUGE reads: which words and sentences a text, tokens or ids have, and the words of every refusal."""
+
+import sys
+
+import pytest
+import rouge_oracle
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences
+from ngram_metrics.text import rouge_reader
+from ngram_metrics.text.rouge_reader import RougeReader
+
+CPU = torch.device("cpu")
+#: Only "\n" ends a line; the others part words alone.
+PIECES = ["a", "B", "c1", " ", "\n", "\n\n", "\r\n", "\r", "\u2028", "\x85", "\x0b", "_", ".", "é", "\u212a", "😀"]
+texts = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+
+
+def sentences_of(summaries):
+    """The sentences of each summary, as lists of ids."""
+    each = iter(torch.split(summaries.tokens.ids, summaries.tokens.lengths.tolist()))
+    return [[next(each).tolist() for _ in range(count)] for count in summaries.counts.tolist()]
+
+
+def documents_of(tokens):
+    return [one.tolist() for one in torch.split(tokens.ids, tokens.lengths.tolist())]
+
+
+def joined(summary):
+    return [token for sentence in summary for token in sentence]
+
+
+def renamed(several):
+    """Summaries with their tokens numbered in the order in which they first appear, in all of them together."""
+    numbers: dict = {}
+    return [[[numbers.setdefault(t, len(numbers)) for t in sentence] for sentence in one] for one in several]
+
+
+@given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4))
+def test_a_text_is_read_as_lines_of_words(batch):
+    preds, target = [one for one, _ in batch], [several for _, several in batch]
+    got = RougeReader().read(preds, target, CPU)
+    summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
+    expected = renamed(summaries)
+    assert sentences_of(got.hypothesis_sentences) == expected[: len(preds)]
+    assert sentences_of(got.reference_sentences) == expected[len(preds) :]
+    assert documents_of(got.hypotheses) == list(map(joined, expected[: len(preds)]))
+    assert documents_of(got.references.tokens) == list(map(joined, expected[len(preds) :]))
+    assert got.references.counts.tolist() == list(map(len, target))
+    whole = RougeReader(sentences=False).read(preds, target, CPU)
+    assert whole.hypothesis_sentences is whole.reference_sentences is None
+    assert documents_of(whole.hypotheses) == documents_of(got.hypotheses)
+    assert documents_of(whole.references.tokens) == documents_of(got.references.tokens)
+
+
+def seen_by(reader_of, text):
+    """What a tokenizer was given for a text, made of the sentences first and then of the whole."""
+    seen = []
+    reader_of(lambda given: seen.append(given) or given.split()).read([text], [""], CPU)
+    return [one for one in seen if one]
+
+
+def test_a_tokenizer_is_given_the_text_that_torchmetrics_gives_it():
+    text = "Don't stop,\nZoë!"
+    cleared = ["don t stop ", "zo ", "don t stop zo "]
+    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer), text) == cleared
+    as_it_is = ["Don't stop,", "Zoë!", "Don't stop,\nZoë!"]
+    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer, normalizer=str), text) == as_it_is
+    upper = [one.upper() for one in as_it_is]
+    assert seen_by(lambda tokenizer: RougeReader(tokenizer=tokenizer, normalizer=str.upper), text) == upper
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "lines"),
+    [
+        ({}, "The cat, sat.\n\n!\nIt's Zoë's", [3, 0, 4]),
+        ({"normalizer": str}, "The cat, sat.\n\n!\nIt's Zoë's", [3, 1, 2]),
+        ({"normalizer": lambda text: text.replace("-", " ")}, "a-b\u2003c\x1cd-", [4]),
+        ({"tokenizer": "13a"}, "The cat, sat.\nIt's", [5, 1]),
+        ({"tokenizer": "unicode"}, "Zoë's 東京!\nПривет", [4, 1]),
+        ({"tokenizer": list}, "ab\nc", [2, 1]),
+        ({"tokenizer": lambda text: text.split("b")}, "ab\nbcb\nb", [1, 1, 0]),
+        ({"sentence_splitter": lambda text: text.split(".")}, "a b. c.\n d.", [2, 1, 1]),
+        ({"sentence_splitter": lambda text: tuple(text.split(".")), "tokenizer": str.split}, "a b. c.\n d.", [2, 1, 1]),
+        ({"sentence_splitter": lambda text: []}, "a b", []),
+    ],
+    ids=range(10),
+)
+def test_options_make_the_words_and_sentences(options, text, lines):
+    reader = RougeReader(**options)
+    got = reader.read([text], [[text, text]], CPU)
+    assert list(map(len, sentences_of(got.hypothesis_sentences)[0])) == lines
+    assert [list(map(len, one)) for one in sentences_of(got.reference_sentences)] == [lines, lines]
+
+
+def test_a_tokenizer_of_the_whole_text_need_not_agree_with_that_of_its_lines():
+    """The words of rouge1 are those of the text, the words of rougeLsum those of the sentences."""
+    got = RougeReader(tokenizer=lambda text: [text]).read(["a\nb"], ["a\nb"], CPU)
+    assert got.hypotheses.lengths.tolist() == [1]
+    assert list(map(len, sentences_of(got.hypothesis_sentences)[0])) == [1, 1]
+
+
+def test_words_are_stemmed_last():
+    reader = RougeReader(use_stemmer=True, tokenizer=lambda text: [*text.split(), "", "runs"])
+    got = reader.read(["running run\nwas"], ["was"], CPU)
+    assert sentences_of(got.hypothesis_sentences) == [[[0, 0, 0], [1, 0]]]
+    capitals = RougeReader(use_stemmer=True, normalizer=str).read(["Running running"], ["x"], CPU)
+    assert documents_of(capitals.hypotheses) == [[0, 0]]
+
+
+def test_a_word_has_one_number_in_the_lines_and_the_whole():
+    """Both are counted side by side, and each on its own: only inside a layout do ids have to agree."""
+    got = RougeReader(sentence_splitter=str.splitlines).read(["a b\nb"], ["b a"], CPU)
+    assert documents_of(got.hypotheses) == [[0, 1, 1]]
+    assert documents_of(got.references.tokens) == [[1, 0]]
+    assert sentences_of(got.hypothesis_sentences) == [[[0, 1], [1]]]
+    assert sentences_of(got.reference_sentences) == [[[1, 0]]]
+
+
+# Ids and tokens.
+
+ids = st.lists(st.integers(0, 4), max_size=9)
+
+
+def split_at(document, separator, dropped=()):
+    parts = [[]]
+    for token in document:
+        if token == separator:
+            parts.append([])
+        elif token not in dropped:
+            parts[-1].append(token)
+    return [part for part in parts if part]
+
+
+@pytest.mark.parametrize("form", [list, torch.tensor], ids=["lists", "tensors"])
+@given(st.lists(st.tuples(ids, st.lists(ids, min_size=1, max_size=3)), min_size=1, max_size=4))
+def test_ids_are_split_at_the_separator(form, batch):
+    preds, target = [one for one, _ in batch], [several for _, several in batch]
+    make = list if form is list else lambda one: torch.tensor(one, dtype=torch.int64)
+    given_ids = [make(one) for one in preds], [[make(one) for one in several] for several in target]
+    got = RougeReader(sentence_separator_id=3, pad_id=0).read(*given_ids, CPU)
+    if got.hypothesis_sentences is None:  # without any id these are tokens, and one sentence each
+        assert not any(preds)
+        return
+    flat = [*preds, *(one for several in target for one in several)]
+    expected = renamed([split_at(one, 3, (0,)) for one in flat])
+    assert sentences_of(got.hypothesis_sentences) == expected[: len(preds)]
+    assert sentences_of(got.reference_sentences) == expected[len(preds) :]
+    assert documents_of(got.hypotheses) == list(map(joined, expected[: len(preds)]))
+    assert documents_of(got.references.tokens) == list(map(joined, expected[len(preds) :]))
+
+
+def test_padded_ids_keep_their_separators_beside_the_whole():
+    preds = torch.tensor([[5, 9, 6, 0, 7], [9, 9, 0, 0, 0]])
+    target = torch.tensor([[[9, 5, 0, 0, 6], [0, 0, 0, 0, 0]], [[5, 0, 0, 0, 0], [9, 0, 0, 0, 0]]])
+    got = RougeReader(sentence_separator_id=9, pad_id=0).read(preds, target, CPU)
+    assert isinstance(got.hypotheses, PaddedTokens)
+    assert isinstance(got.references, PaddedReferences)
+    assert got.separator_id == 9
+    assert got.hypotheses.lengths.tolist() == [3, 0]
+    assert got.hypotheses.ids[0, :3].tolist() == [5, 6, 7]
+    assert got.hypothesis_sentences.lengths.tolist() == [4, 2]
+    assert got.hypothesis_sentences.ids[0, :4].tolist() == [5, 9, 6, 7]
+    assert got.references.tokens.lengths.tolist() == [[2, 0], [1, 0]]
+    assert got.reference_sentences.tokens.lengths.tolist() == [[3, 0], [1, 1]]
+    # A reference of a separator alone is there, and empty.
+    assert got.references.present.tolist() == [[True, False], [True, True]]
+    whole = RougeReader(sentence_separator_id=9, pad_id=0, sentences=False).read(preds, target, CPU)
+    assert whole.hypothesis_sentences is whole.reference_sentences is whole.separator_id is None
+    assert whole.hypotheses.lengths.equal(got.hypotheses.lengths)
+
+
+@pytest.mark.parametrize("kind", ["ids", "tokens", "padded"])
+def test_without_a_separator_a_document_is_one_sentence(kind):
+    sentences = {"ids": [[1, 2]], "tokens": [["a", "b"]], "padded": torch.tensor([[1, 2]])}[kind]
+    got = RougeReader(pad_id=0).read(sentences, sentences, CPU)
+    assert got.hypothesis_sentences is got.reference_sentences is None
+    assert got.hypotheses.lengths.tolist() == [2]
+
+
+def test_the_separator_splits_where_it_is_padding_too():
+    """The end of a sentence may be the id that fills a row: then it still ends a sentence, in both layouts."""
+    preds, target = [[1, 2, 9, 3, 4]], [[3, 4, 9, 1, 2]]
+    reader = RougeReader(sentence_separator_id=9, pad_id=9)
+    ragged = reader.read(preds, target, CPU)
+    assert sentences_of(ragged.hypothesis_sentences) == [[[0, 1], [2, 3]]]
+    padded = reader.read(torch.tensor(preds), torch.tensor(target), CPU)
+    assert padded.hypothesis_sentences.lengths.tolist() == [5]
+    assert padded.hypotheses.lengths.tolist() == [4]
+
+
+# Errors.
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"use_stemmer": True},
+        {"normalizer": str.lower},
+        {"tokenizer": str.split},
+        {"tokenizer": "13a"},
+        {"sentence_splitter": str.splitlines},
+    ],
+    ids=lambda option: next(iter(option)),
+)
+@pytest.mark.parametrize("kind", ["tokens", "ids", "padded"])
+def test_an_option_for_text_is_refused_for_what_is_no_text(option, kind):
+    sentences = {"tokens": [["a"]], "ids": [[1]], "padded": torch.tensor([[1]])}[kind]
+    name = {"padded": "ids"}.get(kind, kind)
+    with pytest.raises(ValueError, match=f"^{next(iter(option))} is an option for text, but the sentences are {name}"):
+        RougeReader(**option, pad_id=0).read(sentences, sentences, CPU)
+
+
+def returning(wrong, at):
+    """A callable that returns something wrong for the texts that hold a word, and their words for others."""
+    return lambda text: wrong if at in text else text.split()
+
+
+PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        (
+            {"normalizer": lambda text: None if "wrong" in text else text},
+            TypeError,
+            r"the normalizer returned a NoneType for reference 1 of sentence 1: expected a str",
+        ),
+        (
+            {"tokenizer": returning("words", "wrong")},
+            TypeError,
+            r"the tokenizer returned a str for reference 1 of sentence 1, .*wrong g'?: expected a sequence of tokens",
+        ),
+        ({"tokenizer": returning(iter("words"), "wrong")}, TypeError, "returned a str_.*iterator for reference 1 of"),
+        ({"tokenizer": returning(None, "wrong")}, TypeError, "the tokenizer returned a NoneType for reference 1 of"),
+        (
+            {"tokenizer": returning([["word"]], "wrong")},
+            TypeError,
+            r"reference 1 of sentence 1 has the token \['word'\], a list: expected a hashable",
+        ),
+        (
+            {"sentence_splitter": returning("sentence", "wrong")},
+            TypeError,
+            r"the sentence_splitter returned a str for reference 1 of sentence 1, 'f\\nwrong g': expected a sequence",
+        ),
+        ({"sentence_splitter": returning(3, "wrong")}, TypeError, "returned a int for reference 1 of sentence 1"),
+        (
+            {"sentence_splitter": returning(["f", 3], "wrong")},
+            TypeError,
+            "the sentence_splitter returned .*reference 1 of sentence 1.*expected a sequence of str",
+        ),
+        (
+            {"use_stemmer": True, "tokenizer": returning([1, 2], "wrong")},
+            TypeError,
+            r"use_stemmer=True needs words, but the tokenizer returned \[1, 2\] for reference 1 of sentence 1",
+        ),
+        (
+            {"use_stemmer": True, "tokenizer": returning([tuple("words")], "wrong")},
+            TypeError,
+            r"use_stemmer=True needs words, but the tokenizer returned .* for reference 1 of sentence 1",
+        ),
+    ],
+    ids=range(10),
+)
+@pytest.mark.parametrize("sentences", [True, False])
+def test_a_callable_that_returns_the_wrong_type_is_told_of_with_the_sentence(options, error, words, sentences):
+    if "sentence_splitter" in options and not sentences:
+        RougeReader(**options, sentences=False).read(PREDS, TARGET, CPU)
+        return
+    with pytest.raises(error, match=words):
+        RougeReader(**options, sentences=sentences).read(PREDS, TARGET, CPU)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"tokenizer": 3}, TypeError, "tokenizer is a int: expected None"),
+        ({"tokenizer": "words"}, ValueError, "unknown tokenizer 'words': expected one of"),
+        ({"normalizer": "lower"}, TypeError, "normalizer is a str: expected a callable that takes a str"),
+        ({"sentence_splitter": "\n"}, TypeError, "sentence_splitter is a str: expected a callable that takes a str"),
+        ({"pad_id": "0"}, TypeError, "pad_id is '0': expected an integer"),
+        ({"sentence_separator_id": "9"}, TypeError, "sentence_separator_id is .*expected an integer"),
+        ({"sentence_separator_id": [9, 8]}, TypeError, "sentence_separator_id is .*expected an integer"),
+    ],
+    ids=repr,
+)
+def test_an_option_of_the_wrong_type_is_refused_before_any_data(options, error, words):
+    with pytest.raises(error, match=words):
+        RougeReader(**options)
+
+
+@pytest.mark.parametrize("separator", [None, 9])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_padded_tensor_needs_pad_id(separator, mixed):
+    rows = torch.ones(2, 3, dtype=torch.long)
+    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
+        RougeReader(sentence_separator_id=separator).read(rows, rows.tolist() if mixed else rows, CPU)
+
+
+def test_stemming_without_nltk_says_what_to_install(monkeypatch):
+    rouge_reader._stem.cache_clear()
+    monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
+    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
+        RougeReader(use_stemmer=True)
+    assert RougeReader().read(["a"], ["a"], CPU).hypotheses.documents == 1
+    assert isinstance(RougeReader().read([], [], CPU).references, RaggedReferences)

@@ -1,0 +1,153 @@
+"""Several hypotheses for each reference: each becomes a sentence of its own, beside its sentence's references."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
+from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.text.samples import SampleReader, samples_of
+
+CPU = torch.device("cpu")
+PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
+TARGET = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
+
+
+def documents(tokens):
+    rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
+    return [ids[:length].tolist() for ids, length in rows]
+
+
+def encoded(preds, target, **options):
+    """Hypotheses; and for each the references that are there."""
+    hypotheses, references = SampleReader(pad_id=0, **options).read(preds, target, CPU)
+    assert isinstance(hypotheses, PaddedTokens)
+    assert isinstance(references, PaddedReferences)
+    each, present = iter(documents(references.tokens)), references.present.tolist()
+    return documents(hypotheses), [
+        [one for here, one in [(here, next(each)) for here in row] if here] for row in present
+    ]
+
+
+def grouped(preds, target):
+    """As `encoded`, in plain Python."""
+
+    def bare(row):
+        return [one for one in row if one]
+
+    hypotheses = [bare(row) for rows in preds for row in rows]
+    references = []
+    for rows, several in zip(preds, target, strict=True):
+        kept = [bare(several)] if isinstance(several[0], int) else [one for one in map(bare, several) if one] or [[]]
+        references += [kept] * len(rows)
+    return hypotheses, references
+
+
+@pytest.mark.parametrize("of_preds", [torch.tensor, np.array])
+@pytest.mark.parametrize("of_target", [torch.tensor, np.array, list])
+def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
+    expected = grouped(PRED, TARGET)
+    assert expected[1] == [[[5, 6, 7]], [[5, 6, 7]], [[8, 9]], [[8, 9]], [[]], [[]]]
+    assert encoded(of_preds(PRED), of_target(TARGET)) == expected
+
+
+@given(st.data())
+def test_samples_and_references_of_any_number(data):
+    sentences, samples, count = (data.draw(st.integers(1, 3)) for _ in range(3))
+    row = st.lists(st.integers(0, 3), min_size=4, max_size=4)
+    preds = data.draw(
+        st.lists(st.lists(row, min_size=samples, max_size=samples), min_size=sentences, max_size=sentences)
+    )
+    target = [data.draw(st.lists(row, min_size=count, max_size=count)) for _ in preds]
+    assert encoded(torch.tensor(preds), torch.tensor(target)) == grouped(preds, target)
+
+
+@pytest.mark.parametrize("samples", [1, 2])
+def test_no_sentence_is_no_error(samples):
+    hypotheses, references = encoded(torch.zeros(0, samples, 3).long(), torch.zeros(0, 3).long())
+    assert (hypotheses, references) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        (["a b"], [["a b", "b"]]),
+        ([["a"]], [["a"]]),
+        ([[1, 2]], [[[1], [2, 3]]]),
+        (torch.tensor([[1, 0]]), torch.tensor([[[1, 0], [2, 3]]])),
+    ],
+    ids=["text", "tokens", "ids", "padded"],
+)
+def test_anything_else_is_read_as_by_every_metric(preds, target):
+    assert samples_of(preds) is None
+    for one, other in zip(
+        SampleReader(pad_id=0).read(preds, target, CPU), WordReader(pad_id=0).read(preds, target, CPU), strict=True
+    ):
+        torch.testing.assert_close(tuple(one), tuple(other))
+
+
+@pytest.mark.parametrize(
+    ("preds", "samples"),
+    [
+        (torch.zeros(2, 3, 4), 3),
+        (np.zeros((2, 3, 4)), 3),
+        (torch.zeros(0, 3, 4), 3),
+        (torch.zeros(2, 4), None),
+        (torch.zeros(4), None),
+        ([torch.zeros(2, 4)], None),
+        ([[[1]]], None),
+        ("abc", None),
+    ],
+)
+def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
+    assert samples_of(preds) == samples
+
+
+IDS = torch.tensor(PRED)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "options", "error", "words"),
+    [
+        (
+            IDS,
+            torch.tensor(TARGET[:2]),
+            {},
+            ValueError,
+            r"preds has shape (3, 2, 3) and target (2, 4): expected references (3, width) or (3, references, width)",
+        ),
+        (IDS, torch.zeros(3).long(), {}, ValueError, "target (3,): expected references (3, width)"),
+        (IDS, torch.zeros(3, 1, 2, 3).long(), {}, ValueError, "target (3, 1, 2, 3): expected references"),
+        (IDS, torch.zeros(3, 0, 3).long(), {}, ValueError, "expected at least one reference a sentence"),
+        (IDS.float(), torch.tensor(TARGET), {}, TypeError, "preds is a tensor of torch.float32"),
+        (IDS, torch.tensor(TARGET).float(), {}, TypeError, "target is a tensor of torch.float32"),
+        (IDS, torch.tensor(TARGET), {"pad_id": None}, ValueError, "a padded tensor of ids needs pad_id"),
+        (IDS, torch.tensor(TARGET), {"tokenizer": list}, ValueError, "tokenizer is an option for text"),
+        (IDS, torch.tensor(TARGET).to("meta"), {}, ValueError, "expected one device"),
+        # What is no padded tensor needs to become one; the words say so.
+        (IDS, ["a", "b", "c"], {}, (TypeError, ValueError), "expected references (3, width)"),
+        (IDS, [[[5], [6, 7]], [[8]], [[5]]], {}, (TypeError, ValueError), "expected references (3, width)"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(preds, target, options, error, words):
+    with pytest.raises(error, match=re.escape(words)):
+        SampleReader(**{"pad_id": 0, **options}).read(preds, target, CPU)
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize("of_target", [np.array, list])
+def test_arrays_and_lists_are_counted_where_they_lie_whatever_the_default_device(of_target):
+    hypotheses, references = SampleReader(pad_id=0).read(np.array(PRED), of_target(TARGET), CPU)
+    assert (hypotheses.ids.device, references.tokens.ids.device) == (CPU, CPU)
+    assert documents(hypotheses) == grouped(PRED, TARGET)[0]
+
+
+def test_samples_are_read_without_waiting_for_the_device():
+    preds, target = torch.zeros(3, 2, 7, device="meta").long(), torch.zeros(3, 4, 5, device="meta").long()
+    hypotheses, references = SampleReader(pad_id=0).read(preds, target, CPU)
+    assert (hypotheses.ids.shape, hypotheses.ids.device.type) == ((6, 7), "meta")
+    assert (references.tokens.ids.shape, references.present.shape) == ((6, 4, 5), (6, 4))

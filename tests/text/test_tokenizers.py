@@ -1,0 +1,153 @@
+"""Tokenizers: whitespace, sacrebleu's by name, any callable; and what each refuses."""
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics.text import tokenizers
+from ngram_metrics.text.tokenizers import SACREBLEU_TOKENIZERS, batch_tokenizer
+
+ODD = [
+    "",
+    " ",
+    "\n",
+    'Hello, world! "quoted" (and so on)...',
+    "prices: $1,234.56 or 3.5%; 1-2, 9/11, -5",
+    "it's o'clock &quot;x&amp;y&quot; &lt;skipped&gt; <skipped>",
+    "tab\tand\u00a0space\u3000and\u2028line\r\n ",
+    "hyphen-\nated  twice   blank ",
+    "数字和English混合的句子。",
+    "こんにちは、世界。",
+    "안녕하세요 세계!",
+    "İstanbul ǅ ß ﬁ Å Å",
+    "\ud800 \x00 \u202eabc\u202c \ufeff",
+    "👩\u200d👩\u200d👧 🇩🇪 1️⃣",
+    "नमस्ते दुनिया। مرحبا، بالعالم؟",
+    "a.b.c. ... 1.2.3. e.g. U.S.A.",
+]
+
+
+def tokenized(tokenizer, texts):
+    return list(batch_tokenizer(tokenizer)(texts, "sentence {}".format))
+
+
+@given(st.lists(st.text(), max_size=5))
+def test_no_tokenizer_splits_at_whitespace(texts):
+    assert tokenized(None, texts) == [text.split() for text in texts]
+
+
+@pytest.mark.parametrize("name", ["none", "13a", "intl", "char", "zh"])
+@given(drawn=st.lists(st.text(st.characters() | st.sampled_from(list(" .,;-'\"&0123ab\n")), max_size=12), max_size=3))
+def test_tokenizers_by_name_are_those_of_sacrebleu(name, drawn):
+    from sacrebleu.metrics import BLEU
+
+    peer = BLEU(tokenize=name)
+    expected = [peer._preprocess_segment(text).split() for text in ODD + drawn]
+    assert [list(one) for one in tokenized(name, ODD + drawn)] == expected
+
+
+@pytest.mark.parametrize(("name", "module"), [("ja-mecab", "MeCab"), ("ko-mecab", "mecab_ko")])
+def test_tokenizers_that_need_mecab_are_those_of_sacrebleu(name, module):
+    pytest.importorskip(module)
+    from sacrebleu.metrics import BLEU
+
+    peer = BLEU(tokenize=name)
+    texts = [text for text in ODD if "\ud800" not in text]
+    assert [list(one) for one in tokenized(name, texts)] == [peer._preprocess_segment(t).split() for t in texts]
+
+
+@pytest.mark.parametrize("tokenizer", [None, "13a", "unicode", str.split, list])
+def test_no_text_has_no_tokens(tokenizer):
+    assert tokenized(tokenizer, []) == []
+
+
+@pytest.mark.parametrize("name", ["14a", "", "13A", "whitespace"])
+def test_an_unknown_name_is_refused_with_the_names_there_are(name):
+    with pytest.raises(ValueError, match=r"unknown tokenizer '.*': expected one of") as error:
+        batch_tokenizer(name)
+    assert all(repr(one) in str(error.value) for one in [*SACREBLEU_TOKENIZERS, "unicode"])
+
+
+@pytest.mark.parametrize("name", ["spm", "flores101", "flores200", "spBLEU-1K"])
+def test_a_name_that_would_download_is_refused(name):
+    with pytest.raises(ValueError, match=rf"tokenizer '{name}' would download a model: .* pass a callable"):
+        batch_tokenizer(name)
+
+
+def test_every_name_of_sacrebleu_is_offered_or_refused_for_a_reason():
+    from sacrebleu.metrics.bleu import _TOKENIZERS
+
+    assert set(_TOKENIZERS) <= {*SACREBLEU_TOKENIZERS, "spm", "flores101", "flores200", "spBLEU-1K"}
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "extra"),
+    [
+        ("13a", "sacrebleu.tokenizers.tokenizer_13a", r"ngram-metrics\[tokenizers\]"),
+        ("ja-mecab", "sacrebleu.tokenizers.tokenizer_ja_mecab", r"sacrebleu\[ja\]"),
+        ("ko-mecab", "sacrebleu.tokenizers.tokenizer_ko_mecab", r"sacrebleu\[ko\]"),
+    ],
+)
+def test_what_is_not_installed_is_named_with_how_to_install_it(monkeypatch, name, module, extra):
+    monkeypatch.setitem(sys.modules, module, None)  # None: to import it raises
+    tokenizers._sacrebleu_tokenizer.cache_clear()
+    with pytest.raises(ModuleNotFoundError, match=rf"tokenizer '{name}' needs .* pip install '{extra}'"):
+        batch_tokenizer(name)
+    monkeypatch.undo()
+    tokenizers._sacrebleu_tokenizer.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "expected"),
+    [
+        (list, [["a", " ", "b"], []]),
+        (lambda text: tuple(map(ord, text)), [(97, 32, 98), ()]),
+        (str.split, [["a", "b"], []]),
+        (lambda text: range(len(text)), [range(3), range(0)]),
+    ],
+)
+def test_a_callable_is_asked_for_each_text(tokenizer, expected):
+    assert tokenized(tokenizer, ["a b", ""]) == expected
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "words"),
+    [
+        (
+            lambda text: text.lower() or [],
+            r"the tokenizer returned a str for sentence 1, 'A b': expected a sequence of tokens",
+        ),
+        (lambda text: set(text) or [], r"the tokenizer returned a set for sentence 1, 'A b'"),
+        (lambda text: None if text else [], r"the tokenizer returned a NoneType for sentence 1, 'A b'"),
+        (lambda text: iter(text) if text else [], r"the tokenizer returned a str_\w*iterator for sentence 1, 'A b'"),
+        (lambda text: {"input_ids": [1]} if text else [], r"the tokenizer returned a dict for sentence 1, 'A b'"),
+    ],
+)
+def test_a_callable_that_returns_no_sequence_is_refused(tokenizer, words):
+    with pytest.raises(TypeError, match=words):
+        tokenized(tokenizer, ["", "A b"])
+
+
+def test_what_a_callable_raises_is_not_changed():
+    def fails(text):
+        raise RuntimeError(f"cannot read {text}")
+
+    with pytest.raises(RuntimeError, match="cannot read a b"):
+        tokenized(fails, ["a b"])
+
+
+class OfAnotherLibrary:
+    """Not callable, and with a method of the same name as in `tokenizers`."""
+
+    def encode_batch(self, texts):
+        return [[0] for _ in texts]
+
+
+@pytest.mark.parametrize(
+    "tokenizer", [5, ["a"], b"13a", object(), OfAnotherLibrary()], ids=lambda one: type(one).__name__
+)
+def test_what_is_no_tokenizer_is_refused(tokenizer):
+    with pytest.raises(TypeError, match=r"tokenizer is a .*: expected None, one of .*13a.* Hugging Face tokenizer"):
+        batch_tokenizer(tokenizer)

@@ -1,0 +1,127 @@
+"""Words by rule: rouge_score's to the letter, those of any script, and Porter stems."""
+
+import sys
+
+import pytest
+import rouge_oracle
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.stem.porter import PorterStemmer
+from rouge_score import tokenize
+
+from ngram_metrics.text.tokenizers import batch_tokenizer
+from ngram_metrics.text.words import ascii_text, ascii_words, porter_stemmer, unicode_words
+
+#: Letters whose lower case is in ASCII or longer than they are, digits of other scripts, and every kind of separator.
+TRAPS = [
+    "",
+    "Don't stop, Zoë!",
+    "snake_case __init__ a_1",
+    "273 \u212a \u212aelvin \u212b \u00c5ngstrom",
+    "İstanbul I\u0307 ı",
+    "STRASSE straße ẞ ﬁne ﬀ",
+    "e\u0301te\u0301 été cafe\u0301s",
+    "ΟΔΟΣ ΣΑΣ",
+    "１２３ ²³ ½ ٣٤ Ⅷ 3⁄4",
+    "a\r\nb\rc\nd\u2028e\u2029f\x85g\x0bh\x0ci\x1cj\x1fk\tl\u00a0m\u3000n\u200bo",
+    "a\u00adb a\u200db a\u200cb a\ufeffb",
+    "😀a👩\u200d👩\u200d👧b🇩🇪",
+    "\ud800a\udc00b\x00c",
+    "1.5e-3 3,000.00 $5 x²",
+    "मैं 東京 АБВ",
+]
+texts = st.text() | st.text(st.sampled_from("aZ09 _-\n\r\u212aİßﬁΣé\u0301\u2028\x85\x1c😀")) | st.sampled_from(TRAPS)
+
+
+@given(texts)
+def test_ascii_words_are_those_of_rouge_score(text):
+    expected = tokenize.tokenize(text, None)
+    assert ascii_words(text) == expected
+    assert ascii_text(text).split() == expected
+    assert rouge_oracle.words(text) == expected
+
+
+@pytest.mark.parametrize("text", TRAPS, ids=ascii)
+def test_traps_of_ascii_words(text):
+    assert ascii_words(text) == tokenize.tokenize(text, None)
+
+
+def test_a_letter_outside_ascii_may_have_a_lower_case_in_it():
+    assert ascii_words("\u212aelvin") == ["kelvin"]
+    assert ascii_words("İS") == ["i", "s"]
+    assert ascii_words("a_b") == ["a", "b"]
+
+
+@given(texts)
+def test_the_text_that_is_split_is_that_of_torchmetrics(text):
+    """Of one lone text, blanks at its ends and between words, never two."""
+    from torchmetrics.functional.text.rouge import _normalize_and_tokenize_text
+
+    seen = []
+    _normalize_and_tokenize_text(text, tokenizer=lambda cleared: seen.append(cleared) or [])
+    assert [ascii_text(text)] == seen
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Zoë's 東京!", ["zoë", "s", "東", "京"]),
+        # Devanagari: vowel signs, virama and nukta are marks inside a word; the danda parts words.
+        ("नमस्ते दुनिया। हिन्दी में पढ़ना", ["नमस्ते", "दुनिया", "हिन्दी", "में", "पढ़ना"]),
+        ("বাংলা ভাষা, தமிழ் மொழி", ["বাংলা", "ভাষা", "தமிழ்", "மொழி"]),
+        ("مُحَمَّد، السلام عليكم؟", ["مُحَمَّد", "السلام", "عليكم"]),
+        ("Привет, МИР! Ёлка; поезд-экспресс", ["привет", "мир", "ёлка", "поезд", "экспресс"]),
+        ("שָׁלוֹם עולם", ["שָׁלוֹם", "עולם"]),
+        ("漢字かなカナ交じり文", list("漢字かなカナ交") + list("じり文")),
+        ("私はABCとdef2です", ["私", "は", "abc", "と", "def2", "で", "す"]),
+        ("한국어 텍스트", ["한국어", "텍스트"]),
+        ("cafe\u0301 CAFÉ", ["cafe\u0301", "café"]),
+        ("İstanbul", ["i\u0307stanbul"]),
+        ("ΟΔΟΣ ΣΑΣ", ["οδος", "σας"]),
+        ("a_b c-d e.f", ["a", "b", "c", "d", "e", "f"]),
+        ("٣٤ १२ 12", ["٣٤", "१२", "12"]),
+        ("😀 a😀b 👍", ["a", "b"]),
+        ("👩\u200d👩\u200d👧 🇩🇪", []),
+        ("", []),
+        (" \n\u2028\u3000", []),
+    ],
+    ids=ascii,
+)
+def test_words_of_any_script(text, words):
+    assert unicode_words(text) == words
+    assert batch_tokenizer("unicode")([text], str) == [words]
+
+
+@pytest.mark.parametrize("text", ["❤\ufe0f", "\u0301", "☀\ufe0f \u20e3"], ids=ascii)
+def test_marks_without_a_letter_are_no_word(text):
+    """An emoji with a variation selector is an emoji: two different ones share no word."""
+    assert unicode_words(text) == []
+
+
+@given(st.lists(st.text(st.characters(categories=["Ll", "Lo", "Nd"]), min_size=1, max_size=6)))
+def test_words_apart_by_blanks_come_back(parts):
+    """Of letters that have no lower case of their own, and of any script that has blanks."""
+    parts = [part.lower() for part in parts]
+    joined = unicode_words(" ".join(parts))
+    assert "".join(joined) == "".join(parts)
+    assert unicode_words(" ".join(joined)) == joined
+
+
+STEMMED = "running runs dying lying generously national conditional hopefulness relational sky skies a is was"
+
+
+@given(st.lists(st.text(st.sampled_from("aeinglysdo1"), max_size=8) | st.sampled_from(STEMMED.split()), max_size=6))
+def test_stems_are_those_of_rouge_score(drawn):
+    text, stem = " ".join(drawn), porter_stemmer()
+    assert [stem(word) for word in ascii_words(text)] == tokenize.tokenize(text, PorterStemmer())
+
+
+def test_short_words_are_not_stemmed():
+    stem = porter_stemmer()
+    assert [stem(word) for word in ("was", "dies", "this", "running", "")] == ["was", "die", "thi", "run", ""]
+
+
+def test_without_nltk_stemming_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
+    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
+        porter_stemmer()
