@@ -31,7 +31,7 @@ from python_topics import pieces, sentences, split_sentences, without_vowels
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
-from ngram_metrics.ignite import Bleu
+from ngram_metrics.ignite import Bleu, ChrF, NgramOverlap, ROUGEScore
 
 matplotlib.use("Agg")  # draws into files and needs no screen
 from matplotlib import pyplot
@@ -49,7 +49,11 @@ def build_metrics() -> dict[str, object]:
         "BLEU corpus": Bleu(average="micro", smooth="no_smooth"),
         # The mean of the sentences' own scores, which is the default: a sentence without four
         # words right in a row counts 0.
-        "BLEU mean of sentences": Bleu(),
+        "BLEU mean": Bleu(),
+        # A metric with a dictionary of scores: one of them is picked out by its key.
+        "ROUGE-L F": ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"],
+        "chrF": ChrF(),
+        "2-gram overlap": NgramOverlap(ngram=2),
     }
 
 

@@ -153,7 +153,6 @@ def test_compute_before_data_raises_and_the_torchmetrics_face_warns(name, averag
 @each_case
 @each_average
 def test_attached_to_an_engine(name, options, batches, average):
-    """ignite would hand over (list of tensors, list of tensors) pair by pair."""
     expected = _expected(name, batches, average=average, **options)
     metric = _face(name, average=average, **options)
     for value in (_run(metric, batches), _run(metric, batches, epochs=2)):
@@ -162,6 +161,14 @@ def test_attached_to_an_engine(name, options, batches, average):
         else:
             assert isinstance(value, float)
             assert value == pytest.approx(expected, rel=1e-12)
+
+
+@each_name
+def test_lists_of_tensors_are_one_batch(name):
+    """ignite would hand over (list of tensors, list of tensors) pair by pair."""
+    batches = [(preds, [several[0] for several in target]) for preds, target in ROWS]
+    expected = _expected(name, batches, average="none")
+    assert_same(_run(_face(name, average="none"), batches), expected)
 
 
 @each_name

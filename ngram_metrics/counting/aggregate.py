@@ -12,9 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.document_groups import DocumentGroups, Pool, indices, pools
 from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.pools import Pool, indices, pools
+from ngram_metrics.counting.token_batch import DocumentGroups
 
 #: Pairs in a pool of several groups; none is computed, but much padding would cost.
 POOL_PAIRS = 1 << 24

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.document_groups import DocumentGroups, Pool, indices, pools
 from ngram_metrics.counting.keys import SortedKeys, bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.pools import Pool, indices, pools
+from ngram_metrics.counting.token_batch import DocumentGroups
 
 #: Counts in a block of the result, 8 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22

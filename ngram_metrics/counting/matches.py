@@ -19,9 +19,9 @@ from torch import Tensor
 from ngram_metrics.counting.chunks import ragged_chunks, row_chunks
 from ngram_metrics.counting.keys import Digits, SortedKeys, bit_length, rank_in_rows, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.token_batch import (
+    DocumentGroups,
     PaddedReferences,
     PaddedTokens,
-    RaggedReferences,
     RaggedTokens,
     flat_positions,
 )
@@ -59,11 +59,11 @@ def pair_matches(
         )
         return clipped_matches(hypotheses, one_each, max_order)
     assert isinstance(references, RaggedTokens)
-    return clipped_matches(hypotheses, RaggedReferences(references, torch.ones_like(references.lengths)), max_order)
+    return clipped_matches(hypotheses, DocumentGroups(references, torch.ones_like(references.lengths)), max_order)
 
 
 def clipped_matches(
-    hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences, max_order: int
+    hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences, max_order: int
 ) -> Tensor:
     """Count the matches of each hypothesis with all its references, clipped by the largest of their counts.
 
@@ -80,7 +80,7 @@ def clipped_matches(
         assert isinstance(references, PaddedReferences)
         chunks = _padded_chunks(hypotheses, references)
     else:
-        assert isinstance(references, RaggedReferences)
+        assert isinstance(references, DocumentGroups)
         chunks = _ragged_chunks(hypotheses, references)
     counted = [_count(chunk, max_order) for chunk in chunks]
     return torch.cat(counted) if counted else hypotheses.lengths.new_zeros(0, max_order)
@@ -130,7 +130,7 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> It
         yield _Chunk(Digits(ranks, remaining, bit_length(slots), None, 0), width, document, count + 1, None)
 
 
-def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedReferences) -> Iterator[_Chunk]:
+def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[_Chunk]:
     device = hypotheses.ids.device
     counts, reference_lengths = references.counts, references.tokens.lengths
     sentence = torch.repeat_interleave(counts)

@@ -59,13 +59,13 @@ class PaddedTokens(NamedTuple):
     lengths: Tensor
 
 
-class RaggedReferences(NamedTuple):
-    """One or more references for each sentence, laid end to end; or the sentences of each summary.
+class DocumentGroups(NamedTuple):
+    """Documents in groups, laid end to end: the references of each sentence, or the sentences of each summary.
 
     Attributes:
-        tokens: all references, those of the first sentence first.
-        counts: ``(sentences,)`` int64 on the CPU, how many references each sentence has; at least 1. A summary may
-            have no sentence.
+        tokens: all documents, those of the first group first.
+        counts: ``(groups,)`` int64 on the CPU, how many documents each group has. A sentence has at least one
+            reference; other groups may be empty.
     """
 
     tokens: RaggedTokens
@@ -73,16 +73,30 @@ class RaggedReferences(NamedTuple):
 
     @property
     def single(self) -> bool:
-        """Whether every sentence has just one reference."""
+        """Whether every group has just one document."""
         return self.tokens.documents == len(self.counts)
 
-    def repeat(self, times: Tensor) -> RaggedReferences:
-        """Return each item's documents ``times`` in a row; ``times`` is ``(sentences,)`` int64 on the CPU."""
-        item = torch.repeat_interleave(times)
-        counts = self.counts[item]
-        starts = (self.counts.cumsum(0) - self.counts)[item]
+    def repeat(self, times: Tensor) -> DocumentGroups:
+        """Return each group ``times`` in a row; ``times`` is ``(groups,)`` int64 on the CPU."""
+        group = torch.repeat_interleave(times)
+        counts = self.counts[group]
+        starts = (self.counts.cumsum(0) - self.counts)[group]
         documents = flat_positions(counts) + torch.repeat_interleave(starts, counts)
-        return RaggedReferences(self.tokens.take(documents), counts)
+        return DocumentGroups(self.tokens.take(documents), counts)
+
+    def slice(self, start: int, stop: int) -> DocumentGroups:
+        """Return groups ``start`` up to ``stop``, sharing storage."""
+        before = int(self.counts[:start].sum())
+        counts = self.counts[start:stop]
+        return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts)
+
+    def padded_lengths(self) -> Tensor:
+        """Return the tokens of each document, ``(groups, documents)`` int64 on the CPU; 0 for a missing one."""
+        groups = len(self.counts)
+        width = int(self.counts.max()) if groups else 0
+        lengths = self.counts.new_zeros(groups * width)
+        lengths[torch.repeat_interleave(self.counts) * width + flat_positions(self.counts)] = self.tokens.lengths
+        return lengths.view(groups, width)
 
 
 class PaddedReferences(NamedTuple):

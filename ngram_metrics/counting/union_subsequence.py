@@ -43,12 +43,12 @@ from ngram_metrics.counting.subsequence_table import (
     pack_bits,
     unpack_bits,
 )
-from ngram_metrics.counting.token_batch import PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
 
 
 def union_subsequence_hits(
-    hypotheses: RaggedReferences | PaddedTokens,
-    references: RaggedReferences | PaddedTokens,
+    hypotheses: DocumentGroups | PaddedTokens,
+    references: DocumentGroups | PaddedTokens,
     separator_id: int | None = None,
 ) -> Tensor:
     """Count the hits of each hypothesis summary in the reference summary of the same index.
@@ -68,7 +68,7 @@ def union_subsequence_hits(
             return _padded_hits(hypotheses, references, separator_id)
         # Of one sentence with one, the union is the subsequence itself, and no token is in it too often.
         return subsequence_lengths(hypotheses, references)
-    assert isinstance(references, RaggedReferences)
+    assert isinstance(references, DocumentGroups)
     if all(int(side.counts.max()) <= 1 for side in (hypotheses, references) if len(side.counts)):
         return subsequence_lengths(_joined(hypotheses), _joined(references))
     return _ragged_hits(hypotheses, references)
@@ -84,7 +84,7 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
     return torch.cat(hits)
 
 
-def _ragged_hits(hypotheses: RaggedReferences, references: RaggedReferences) -> Tensor:
+def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
     whole = pair_ranks(_joined(hypotheses), _joined(references), common_only=False)
     hypothesis, reference = (
         _with_gaps(ranked, side) for ranked, side in zip(whole, (hypotheses, references), strict=True)
@@ -97,14 +97,14 @@ def _ragged_hits(hypotheses: RaggedReferences, references: RaggedReferences) -> 
     return hits
 
 
-def _joined(summaries: RaggedReferences) -> RaggedTokens:
+def _joined(summaries: DocumentGroups) -> RaggedTokens:
     """Return each summary as one document."""
     summary = torch.repeat_interleave(summaries.counts)
     lengths = torch.zeros_like(summaries.counts).index_add(0, summary, summaries.tokens.lengths)
     return summaries.tokens._replace(lengths=lengths)
 
 
-def _with_gaps(ranked: RaggedTokens, summaries: RaggedReferences) -> RaggedTokens:
+def _with_gaps(ranked: RaggedTokens, summaries: DocumentGroups) -> RaggedTokens:
     """Put a 0 behind every sentence of summaries whose tokens are ranked from 1."""
     sentence = torch.repeat_interleave(summaries.tokens.lengths).to(ranked.ids.device)
     ids = ranked.ids.new_zeros(len(ranked.ids) + len(summaries.tokens.lengths))

@@ -50,7 +50,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.statistics import score_dtype
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
@@ -133,7 +133,7 @@ class BleuMetric:
         return ()
 
     def statistics(
-        self, hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences
+        self, hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences
     ) -> BleuStatistics:
         """Count matches, totals and lengths; one row a sentence."""
         lengths = hypotheses.lengths.to(hypotheses.ids.device)
@@ -204,7 +204,7 @@ def brevity_penalty(statistics: BleuStatistics) -> Tensor:
     return penalty * ((hypothesis > 0) | (reference == 0))
 
 
-def closest_reference_length(hypothesis_lengths: Tensor, references: RaggedReferences | PaddedReferences) -> Tensor:
+def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
     """Return for each sentence the reference length nearest to the hypothesis' own; of two, the shorter.
 
     Args:

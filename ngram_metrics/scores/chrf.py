@@ -33,7 +33,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals, pair_matches
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.references import Pairs, best_pair, pair_up
 from ngram_metrics.scores.statistics import score_dtype
 
@@ -102,9 +102,9 @@ class ChrfMetric:
     def statistics(
         self,
         hypotheses: RaggedTokens | PaddedTokens,
-        references: RaggedReferences | PaddedReferences,
+        references: DocumentGroups | PaddedReferences,
         hypothesis_words: RaggedTokens | None = None,
-        reference_words: RaggedReferences | None = None,
+        reference_words: DocumentGroups | None = None,
     ) -> ChrfStatistics:
         """Count characters and words, and keep the best reference; one row a sentence."""
         pairs = pair_up(hypotheses, references)

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals, pair_matches
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.references import best_pair, pair_up
 from ngram_metrics.scores.statistics import score_dtype
 
@@ -76,7 +76,7 @@ class OverlapMetric:
         return ()
 
     def statistics(
-        self, hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences
+        self, hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences
     ) -> OverlapStatistics:
         """Count, and keep the best reference; one row a sentence."""
         pairs = pair_up(hypotheses, references)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 
 
 class Pairs(NamedTuple):
@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
     sentences: int
 
 
-def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: RaggedReferences | PaddedReferences) -> Pairs:
+def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences) -> Pairs:
     """Lay each hypothesis beside each of its references."""
     if isinstance(hypotheses, PaddedTokens):
         assert isinstance(references, PaddedReferences)
@@ -46,7 +46,7 @@ def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: RaggedReference
         )
         sentence = torch.arange(sentences * count, device=flat.ids.device).div(count, rounding_mode="floor")
         return Pairs(repeated, flat, sentence, references.present.reshape(-1), sentences)
-    assert isinstance(references, RaggedReferences)
+    assert isinstance(references, DocumentGroups)
     if references.single:
         return Pairs(hypotheses, references.tokens, None, None, hypotheses.documents)
     sentence = torch.repeat_interleave(references.counts).to(hypotheses.ids.device)

@@ -38,7 +38,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.longest_common_subsequence import subsequence_lengths
 from ngram_metrics.counting.matches import ngram_totals, pair_matches
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.counting.union_subsequence import union_subsequence_hits
 from ngram_metrics.scores.references import Pairs, best_pair, pair_up, references_of_sentences, sum_over_references
 from ngram_metrics.scores.statistics import score_dtype
@@ -114,9 +114,9 @@ class RougeMetric:
     def statistics(
         self,
         hypotheses: RaggedTokens | PaddedTokens,
-        references: RaggedReferences | PaddedReferences,
-        hypothesis_sentences: RaggedReferences | PaddedTokens | None = None,
-        reference_sentences: RaggedReferences | PaddedReferences | None = None,
+        references: DocumentGroups | PaddedReferences,
+        hypothesis_sentences: DocumentGroups | PaddedTokens | None = None,
+        reference_sentences: DocumentGroups | PaddedReferences | None = None,
         separator_id: int | None = None,
     ) -> Any:
         """Count, and reduce several references to one row a sentence.
@@ -137,8 +137,8 @@ class RougeMetric:
             hits = union_subsequence_hits(*separated[:2], separator_id)  # type: ignore[arg-type]
             by_sentence = (hits, pairs.hypotheses.lengths, pairs.references.lengths)
         elif hypothesis_sentences is not None:
-            assert isinstance(references, RaggedReferences)
-            assert isinstance(reference_sentences, RaggedReferences)
+            assert isinstance(references, DocumentGroups)
+            assert isinstance(reference_sentences, DocumentGroups)
             if not references.single:
                 hypothesis_sentences = hypothesis_sentences.repeat(references.counts)
             hits = union_subsequence_hits(hypothesis_sentences, reference_sentences)
@@ -264,7 +264,7 @@ def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
     }
 
 
-def _tokens_of(sentences: RaggedReferences) -> Tensor:
+def _tokens_of(sentences: DocumentGroups) -> Tensor:
     """Return how many tokens the sentences of each summary have together, ``(summaries,)``."""
     summary = torch.repeat_interleave(sentences.counts)
     return torch.zeros_like(sentences.counts).index_add(0, summary, sentences.tokens.lengths)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.encoding import (
     encode_ids_or_tokens,
@@ -35,9 +35,9 @@ class CharacterBatch(NamedTuple):
     """Hypotheses and references as characters and, where asked for, as words."""
 
     hypotheses: RaggedTokens | PaddedTokens
-    references: RaggedReferences | PaddedReferences
+    references: DocumentGroups | PaddedReferences
     hypothesis_words: RaggedTokens | None = None
-    reference_words: RaggedReferences | None = None
+    reference_words: DocumentGroups | None = None
 
 
 @dataclass(frozen=True)
@@ -86,15 +86,13 @@ class CharacterReader:
             texts = list(map(str.lower, texts))
         first, counts = len(given.hypotheses), host_counts(given.counts)
         characters = number_characters(texts, self.whitespace, device)
-        batch = CharacterBatch(
-            characters.slice(0, first), RaggedReferences(characters.slice(first, len(texts)), counts)
-        )
+        batch = CharacterBatch(characters.slice(0, first), DocumentGroups(characters.slice(first, len(texts)), counts))
         if not self.words:
             return batch
         words = number_tokens(list(map(words_and_punctuation, texts)), device, given.place)
         return batch._replace(
             hypothesis_words=words.slice(0, first),
-            reference_words=RaggedReferences(words.slice(first, len(texts)), counts),
+            reference_words=DocumentGroups(words.slice(first, len(texts)), counts),
         )
 
 

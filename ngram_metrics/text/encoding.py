@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.token_batch import (
+    DocumentGroups,
     PaddedReferences,
     PaddedTokens,
-    RaggedReferences,
     RaggedTokens,
     drop_ids,
     ragged_from_ids,
@@ -28,7 +28,7 @@ class Batch(NamedTuple):
     """Hypotheses and their references in one layout, with ids of one meaning."""
 
     hypotheses: RaggedTokens | PaddedTokens
-    references: RaggedReferences | PaddedReferences
+    references: DocumentGroups | PaddedReferences
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def encode_sentences(given: Sentences, dropped: tuple[int, ...], device: torch.d
     hypotheses = len(given.hypotheses)
     return Batch(
         tokens.slice(0, hypotheses),
-        RaggedReferences(tokens.slice(hypotheses, len(sentences)), host_counts(given.counts)),
+        DocumentGroups(tokens.slice(hypotheses, len(sentences)), host_counts(given.counts)),
     )
 
 

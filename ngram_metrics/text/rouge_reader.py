@@ -23,9 +23,9 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.token_batch import (
+    DocumentGroups,
     PaddedReferences,
     PaddedTokens,
-    RaggedReferences,
     RaggedTokens,
     drop_ids,
 )
@@ -58,9 +58,9 @@ class RougeBatch(NamedTuple):
     """
 
     hypotheses: RaggedTokens | PaddedTokens
-    references: RaggedReferences | PaddedReferences
-    hypothesis_sentences: RaggedReferences | PaddedTokens | None = None
-    reference_sentences: RaggedReferences | PaddedReferences | None = None
+    references: DocumentGroups | PaddedReferences
+    hypothesis_sentences: DocumentGroups | PaddedTokens | None = None
+    reference_sentences: DocumentGroups | PaddedReferences | None = None
     separator_id: int | None = None
 
 
@@ -256,14 +256,14 @@ def _batch(
     """Part hypotheses from references, which stand behind them."""
     first = len(given.hypotheses)
     batch = RougeBatch(
-        whole.slice(0, first), RaggedReferences(whole.slice(first, whole.documents), host_counts(given.counts))
+        whole.slice(0, first), DocumentGroups(whole.slice(first, whole.documents), host_counts(given.counts))
     )
     if sentences is None:
         return batch
     first_sentence = sum(counts[:first])
     return batch._replace(
-        hypothesis_sentences=RaggedReferences(sentences.slice(0, first_sentence), host_counts(counts[:first])),
-        reference_sentences=RaggedReferences(
+        hypothesis_sentences=DocumentGroups(sentences.slice(0, first_sentence), host_counts(counts[:first])),
+        reference_sentences=DocumentGroups(
             sentences.slice(first_sentence, sentences.documents), host_counts(counts[first:])
         ),
     )

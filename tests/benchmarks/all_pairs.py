@@ -38,9 +38,8 @@ from torch import Tensor
 
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.all_pairs import all_pairs_matches
-from ngram_metrics.counting.document_groups import DocumentGroups
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
 
 Groups = list[list[str]]
 ORDER = 6

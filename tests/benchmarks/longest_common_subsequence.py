@@ -34,7 +34,7 @@ from rapidfuzz.distance import LCSseq
 from rouge_score import rouge_scorer
 
 from ngram_metrics.counting.longest_common_subsequence import subsequence_lengths
-from ngram_metrics.counting.token_batch import PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
 from ngram_metrics.counting.union_subsequence import union_subsequence_hits
 
 WORDS = 30_000
@@ -91,7 +91,7 @@ def unions(random: np.random.Generator, shape: tuple[int, ...], sample: int, dra
     """Return the contestants for the union hits of summaries ``(pairs, sentences, tokens)``."""
     sides = drawn(random, shape), drawn(random, shape)
     counts = torch.full(shape[:1], shape[1])
-    ends = [RaggedReferences(ragged(side), counts) for side in sides]
+    ends = [DocumentGroups(ragged(side), counts) for side in sides]
     rows = [
         padded(np.pad(side, ((0, 0), (0, 0), (0, 1)), constant_values=SEPARATOR).reshape(len(side), -1))
         for side in sides
@@ -146,7 +146,7 @@ def long_pair(options: argparse.Namespace) -> None:
     """Count one long pair, and say how long it took and how much memory."""
     clock, random = CLOCKS[options.clock], np.random.default_rng(0)
     sides = draw(random, (1, LONG)), draw(random, (1, LONG))
-    sentences = [RaggedReferences(ragged(side.reshape(-1, 50)), torch.tensor([LONG // 50])) for side in sides]
+    sentences = [DocumentGroups(ragged(side.reshape(-1, 50)), torch.tensor([LONG // 50])) for side in sides]
     subsequence_lengths(ragged(sides[0][:, :99]), ragged(sides[1][:, :99]))
     rows = [["count", "seconds", "peak MiB"]]
     for name, call in (

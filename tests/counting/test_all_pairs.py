@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ngram_metrics.counting import all_pairs, chunks, document_groups
+from ngram_metrics.counting import all_pairs, chunks
+from ngram_metrics.counting import pools as pools_module
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.all_pairs import all_pairs_matches
-from ngram_metrics.counting.document_groups import DocumentGroups
-from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
 
 #: What a listed pair is said to cost: so all columns go through the product, all are listed, or each as it seems best.
 PATHS = {"product": 10**9, "listed": 0, "either": 4}
@@ -234,7 +234,7 @@ def cut(monkeypatch, tokens, block, dense, pairs, pool):
     monkeypatch.setattr(all_pairs, "BLOCK_CELLS", block)
     monkeypatch.setattr(all_pairs, "DENSE_CELLS", dense)
     monkeypatch.setattr(all_pairs, "LISTED_PAIRS", pairs)
-    monkeypatch.setattr(document_groups, "POOL_CELLS", pool)
+    monkeypatch.setattr(pools_module, "POOL_CELLS", pool)
 
 
 @every_path
@@ -267,7 +267,7 @@ def test_no_block_is_larger_than_its_budget(same, monkeypatch):
 
 def test_no_pool_has_more_tokens_than_its_budget(monkeypatch):
     monkeypatch.setattr(chunks, "CPU_SLOTS", 200)
-    pools = list(document_groups.pools(*both_sides(random_batch(8, sizes=[(2, 2)] * 30)), 10**6))
+    pools = list(pools_module.pools(*both_sides(random_batch(8, sizes=[(2, 2)] * 30)), 10**6))
     assert all(pool.size == 1 or pool.digits.digits.numel() <= 200 for pool in pools)
     assert 1 < len(pools) < 30
 
@@ -291,9 +291,9 @@ def test_no_more_pairs_are_listed_at_a_time_than_their_budget(monkeypatch):
 
 
 def test_a_large_group_does_not_pad_many_small_ones(monkeypatch):
-    monkeypatch.setattr(document_groups, "POOL_CELLS", 10_000)
+    monkeypatch.setattr(pools_module, "POOL_CELLS", 10_000)
     batch = [*random_batch(3, sizes=[(1, 1)] * 50), ([[1] * 3_000], [[1] * 3_000]), *random_batch(4)]
-    for pool in document_groups.pools(*both_sides(batch), 10**6):
+    for pool in pools_module.pools(*both_sides(batch), 10**6):
         tokens = pool.hypothesis_lengths.sum(1) + pool.reference_lengths.sum(1)
         assert pool.size == 1 or pool.rows * int(tokens.max()) <= 10_000
     assert listed_matches(batch, 2) == expected_matches(batch, 2)

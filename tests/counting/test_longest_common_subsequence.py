@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ngram_metrics.counting import chunks, longest_common_subsequence, subsequence_table, union_subsequence
 from ngram_metrics.counting.longest_common_subsequence import similar_pairs, subsequence_lengths
-from ngram_metrics.counting.token_batch import PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
 from ngram_metrics.counting.union_subsequence import union_subsequence_hits
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
@@ -78,7 +78,7 @@ def padded(documents, spare=1, rubbish=(0, 1)):
 
 def ragged_summaries(summaries):
     counts = torch.tensor([len(one) for one in summaries], dtype=torch.int64)
-    return RaggedReferences(ragged(list(chain.from_iterable(summaries))), counts)
+    return DocumentGroups(ragged(list(chain.from_iterable(summaries))), counts)
 
 
 def padded_summaries(summaries, spare=1, separator=SEPARATOR):

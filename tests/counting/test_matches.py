@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ngram_metrics.counting import chunks
 from ngram_metrics.counting.keys import Digits, sorted_keys
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals, pair_matches
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 
 LARGEST = 2**63 - 1
 
@@ -36,7 +36,7 @@ def padded_tokens(documents, width=None, rubbish=7):
 def ragged(batch):
     references = [reference for _, several in batch for reference in several]
     counts = torch.tensor([len(several) for _, several in batch], dtype=torch.int64)
-    return ragged_tokens([one for one, _ in batch]), RaggedReferences(ragged_tokens(references), counts)
+    return ragged_tokens([one for one, _ in batch]), DocumentGroups(ragged_tokens(references), counts)
 
 
 def padded(batch, spare_width=1):

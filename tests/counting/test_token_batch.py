@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics.counting.token_batch import (
+    DocumentGroups,
     PaddedTokens,
-    RaggedReferences,
     RaggedTokens,
     drop_ids,
     flat_positions,
@@ -98,7 +98,7 @@ def test_documents_are_taken_in_the_order_and_as_often_as_asked(several, data):
 def test_repeated_references_stand_in_a_row(each, data):
     times = [data.draw(st.integers(0, 3)) for _ in each]
     counts = torch.tensor([len(several) for several in each], dtype=torch.int64)
-    references = RaggedReferences(ragged([one for several in each for one in several]), counts)
+    references = DocumentGroups(ragged([one for several in each for one in several]), counts)
     repeated = references.repeat(torch.tensor(times, dtype=torch.int64))
     expected = [several for several, n in zip(each, times, strict=True) for _ in range(n)]
     assert repeated.counts.tolist() == [len(several) for several in expected]

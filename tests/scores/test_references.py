@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.references import best_pair, pair_up, references_of_sentences, sum_over_references
 
 ID_BOUND = 4
@@ -25,7 +25,7 @@ def padded(several, width=4):
 
 def ragged_batch(batch):
     counts = torch.tensor([len(several) for _, several in batch])
-    references = RaggedReferences(ragged([one for _, several in batch for one in several]), counts)
+    references = DocumentGroups(ragged([one for _, several in batch for one in several]), counts)
     return ragged([one for one, _ in batch]), references
 
 

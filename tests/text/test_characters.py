@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.text.characters import CharacterReader, number_characters, words_and_punctuation
 
 CPU = torch.device("cpu")
@@ -112,7 +112,7 @@ def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
     counts = list(map(len, target))
     assert read.references.counts.tolist() == read.reference_words.counts.tolist() == counts
     assert isinstance(read.hypotheses, RaggedTokens)
-    assert isinstance(read.references, RaggedReferences)
+    assert isinstance(read.references, DocumentGroups)
 
 
 def test_words_are_read_only_where_they_are_asked_for():

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens, RaggedReferences
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens
 from ngram_metrics.text import rouge_reader
 from ngram_metrics.text.rouge_reader import RougeReader
 
@@ -306,4 +306,4 @@ def test_stemming_without_nltk_says_what_to_install(monkeypatch):
     with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
         RougeReader(use_stemmer=True)
     assert RougeReader().read(["a"], ["a"], CPU).hypotheses.documents == 1
-    assert isinstance(RougeReader().read([], [], CPU).references, RaggedReferences)
+    assert isinstance(RougeReader().read([], [], CPU).references, DocumentGroups)

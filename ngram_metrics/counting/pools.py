@@ -10,36 +10,10 @@ from torch import Tensor
 
 from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import Digits, bit_length
-from ngram_metrics.counting.token_batch import RaggedTokens, flat_positions
+from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions
 
 #: Rows times tokens of the largest group in a pool of several: a matrix with a column for each n-gram is not larger.
 POOL_CELLS = 1 << 24
-
-
-class DocumentGroups(NamedTuple):
-    """Documents in groups, laid end to end.
-
-    Attributes:
-        tokens: all documents, those of the first group first.
-        counts: ``(groups,)`` int64 on the CPU, how many documents each group has; also none.
-    """
-
-    tokens: RaggedTokens
-    counts: Tensor
-
-    def slice(self, start: int, stop: int) -> DocumentGroups:
-        """Return groups ``start`` up to ``stop``, sharing storage."""
-        before = int(self.counts[:start].sum())
-        counts = self.counts[start:stop]
-        return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts)
-
-    def padded_lengths(self) -> Tensor:
-        """Return the tokens of each document, ``(groups, documents)`` int64 on the CPU; 0 for a missing one."""
-        groups = len(self.counts)
-        width = int(self.counts.max()) if groups else 0
-        lengths = self.counts.new_zeros(groups * width)
-        lengths[torch.repeat_interleave(self.counts) * width + flat_positions(self.counts)] = self.tokens.lengths
-        return lengths.view(groups, width)
 
 
 class Pool(NamedTuple):
