@@ -205,7 +205,7 @@ def ngram_overlap(
     metric, samples = OverlapMetric(ngram), samples_of(preds)
     batch = SampleReader(tokenizer, pad_id=pad_id).read(preds, target, torch.device(device or "cpu"))
     scores = averaged_score(metric, metric.statistics(*batch), cast(Average, average))
-    return scores if samples is None or average != "none" else scores.reshape(-1, samples)
+    return scores if samples is None or average != "none" else scores.reshape(len(preds), samples)
 
 
 def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) -> Tensor:

@@ -116,12 +116,15 @@ class ChrfMetric:
         statistics = ChrfStatistics(*(torch.cat(field, -1) for field in zip(*counts, strict=True)))
         if pairs.sentence is None:
             return statistics
-        # Ties are compared in sacrebleu's 0..100: its multiplication may make two scores equal.
-        best = best_pair(self.score(statistics) * 100, pairs)
+        # Compared in sacrebleu's 0..100 and its order of operations: its references tie where ours do, to the last bit.
+        best = best_pair(self._scaled_score(statistics, 100), pairs)
         return ChrfStatistics(*(field[best] for field in statistics))
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
         """Return chrF, in 0..1, for statistics of any leading shape."""
+        return self._scaled_score(statistics, 1)
+
+    def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:
         dtype = score_dtype(statistics.matches.device)
         matches, hypothesis, reference = (field.to(dtype) for field in statistics)
         factor = self.beta**2
@@ -130,10 +133,11 @@ class ChrfMetric:
             precision = torch.where(hypothesis > 0, precision, _EPSILON)
             recall = torch.where(reference > 0, recall, _EPSILON)
             fscores = _fscore(precision, recall, factor, _EPSILON)
-            return _sum_of_orders(fscores) / fscores.shape[-1]
+            return scale * _sum_of_orders(fscores) / fscores.shape[-1]
         both = ((hypothesis > 0) & (reference > 0)).to(dtype)
         orders = both.sum(-1).clamp(min=1)
-        return _fscore(_sum_of_orders(precision * both) / orders, _sum_of_orders(recall * both) / orders, factor, 0.0)
+        precision, recall = _sum_of_orders(precision * both) / orders, _sum_of_orders(recall * both) / orders
+        return scale * _fscore(precision, recall, factor, 0.0)
 
     def parts(self, statistics: ChrfStatistics) -> dict[str, Tensor]:
         """Return the counts, each ``(..., orders)``."""
@@ -157,7 +161,7 @@ def _fscore(precision: Tensor, recall: Tensor, factor: float, undefined: float) 
 
 
 def _sum_of_orders(values: Tensor) -> Tensor:
-    """Sum over the orders one after the other, as sacrebleu does: its references tie where ours do, to the last bit."""
+    """Sum over the orders one after the other, as sacrebleu does."""
     total = values[..., 0]
     for order in range(1, values.shape[-1]):
         total = total + values[..., order]

@@ -31,11 +31,17 @@ def batches(document=documents, references=4):
     return st.lists(st.tuples(document, several), min_size=1, max_size=5)
 
 
+def weights_of(order):
+    """No weights, or one an order, not all of them 0."""
+    weights = st.lists(st.sampled_from([0, 0.1, 0.25, 1.0]), min_size=order, max_size=order)
+    return st.none() | weights.filter(any)
+
+
 @st.composite
 def settings(draw, smoothings=SMOOTHINGS):
     name, order = draw(st.sampled_from(smoothings)), draw(st.integers(1, 6))
     value = draw(st.sampled_from([None, 0, 0.01, 0.5, 1, 3])) if name in ("floor", "add-k") else None
-    weights = draw(st.none() | st.lists(st.sampled_from([0, 0.1, 0.25, 1.0]), min_size=order, max_size=order))
+    weights = draw(weights_of(order))
     return BleuMetric(order, name, value, weights, draw(st.booleans()))
 
 
@@ -159,7 +165,7 @@ def long_enough(order):
 @given(st.data(), st.sampled_from(sorted(NLTK)), st.integers(1, 6))
 def test_scores_are_those_of_nltk(data, smooth, ngram):
     batch = data.draw(batches(long_enough(ngram)))
-    weights = data.draw(st.none() | st.lists(st.sampled_from([0, 0.1, 0.25, 1.0]), min_size=ngram, max_size=ngram))
+    weights = data.draw(weights_of(ngram))
     smoothing = getattr(SmoothingFunction(), NLTK[smooth])
     nltk_weights = tuple(weights or [1 / ngram] * ngram)
     metric = BleuMetric(ngram, smooth, weights=weights)
@@ -404,6 +410,7 @@ def test_weights_may_be_any_sequence(make):
         ({"weights": []}, r"weights must be one for each of 4 orders \(got: 0\)"),
         ({"ngram": 2, "weights": [1, -1]}, r"weights must be at least 0 and finite \(got: \[1, -1\]\)"),
         ({"ngram": 2, "weights": [1, math.nan]}, r"weights must be at least 0 and finite \(got: \[1, nan\]\)"),
+        ({"ngram": 2, "weights": [0, 0.0]}, r"weights must not all be 0 \(got: \[0, 0.0\]\)"),
         ({"ngram": 2, "weights": [1, math.inf]}, r"weights must be at least 0 and finite \(got: \[1, inf\]\)"),
     ],
     ids=repr,
