@@ -17,6 +17,7 @@ from ignite.metrics.metric import reinit__is_reduced, sync_all_reduce
 from torch import Tensor
 
 from ngram_metrics.metrics.accumulator import Reader
+from ngram_metrics.metrics.settings import settings_digest
 from ngram_metrics.scores.bleu import BleuMetric
 from ngram_metrics.scores.chrf import ChrfMetric
 from ngram_metrics.scores.overlap import OverlapMetric
@@ -40,7 +41,7 @@ class _Face(ignite_metrics.Metric):
     of them, as text, tokens, ids, or padded id tensors. Counts are int64.
     """
 
-    _state_dict_all_req_keys = ("_row", "_score_sum", "_sentences", "_rows")
+    _state_dict_all_req_keys = ("_settings", "_row", "_score_sum", "_sentences", "_rows")
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class _Face(ignite_metrics.Metric):
     ) -> None:
         check_average(average)
         self.reader, self.metric, self.average = reader, metric, average
+        self._settings = settings_digest(type(self).__name__, reader, metric, average)
         # ignite would hand over (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform=output_transform, device=device, skip_unrolling=True)
 
@@ -73,11 +75,12 @@ class _Face(ignite_metrics.Metric):
             raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
         statistics = self.metric.statistics(*self.reader.read(y_pred, y, self._device))
         rows = pack(statistics, self.metric.layout)
+        row = self._row + rows.sum(0).to(self._device)
         if self.average == "none":
             self._new_rows.append(rows.to(self._device))
         elif self.average == "macro":
             self._score_sum = self._score_sum + self.metric.score(statistics).sum(0).to(self._score_sum)
-        self._row, self._sentences = self._row + rows.sum(0).to(self._device), self._sentences + len(rows)
+        self._row, self._sentences = row, self._sentences + len(rows)
 
     @sync_all_reduce("_row", "_score_sum", "_sentences")
     def compute(self) -> Any:
@@ -112,9 +115,14 @@ class _Face(ignite_metrics.Metric):
         gathered = cast(Tensor, idist.all_gather(padded)).reshape(len(counts), max(counts), rows.shape[1])
         return torch.cat([of_rank[:count] for of_rank, count in zip(gathered, counts, strict=True)])
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Replace what was counted by what was saved."""
-        super().load_state_dict(state_dict)
+    def _load_state_dict_per_rank(self, state_dict: Mapping[str, Any]) -> None:
+        settings = state_dict.get("_settings")
+        if isinstance(settings, Tensor) and not torch.equal(settings.cpu(), self._settings):
+            raise ValueError(
+                f"this state was saved by a metric of other settings than this {type(self).__name__} has: "
+                "expected the same class, options and average"
+            )
+        super()._load_state_dict_per_rank(state_dict)
         self._new_rows = []
 
     def _state_dict_per_rank(self) -> Any:

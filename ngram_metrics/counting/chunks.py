@@ -1,7 +1,7 @@
 """Cutting a batch into chunks of whole groups, so that no number of sentences exhausts memory.
 
-The peak of the counting module is about ``40 * orders + 80`` bytes a slot of the largest chunk, and a chunk is at most
-the budget below or one group, whichever is larger.
+The peak of the counting module is in proportion to the largest chunk, and a chunk is at most the budget below or one
+group, whichever is larger.
 """
 
 from __future__ import annotations

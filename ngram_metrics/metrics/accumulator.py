@@ -199,7 +199,9 @@ class Accumulator(torchmetrics.Metric):
         own = _kept(self.rows, "rows") if self.average == "none" else None
         incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
         if isinstance(incoming, dict) and "settings" in incoming:
-            self._check_settings(incoming["settings"])
+            problem = self._why_not_loadable({name: state for name, state in incoming.items() if name != "callables"})
+            if problem is not None:
+                raise ValueError(problem)
         super().merge_state(incoming_state)
         if own is not None:
             self.rows = own + _kept(cast(Any, incoming)["rows"], "rows")
@@ -281,7 +283,9 @@ class Accumulator(torchmetrics.Metric):
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
         for name in self._defaults:
             if name not in self._DESCRIPTIVE:
-                setattr(self, name, _kept(incoming_state[name], name) + _kept(getattr(self, name), name))
+                own = getattr(self, name)
+                incoming = _moved(incoming_state[name], self._place(name))
+                setattr(self, name, _kept(incoming, name) + _kept(own, name))
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
         """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
@@ -317,15 +321,17 @@ class Accumulator(torchmetrics.Metric):
                 error_msgs.append(problem)
                 return
             for name, value in saved.items():
-                place = getattr(self, name if name != "rows" else "row").device
-                moved = value.to(place) if isinstance(value, Tensor) else [one.to(place) for one in value]
-                state_dict[prefix + name] = moved
+                state_dict[prefix + name] = _moved(value, self._place(name))
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
         if saved:
             self._update_count = max(1, self._update_count)
             self._computed = None
+
+    def _place(self, name: str) -> torch.device:
+        """Return where a state lies."""
+        return cast(torch.device, getattr(self, "row" if name == "rows" else name).device)
 
     def _why_not_loadable(self, saved: dict[str, Any]) -> str | None:
         expected = [name for name in self._defaults if name != "callables"]
@@ -357,6 +363,10 @@ def _all_equal(gathered: Tensor) -> Tensor:
     if not bool((gathered == gathered[0]).all()):
         raise ValueError("the ranks hold metrics of different settings: expected the same class, options and average")
     return gathered[0]
+
+
+def _moved(state: Any, device: torch.device) -> Any:
+    return state.to(device) if isinstance(state, Tensor) else [one.to(device) for one in state]
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:

@@ -13,10 +13,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from numbers import Integral, Number
+from functools import partial
+from numbers import Number
 from types import MethodType
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -53,9 +55,12 @@ def _described(value: Any) -> Any:
         return [_described(one) for one in value]
     if value is None or isinstance(value, (str, bool)):
         return value
+    if isinstance(value, np.generic):
+        return value.item()  # a number of numpy's is the same setting as Python's
     if isinstance(value, Number):
-        # A number of numpy's is the same setting as Python's.
-        return int(value) if isinstance(value, Integral) else float(value)  # type: ignore[arg-type]
+        return value
+    if isinstance(value, partial):
+        return ["partial", _described(value.func), _described(value.args), _described(sorted(value.keywords.items()))]
     named = value if hasattr(value, "__qualname__") else type(value)
     return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
 

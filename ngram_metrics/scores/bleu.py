@@ -215,7 +215,7 @@ def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGro
         ``(sentences,)`` int64 where the lengths of the references lie.
     """
     lengths = references.tokens.lengths
-    if references.single:
+    if references.single or len(hypothesis_lengths) == 0:
         return lengths.reshape(-1)
     if isinstance(references, PaddedReferences):
         distance = _distance(hypothesis_lengths.unsqueeze(-1), lengths)

@@ -37,7 +37,10 @@ def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups 
     if isinstance(hypotheses, PaddedTokens):
         assert isinstance(references, PaddedReferences)
         sentences, count, width = references.tokens.ids.shape
-        flat = PaddedTokens(references.tokens.ids.reshape(-1, width), references.tokens.lengths.reshape(-1))
+        # In numbers and not as -1, which a width of 0 leaves open.
+        flat = PaddedTokens(
+            references.tokens.ids.reshape(sentences * count, width), references.tokens.lengths.reshape(-1)
+        )
         if references.single:
             return Pairs(hypotheses, flat, None, None, sentences)
         repeated = PaddedTokens(

@@ -82,6 +82,8 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     is_text = len(preds) == 0 or isinstance(preds[0], str)
     hypotheses = _sentences(preds, is_text, None)
     types = set() if is_text else _token_types(hypotheses, None)
+    if not is_text and not types:
+        _refuse_ambiguous(target)
     several = [_references(item, is_text, tuple in types) for item in target]
     counts = list(map(len, several))
     if 0 in counts:
@@ -196,6 +198,16 @@ def _references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[Any]:
     if isinstance(first, (Tensor, np.ndarray)):
         return item if first.ndim > 0 else [item]
     return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
+
+
+def _refuse_ambiguous(target: list[Any]) -> None:
+    """Raise where no hypothesis has a token, so that tuples in the references may be tokens as well as sentences."""
+    for index, item in enumerate(target):
+        if isinstance(item, (list, tuple)) and len(item) > 0 and isinstance(item[0], tuple):
+            raise ValueError(
+                f"sentence {index}: no hypothesis of this batch has a token that tells whether the tuples in "
+                f"{shortened(item)} are tokens or references: expected references as lists"
+            )
 
 
 def _token_types(sentences: list[Any], counts: list[int] | None) -> set[type]:

@@ -17,7 +17,13 @@ from functools import lru_cache
 #: From a byte to itself where it is a letter or a digit in lower case, else to a blank.
 _KEPT_BYTES = bytes(one if chr(one).isascii() and chr(one).isalnum() else 0x20 for one in range(256))
 #: Blocks of characters that are words by themselves: the names of those characters begin so.
-_SINGLE = ("CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH", "HIRAGANA LETTER", "KATAKANA LETTER")
+_SINGLE = (
+    "CJK UNIFIED IDEOGRAPH",
+    "CJK COMPATIBILITY IDEOGRAPH",
+    "HIRAGANA LETTER",
+    "KATAKANA LETTER",
+    "HALFWIDTH KATAKANA",
+)
 
 
 def ascii_words(text: str) -> list[str]:
@@ -32,8 +38,8 @@ def ascii_text(text: str) -> str:
 
 
 def unicode_words(text: str) -> list[str]:
-    """Return the words of any script: ``"Zoë's 東京!"`` gives ``zoë s 東 京``."""
-    words = text.lower().translate(_kept_characters).split()
+    """Return the words of any script, composed (NFC): ``"Zoë's 東京!"`` gives ``zoë s 東 京``."""
+    words = unicodedata.normalize("NFC", text.lower()).translate(_kept_characters).split()
     # Marks alone, such as the variation selector of an emoji, are no word.
     return [word for word in words if word.isalnum() or not all(map(_is_mark, word))]
 
