@@ -438,3 +438,14 @@ def test_autocast_and_the_default_dtype_change_nothing(average: str):
     finally:
         torch.set_default_dtype(default)
     assert_same(value, expected)
+
+
+@pytest.mark.parametrize("other", [{"average": "micro"}, {"ngram": 2}, {"smooth": "smooth1"}])
+def test_a_state_of_other_settings_is_refused_and_changes_nothing(other):
+    saved, metric = ours.Bleu(**other), ours.Bleu()
+    for one in (saved, metric):
+        one.update(([list("abcde")], [[list("abcdx")]]))
+    before = metric.compute()
+    with pytest.raises(ValueError, match="expected the same class, options and average"):
+        metric.load_state_dict(saved.state_dict())
+    assert metric.compute() == before

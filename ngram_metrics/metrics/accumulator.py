@@ -199,9 +199,13 @@ class Accumulator(torchmetrics.Metric):
         own = _kept(self.rows, "rows") if self.average == "none" else None
         incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
         if isinstance(incoming, dict) and "settings" in incoming:
-            problem = self._why_not_loadable({name: state for name, state in incoming.items() if name != "callables"})
-            if problem is not None:
-                raise ValueError(problem)
+            self._check_settings(incoming["settings"])
+            if set(self._defaults) <= set(incoming):  # else torchmetrics goes on to where the missing ones are named
+                problem = self._why_not_loadable(
+                    {name: incoming[name] for name in self._defaults if name != "callables"}
+                )
+                if problem is not None:
+                    raise ValueError(problem)
         super().merge_state(incoming_state)
         if own is not None:
             self.rows = own + _kept(cast(Any, incoming)["rows"], "rows")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.scores.references import best_pair, pair_up, references_of_sentences, sum_over_references
 
 ID_BOUND = 4
@@ -166,3 +167,11 @@ def test_padded_references_are_paired_without_waiting_for_the_device():
     score = torch.zeros(6, 2, device="meta")
     assert best_pair(score, pairs).shape == sum_over_references(score, pairs).shape == (2, 2)
     assert references_of_sentences(pairs).shape == (2,)
+
+
+@pytest.mark.parametrize("target", [torch.ones(2, 0).long(), torch.ones(2, 3, 0).long()])
+def test_references_of_no_width_are_empty(target):
+    preds = torch.ones(2, 3).long()
+    scores = [bleu_score, chrf_score, ngram_overlap]
+    assert [score(preds, target, pad_id=0).item() for score in scores] == [0, 0, 0]
+    assert rouge_score(preds, target, pad_id=0)["rougeL_fmeasure"].item() == 0
