@@ -13,7 +13,7 @@ from ngram_metrics.scores.bleu import BleuMetric
 from ngram_metrics.scores.chrf import ChrfMetric
 from ngram_metrics.scores.overlap import OverlapMetric
 from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_metric
-from ngram_metrics.scores.statistics import Average, averaged_score, check_average
+from ngram_metrics.scores.statistics import Average, Metric, averaged_score, check_average
 from ngram_metrics.text.characters import CharacterReader
 from ngram_metrics.text.encoding import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
@@ -67,8 +67,7 @@ def bleu_score(
     """
     check_average(average)
     metric = BleuMetric(ngram, smooth, smooth_value, weights, effective_order)
-    batch = WordReader(tokenizer, lowercase, pad_id).read(preds, target, torch.device(device or "cpu"))
-    return averaged_score(metric, metric.statistics(*batch), cast(Average, average))
+    return _score(WordReader(tokenizer, lowercase, pad_id), metric, preds, target, average, device)
 
 
 def rouge_score(
@@ -120,8 +119,7 @@ def rouge_score(
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
-    batch = reader.read(preds, target, torch.device(device or "cpu"))
-    return by_key(averaged_score(metric, metric.statistics(*batch), cast(Average, average)), keys)
+    return by_key(_score(reader, metric, preds, target, average, device), keys)
 
 
 def chrf_score(
@@ -166,8 +164,7 @@ def chrf_score(
     check_average(average)
     metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
     reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-    batch = reader.read(preds, target, torch.device(device or "cpu"))
-    return averaged_score(metric, metric.statistics(*batch), cast(Average, average))
+    return _score(reader, metric, preds, target, average, device)
 
 
 def ngram_overlap(
@@ -203,8 +200,7 @@ def ngram_overlap(
     """
     check_average(average)
     metric, samples = OverlapMetric(ngram), samples_of(preds)
-    batch = SampleReader(tokenizer, pad_id=pad_id).read(preds, target, torch.device(device or "cpu"))
-    scores = averaged_score(metric, metric.statistics(*batch), cast(Average, average))
+    scores = _score(SampleReader(tokenizer, pad_id=pad_id), metric, preds, target, average, device)
     return scores if samples is None or average != "none" else scores.reshape(len(preds), samples)
 
 
@@ -259,3 +255,11 @@ def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
             raise TypeError(f"tensor {index} is {tensor.dtype}: expected int64 token ids")
     longest = max(tensor.shape[-1] for tensor in input_tensors)
     return torch.stack([pad(tensor, (0, longest - tensor.shape[-1]), value=pad_id) for tensor in input_tensors])
+
+
+def _score(
+    reader: Any, metric: Metric, preds: Any, target: Any, average: str, device: torch.device | str | None
+) -> Tensor:
+    """Read, count and score a batch: what every metric's function does."""
+    batch = reader.read(preds, target, torch.device(device or "cpu"))
+    return averaged_score(metric, metric.statistics(*batch), cast(Average, average))
