@@ -7,7 +7,7 @@ deliberate difference: a ``str`` is text and is split into words, where ignite w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from ignite import distributed as idist
@@ -18,11 +18,14 @@ from torch import Tensor
 
 from ngram_metrics.metrics.accumulator import Reader
 from ngram_metrics.metrics.settings import settings_digest
+from ngram_metrics.metrics.signature import signature
 from ngram_metrics.scores.bleu import BleuMetric
 from ngram_metrics.scores.chrf import ChrfMetric
 from ngram_metrics.scores.overlap import OverlapMetric
+from ngram_metrics.scores.references import NO_REFERENCES, reference_range
+from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, with_interval
 from ngram_metrics.scores.rouge import Reducer, RougeMetric, by_key, checked_keys, rouge_metric
-from ngram_metrics.scores.statistics import Metric, check_average, pack, row_width, unpack
+from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, unpack
 from ngram_metrics.text.characters import CharacterReader
 from ngram_metrics.text.encoding import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
@@ -34,6 +37,11 @@ _CPU = torch.device("cpu")
 _IGNITE_SMOOTHINGS = ["no_smooth", "smooth1", "nltk_smooth2", "smooth2"]
 
 
+def _unchanged(output: Any) -> Any:
+    """Return an engine's output as it is; a function with a name, so that metrics can be pickled."""
+    return output
+
+
 class _Face(ignite_metrics.Metric):
     """Counts batches and scores their sum, their mean, or each sentence, on the device that ignite is told.
 
@@ -41,21 +49,34 @@ class _Face(ignite_metrics.Metric):
     of them, as text, tokens, ids, or padded id tensors. Counts are int64.
     """
 
-    _state_dict_all_req_keys = ("_settings", "_row", "_score_sum", "_sentences", "_rows")
+    #: What the value is called beside the ends of its interval.
+    score_name: ClassVar[str]
+
+    _state_dict_all_req_keys = ("_settings", "_reference_range", "_row", "_score_sum", "_sentences", "_rows")
 
     def __init__(
         self,
         reader: Reader,
         metric: Metric,
         average: str,
+        confidence: float | None,
         output_transform: Callable[[Any], Any],
         device: str | torch.device,
     ) -> None:
         check_average(average)
-        self.reader, self.metric, self.average = reader, metric, average
+        check_confidence(confidence, average)
+        self.reader, self.metric, self.average = reader, metric, cast(Average, average)
+        self.confidence = confidence
+        self._keeps_rows = average == "none" or confidence is not None
         self._settings = settings_digest(type(self).__name__, reader, metric, average)
         # ignite would hand over (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform=output_transform, device=device, skip_unrolling=True)
+
+    @property
+    def device(self) -> torch.device:
+        """Where text and lists are counted."""
+        # ignite would make another metric of every attribute that it does not know.
+        return self._device
 
     @reinit__is_reduced
     def reset(self) -> None:
@@ -64,6 +85,7 @@ class _Face(ignite_metrics.Metric):
         self._row = torch.zeros(width, dtype=dtype, device=self._device)
         self._score_sum = torch.zeros(self.metric.score_shape, dtype=self._double_dtype, device=self._device)
         self._sentences = 0
+        self._reference_range = torch.tensor(NO_REFERENCES, dtype=torch.int64, device=self._device)
         self._rows = torch.zeros(0, width, dtype=dtype, device=self._device)
         self._new_rows: list[Tensor] = []
 
@@ -73,14 +95,16 @@ class _Face(ignite_metrics.Metric):
         y_pred, y = output
         if not isinstance(y_pred, str) and len(y_pred) != len(y):
             raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
-        statistics = self.metric.statistics(*self.reader.read(y_pred, y, self._device))
+        batch = self.reader.read(y_pred, y, self._device)
+        statistics = self.metric.statistics(*batch)
         rows = pack(statistics, self.metric.layout)
         row = self._row + rows.sum(0).to(self._device)
-        if self.average == "none":
+        references = torch.maximum(self._reference_range, reference_range(batch[1]).to(self._device))
+        if self._keeps_rows:
             self._new_rows.append(rows.to(self._device))
-        elif self.average == "macro":
+        if self.average == "macro":
             self._score_sum = self._score_sum + self.metric.score(statistics).sum(0).to(self._score_sum)
-        self._row, self._sentences = row, self._sentences + len(rows)
+        self._row, self._sentences, self._reference_range = row, self._sentences + len(rows), references
 
     @sync_all_reduce("_row", "_score_sum", "_sentences")
     def compute(self) -> Any:
@@ -90,8 +114,46 @@ class _Face(ignite_metrics.Metric):
         if self.average == "none":
             return self._named(self.metric.score(unpack(self._gathered_rows(), self.metric.layout)))
         if self.average == "micro":
-            return self._named(self.metric.score(unpack(self._row, self.metric.layout)))
-        return self._named(self._score_sum / self._sentences)
+            score = self.metric.score(unpack(self._row, self.metric.layout))
+        else:
+            score = self._score_sum / self._sentences
+        if self.confidence is None:
+            return self._named(score)
+        rows = self._gathered_rows()
+        values = with_interval(self.metric, rows, self.average, self.confidence, score, self.named_scores)
+        return {name: value.item() for name, value in values.items()}
+
+    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
+        """Return scores ``(..., *score_shape)`` by the names of the values that ``compute`` returns."""
+        return {self.score_name: score}
+
+    @property
+    def settings(self) -> Tensor:
+        """A digest that is equal for metrics of equal settings."""
+        return self._settings
+
+    def sentence_rows(self) -> Tensor:
+        """Return the counts of each sentence, ``(sentences, fields)``, of all processes, rank by rank.
+
+        Raises:
+            ValueError: the metric was constructed without ``confidence``, and so keeps sums only.
+        """
+        if not self._keeps_rows:
+            raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
+        return self._gathered_rows()
+
+    @property
+    def signature(self) -> str:
+        """All settings and versions that affect the score, as sacrebleu writes them.
+
+        ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
+        ask for it on every one of them.
+        """
+        settings = {"avg": self.average, **self.reader.signature(), **self.metric.signature()}
+        if self.confidence is not None:
+            settings |= {"bs": str(RESAMPLES), "seed": str(SEED)}
+        # A copy: ignite reduces in place.
+        return signature(settings, cast(Tensor, idist.all_reduce(self._reference_range.clone(), "MAX")))
 
     def _named(self, score: Tensor) -> Any:
         """Return a score, or its parts by name, as ``compute`` does."""
@@ -141,8 +203,10 @@ class Bleu(_Face):
         average: ``"macro"`` or ``"micro"``.
         pad_id: for ids: the id or ids that are no tokens.
         tokenizer: for text, see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
 
-    ``compute`` returns a float64 tensor for macro, a float for micro, both in 0..1.
+    ``compute`` returns a float64 tensor for macro, a float for micro, both in 0..1; with ``confidence`` a dict of
+    floats: ``bleu``, ``bleu_low``, ``bleu_high``.
 
     Raises:
         ValueError: a setting out of its range; different numbers of hypotheses and references.
@@ -162,19 +226,23 @@ class Bleu(_Face):
         self,
         ngram: int = 4,
         smooth: str = "no_smooth",
-        output_transform: Callable[[Any], Any] = lambda x: x,
+        output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
         average: str = "macro",
         *,
         pad_id: int | Sequence[int] | None = None,
         tokenizer: Any = None,
+        confidence: float | None = None,
     ) -> None:
         if ngram > 0 and smooth not in _IGNITE_SMOOTHINGS:
             raise ValueError(f"Smooth is not valid (expected: {_IGNITE_SMOOTHINGS}, got: {smooth})")
         metric = BleuMetric(ngram, smooth)
         if average not in ["macro", "micro"]:
             raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
-        super().__init__(WordReader(tokenizer, pad_id=pad_id), metric, average, output_transform, device)
+        reader = WordReader(tokenizer, pad_id=pad_id)
+        super().__init__(reader, metric, average, confidence, output_transform, device)
+
+    score_name = "bleu"
 
     def _named(self, score: Tensor) -> Tensor | float:
         return float(score) if self.average == "micro" else score
@@ -207,7 +275,7 @@ class _RougeFace(_Face):
             if variant != "L" and int(variant) < 1:
                 raise ValueError(f"ngram order must be greater than zero (got : {variant})")
         metric = RougeMetric(tuple(variants), reducers[multiref], alpha)
-        super().__init__(WordReader(tokenizer, pad_id=pad_id), metric, "macro", output_transform, device)
+        super().__init__(WordReader(tokenizer, pad_id=pad_id), metric, "macro", None, output_transform, device)
         self._variants = tuple(variants)
 
     def _named(self, score: Tensor) -> dict[str, float]:
@@ -255,7 +323,7 @@ class Rouge(_RougeFace):
         variants: Sequence[int | str] | None = None,
         multiref: str = "average",
         alpha: float = 0,
-        output_transform: Callable[[Any], Any] = lambda x: x,
+        output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
         *,
         pad_id: int | Sequence[int] | None = None,
@@ -273,7 +341,7 @@ class RougeN(_RougeFace):
         ngram: int = 4,
         multiref: str = "average",
         alpha: float = 0,
-        output_transform: Callable[[Any], Any] = lambda x: x,
+        output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
         *,
         pad_id: int | Sequence[int] | None = None,
@@ -291,7 +359,7 @@ class RougeL(_RougeFace):
         self,
         multiref: str = "average",
         alpha: float = 0,
-        output_transform: Callable[[Any], Any] = lambda x: x,
+        output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
         *,
         pad_id: int | Sequence[int] | None = None,
@@ -318,7 +386,8 @@ class ROUGEScore(_Face):
         sentence_splitter: Callable[[str], Sequence[str]] | None = None,
         sentence_separator_id: int | None = None,
         pad_id: int | Sequence[int] | None = None,
-        output_transform: Callable[[Any], Any] = lambda x: x,
+        confidence: float | None = None,
+        output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
         self.rouge_keys = checked_keys(rouge_keys)
@@ -327,10 +396,14 @@ class ROUGEScore(_Face):
             use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, wants_sentences
         )
         metric = rouge_metric(self.rouge_keys, accumulate, average)
-        super().__init__(reader, metric, average, output_transform, device)
+        super().__init__(reader, metric, average, confidence, output_transform, device)
+
+    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
+        """Return scores ``(..., keys, 3)`` by the names of the values that ``compute`` returns."""
+        return by_key(score, self.rouge_keys)
 
     def _named(self, score: Tensor) -> dict[str, Any]:
-        named = by_key(score, self.rouge_keys)
+        named = self.named_scores(score)
         return named if self.average == "none" else {key: value.item() for key, value in named.items()}
 
 
@@ -348,6 +421,8 @@ class ChrF(_NumberFace):
     NotComputableError.
     """
 
+    score_name = "chrf"
+
     def __init__(
         self,
         char_order: int = 6,
@@ -358,12 +433,13 @@ class ChrF(_NumberFace):
         eps_smoothing: bool = False,
         average: str = "micro",
         pad_id: int | Sequence[int] | None = None,
-        output_transform: Callable[[Any], Any] = lambda x: x,
+        confidence: float | None = None,
+        output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
         metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
         reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-        super().__init__(reader, metric, average, output_transform, device)
+        super().__init__(reader, metric, average, confidence, output_transform, device)
 
 
 class NgramOverlap(_NumberFace):
@@ -373,15 +449,17 @@ class NgramOverlap(_NumberFace):
     NotComputableError.
     """
 
+    score_name = "ngram_overlap"
+
     def __init__(
         self,
         ngram: int = 1,
         average: str = "macro",
         tokenizer: Any = None,
         pad_id: int | Sequence[int] | None = None,
-        output_transform: Callable[[Any], Any] = lambda x: x,
+        confidence: float | None = None,
+        output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
-        super().__init__(
-            SampleReader(tokenizer, pad_id=pad_id), OverlapMetric(ngram), average, output_transform, device
-        )
+        reader, metric = SampleReader(tokenizer, pad_id=pad_id), OverlapMetric(ngram)
+        super().__init__(reader, metric, average, confidence, output_transform, device)

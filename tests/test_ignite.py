@@ -75,7 +75,7 @@ def test_the_parameters_begin_with_those_of_ignite():
         else:
             assert own.default == peer.default
     rest = mine[len(theirs) :]
-    assert [parameter.name for parameter in rest] == ["pad_id", "tokenizer"]
+    assert [parameter.name for parameter in rest] == ["pad_id", "tokenizer", "confidence"]
     assert {parameter.kind for parameter in rest} == {inspect.Parameter.KEYWORD_ONLY}
 
 

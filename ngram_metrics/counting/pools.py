@@ -115,7 +115,8 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     digits = Digits(
         torch.cat([side.tokens.ids for side in sides]) + 1,
         remaining.to(device),
-        bit_length(max(side.tokens.id_bound for side in sides)),
+        # At least one bit, also where no document has a token.
+        bit_length(max(1, *(side.tokens.id_bound for side in sides))),
         torch.repeat_interleave(document_group, lengths).to(device),
         bit_length(groups[1] - groups[0] - 1),
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import torch
@@ -13,6 +15,9 @@ from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.metrics.settings import callables_number, settings_digest
+from ngram_metrics.metrics.signature import signature
+from ngram_metrics.scores.references import NO_REFERENCES, reference_range
+from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, with_interval
 from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
 
 #: What torchmetrics notes and turns while ``forward`` runs.
@@ -35,24 +40,29 @@ class Reader(Protocol):
     def read(self, preds: Any, target: Any, device: torch.device) -> tuple[Any, ...]:
         """Return what the metric's ``statistics`` takes: hypotheses, references, and what else it needs."""
 
+    def signature(self) -> dict[str, str]:
+        """Return the settings of reading that affect the score, in words."""
+
 
 class Accumulator(torchmetrics.Metric):
     """Counts batches and scores their sum, their mean, or each sentence.
 
     States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.metrics.settings`);
-    ``sentences``, how many, int64; ``row``, the summed counts, int64; for macro ``score_sum``, float64; for none
-    ``rows``, a list of ``(sentences, fields)`` int64. They never change dtype, only device; where a device has no
-    float64, float64 states stay on the CPU.
+    ``sentences``, how many, int64; ``reference_range``, how many references they have, int64; ``row``, the summed
+    counts, int64; for macro ``score_sum``, float64; for none and with ``confidence`` ``rows``, a list of
+    ``(sentences, fields)`` int64. They never change dtype, only device; where a device has no float64, float64 states
+    stay on the CPU.
 
     Args:
         reader: how ``preds`` and ``target`` are read.
         metric: what is counted, and the score.
         average: ``"micro"``, ``"macro"`` or ``"none"``.
+        confidence: the level of a bootstrap interval that ``compute`` returns beside each value; None for none.
         device: where the states lie, and where text and lists are counted; None for torch's default device.
         kwargs: those of ``torchmetrics.Metric``.
 
     Raises:
-        ValueError: an unknown average.
+        ValueError: an unknown average; a confidence that is none, or together with average none.
     """
 
     is_differentiable = False
@@ -63,13 +73,18 @@ class Accumulator(torchmetrics.Metric):
 
     #: What ``compute`` returns before any data.
     empty_score: ClassVar[float] = 0.0
+    #: What the value is called beside the ends of its interval.
+    score_name: ClassVar[str]
     #: States that describe the metric and not the data.
-    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables", "samples")
+    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
+    #: torch.jit.script would compile a property.
+    __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "signature"]
 
     if TYPE_CHECKING:  # torch.jit.script cannot read these
         settings: Tensor
         callables: Tensor
         sentences: Tensor
+        reference_range: Tensor
         row: Tensor
         score_sum: Tensor
         rows: list[Tensor] | Tensor
@@ -79,20 +94,25 @@ class Accumulator(torchmetrics.Metric):
         reader: Reader,
         metric: Metric,
         average: str,
+        confidence: float | None = None,
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         check_average(average)
+        check_confidence(confidence, average)
         self.reader, self.metric, self.average = reader, metric, cast(Average, average)
+        self.confidence = confidence
+        self._keeps_rows = average == "none" or confidence is not None
         # The settings come first: a difference in them is found before any other state is compared.
         self.add_state("settings", settings_digest(type(self).__name__, reader, metric, average), _all_equal)
         self.add_state("callables", callables_number(reader, metric), "max")
         self.add_state("sentences", _zeros((), torch.int64), "sum")
+        self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
         self.add_state("row", _zeros((row_width(metric.layout),), metric.row_dtype), "sum")
         if average == "macro":
             self.add_state("score_sum", _zeros(metric.score_shape, torch.float64), "sum")
-        elif average == "none":
+        if self._keeps_rows:
             self.add_state("rows", [], "cat")
         # Made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
         self._device = torch.device("cpu")
@@ -108,24 +128,30 @@ class Accumulator(torchmetrics.Metric):
         Raises:
             TypeError, ValueError: sentences that cannot be read; the states are then as they were.
         """
-        statistics = self.metric.statistics(*self.reader.read(preds, target, self.device))
+        batch = self.reader.read(preds, target, self.device)
+        statistics = self.metric.statistics(*batch)
         rows = pack(statistics, self.metric.layout)
         row = self.row + rows.sum(0).to(self.row.device)
+        references = torch.maximum(self.reference_range, reference_range(batch[1]).to(self.row.device))
         if self.average == "macro":
             scores = self.metric.score(statistics)
             # The state's device first, its dtype next: an accelerator may lack float64.
             self.score_sum = self.score_sum + scores.sum(0).to(self.score_sum.device).to(torch.float64)
-        elif self.average == "none":
+        if self._keeps_rows:
             cast(list[Tensor], self.rows).append(rows.to(self.row.device))
-        self.row, self.sentences = row, self.sentences + len(rows)
+        self.row, self.sentences, self.reference_range = row, self.sentences + len(rows), references
 
     def compute(self) -> Any:
         """Return the score of all batches since the last reset, float64 where the device has it.
 
         Returns:
-            ``()``, or for average none ``(sentences,)`` in the order of updates, rank by rank.
+            ``()``, or for average none ``(sentences,)`` in the order of updates, rank by rank. With ``confidence`` a
+            dict: ``bleu``, ``bleu_low`` and ``bleu_high``, or likewise for each value by its name.
         """
-        return self._named(self._score())
+        score = self._score()
+        if self.confidence is None:
+            return self._named(score)
+        return with_interval(self.metric, self._all_rows(), self.average, self.confidence, score, self.named_scores)
 
     def _score(self) -> Tensor:
         if self.average == "none":
@@ -141,16 +167,48 @@ class Accumulator(torchmetrics.Metric):
         """Return a score, or its parts by name, as ``compute`` does."""
         return score
 
+    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
+        """Return scores ``(..., *score_shape)`` by the names of the values that ``compute`` returns."""
+        return {self.score_name: score}
+
     def details(self) -> dict[str, Tensor]:
         """Return what the corpus score is made of, summed over all sentences whatever the average."""
-        with self.sync_context(
-            dist_sync_fn=self.dist_sync_fn,
-            should_sync=self.sync_on_compute and not self._is_synced,
-            should_unsync=not self._is_synced,
-        ):
+        with self._synced():
             return {
                 name: part.clone() for name, part in self.metric.parts(unpack(self.row, self.metric.layout)).items()
             }
+
+    @property
+    def signature(self) -> str:
+        """All settings and versions that affect the score, as sacrebleu writes them.
+
+        ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
+        ask for it on every one of them.
+        """
+        settings = {"avg": self.average, **self.reader.signature(), **self.metric.signature()}
+        if self.confidence is not None:
+            settings |= {"bs": str(RESAMPLES), "seed": str(SEED)}
+        with self._synced():
+            return signature(settings, self.reference_range)
+
+    def sentence_rows(self) -> Tensor:
+        """Return the counts of each sentence, ``(sentences, fields)``, of all processes, rank by rank.
+
+        Raises:
+            ValueError: the metric was constructed without ``confidence``, and so keeps sums only.
+        """
+        if not self._keeps_rows:
+            raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
+        with self._synced():
+            return self._all_rows()
+
+    def _synced(self) -> AbstractContextManager[None]:
+        """Return the context in which the states are those of all processes, where ``compute`` would see them so."""
+        return self.sync_context(
+            dist_sync_fn=self.dist_sync_fn,
+            should_sync=self.sync_on_compute and not self._is_synced,
+            should_unsync=not self._is_synced,
+        )
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plot one value, or a list of them over the steps.
@@ -169,7 +227,7 @@ class Accumulator(torchmetrics.Metric):
 
     def reset(self) -> None:
         """Forget all batches."""
-        if self.average == "none":
+        if self._keeps_rows:
             # A new list: torchmetrics would empty the old one, which a Running wrapper holds, or find a synced tensor.
             self.rows = []
         super().reset()
@@ -196,7 +254,7 @@ class Accumulator(torchmetrics.Metric):
         Raises:
             ValueError: another class, other settings, or states that are missing.
         """
-        own = _kept(self.rows, "rows") if self.average == "none" else None
+        own = _kept(self.rows, "rows") if self._keeps_rows else None
         incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
         if isinstance(incoming, dict) and "settings" in incoming:
             self._check_settings(incoming["settings"])
@@ -289,14 +347,15 @@ class Accumulator(torchmetrics.Metric):
             if name not in self._DESCRIPTIVE:
                 own = getattr(self, name)
                 incoming = _moved(incoming_state[name], self._place(name))
-                setattr(self, name, _kept(incoming, name) + _kept(own, name))
+                join = torch.maximum if name == "reference_range" else operator.add
+                setattr(self, name, join(_kept(incoming, name), _kept(own, name)))
 
     def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
         """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
         # The settings by themselves first: ranks of different averages have different states, and would wait for each
         # other in the middle of gathering them.
         _all_equal(torch.stack(dist_sync_fn(self.settings, group=process_group or self.process_group)))
-        if self.average == "none":
+        if self._keeps_rows:
             self.rows = [self._all_rows()]
         super()._sync_dist(dist_sync_fn, process_group)
 

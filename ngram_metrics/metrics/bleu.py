@@ -28,6 +28,7 @@ class Bleu(Accumulator):
         tokenizer: for text: None (whitespace), a name of sacrebleu's, a callable, or a Hugging Face tokenizer.
         lowercase: for text.
         pad_id: for ids: the id or ids that are no tokens.
+        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
         device: where the states lie and text is counted.
         kwargs: those of ``torchmetrics.Metric``.
 
@@ -44,6 +45,8 @@ class Bleu(Accumulator):
         tensor(0.7598, dtype=torch.float64)
     """
 
+    score_name = "bleu"
+
     def __init__(
         self,
         ngram: int = 4,
@@ -55,6 +58,7 @@ class Bleu(Accumulator):
         tokenizer: Any = None,
         lowercase: bool = False,
         pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -62,6 +66,7 @@ class Bleu(Accumulator):
             WordReader(tokenizer, lowercase, pad_id),
             BleuMetric(ngram, smooth, smooth_value, weights, effective_order),
             average,
+            confidence,
             device,
             **kwargs,
         )

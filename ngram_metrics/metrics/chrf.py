@@ -26,6 +26,7 @@ class ChrF(Accumulator):
         eps_smoothing: whether F is averaged over all orders, as in chrF++.py, nltk and torchmetrics.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
         pad_id: for ids, which are then the characters: the id or ids that are none.
+        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
         device: where the states lie and text is counted.
         kwargs: those of ``torchmetrics.Metric``.
 
@@ -42,6 +43,8 @@ class ChrF(Accumulator):
         tensor(0.8799, dtype=torch.float64)
     """
 
+    score_name = "chrf"
+
     def __init__(
         self,
         char_order: int = 6,
@@ -52,10 +55,10 @@ class ChrF(Accumulator):
         eps_smoothing: bool = False,
         average: str = "micro",
         pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
         metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
-        super().__init__(
-            CharacterReader(lowercase, whitespace, word_order > 0, pad_id), metric, average, device, **kwargs
-        )
+        reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
+        super().__init__(reader, metric, average, confidence, device, **kwargs)

@@ -25,6 +25,7 @@ class NgramOverlap(Accumulator):
         average: ``"macro"`` (mean over all hypotheses), ``"micro"`` (of the summed counts) or ``"none"``.
         tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
         pad_id: for ids: the id or ids that are no tokens.
+        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
         device: where the states lie and text is counted.
         kwargs: those of ``torchmetrics.Metric``.
 
@@ -43,6 +44,9 @@ class NgramOverlap(Accumulator):
         tensor([[1.0000, 0.6667]], dtype=torch.float64)
     """
 
+    score_name = "ngram_overlap"
+    _DESCRIPTIVE = (*Accumulator._DESCRIPTIVE, "samples")
+
     if TYPE_CHECKING:  # torch.jit.script cannot read these
         samples: Tensor
 
@@ -52,10 +56,12 @@ class NgramOverlap(Accumulator):
         average: str = "macro",
         tokenizer: Any = None,
         pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(SampleReader(tokenizer, pad_id=pad_id), OverlapMetric(ngram), average, device, **kwargs)
+        reader, metric = SampleReader(tokenizer, pad_id=pad_id), OverlapMetric(ngram)
+        super().__init__(reader, metric, average, confidence, device, **kwargs)
         if average == "none":
             # 0 before any data, else one more than the samples of a 3-D batch, or 1 for sentences alone.
             self.add_state("samples", torch.zeros((), dtype=torch.int64, device=self.device), _same_samples)

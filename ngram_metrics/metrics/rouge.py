@@ -31,6 +31,7 @@ class ROUGEScore(Accumulator):
         sentence_splitter: for text and ``rougeLsum``: ``str -> sequence of sentences``; None for lines.
         sentence_separator_id: for ids and ``rougeLsum``: the id between sentences.
         pad_id: for ids: the id or ids that are no tokens.
+        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
         device: where the states lie and text is counted.
         kwargs: those of ``torchmetrics.Metric``.
 
@@ -68,6 +69,7 @@ class ROUGEScore(Accumulator):
         sentence_splitter: Callable[[str], Sequence[str]] | None = None,
         sentence_separator_id: int | None = None,
         pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -75,8 +77,12 @@ class ROUGEScore(Accumulator):
         reader = RougeReader(
             use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
         )
-        super().__init__(reader, rouge_metric(keys, accumulate, average), average, device, **kwargs)
+        super().__init__(reader, rouge_metric(keys, accumulate, average), average, confidence, device, **kwargs)
         self.rouge_keys = keys
 
     def _named(self, score: Tensor) -> dict[str, Tensor]:
+        return self.named_scores(score)
+
+    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
+        """Return scores ``(..., keys, 3)`` by the names of the values that ``compute`` returns."""
         return by_key(score, self.rouge_keys)

@@ -51,7 +51,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.statistics import score_dtype
+from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
 SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")
@@ -76,7 +76,7 @@ class BleuStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BleuMetric:
+class BleuMetric(Metric):
     """BLEU under fixed settings.
 
     Attributes:
@@ -122,16 +122,6 @@ class BleuMetric:
         """The width of each field in a row."""
         return BleuStatistics(self.ngram, self.ngram, None, None)
 
-    @property
-    def row_dtype(self) -> torch.dtype:
-        """The dtype of a row."""
-        return torch.int64
-
-    @property
-    def score_shape(self) -> tuple[int, ...]:
-        """The shape of one score."""
-        return ()
-
     def statistics(
         self, hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences
     ) -> BleuStatistics:
@@ -169,6 +159,25 @@ class BleuMetric:
             "brevity_penalty": brevity_penalty(statistics),
             **statistics._asdict(),
         }
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings, the first two as sacrebleu writes them."""
+        value = self.smooth_value if self.smooth_value is not None else DEFAULT_SMOOTH_VALUES.get(self.smooth)
+        smooth = self.smooth if value is None else f"{self.smooth}[{value:.2f}]"
+        fields = {"eff": "yes" if self.effective_order else "no", "smooth": smooth, "order": str(self.ngram)}
+        return fields if self.weights is None else {**fields, "weights": ",".join(map(str, self.weights))}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The longest order."""
+        return (self.ngram,)
+
+    def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
+        """Return the statistics of pairs: each reference is the only one, and so the closest."""
+        ((matches, hypothesis_lengths, reference_lengths),) = counts
+        return BleuStatistics(
+            matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
+        )
 
     def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor]:
         """Return the smoothed precision of each order, and 1 where it is counted, else 0; both ``(..., orders)``."""

@@ -20,7 +20,8 @@ Differences from the peers:
    hypothesis' n-grams of orders that the reference lacks, and takes only the blank for whitespace.
 2. nltk has ``beta=3`` by default, one reference, and takes the mean of sentences for a corpus: ``beta=3.0,
    eps_smoothing=True, average="macro"``.
-3. fastchrf has no word n-grams and no lowercasing.
+3. fastchrf has no word n-grams and no lowercasing, and takes U+001C to U+001F for characters, which Python and
+   sacrebleu take for whitespace.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.matches import ngram_totals, pair_matches
+from ngram_metrics.counting.aggregate import aggregate_matches
+from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.references import Pairs, best_pair, pair_up
-from ngram_metrics.scores.statistics import score_dtype
+from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
+from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
 
 #: What an order without n-grams counts for under eps smoothing.
 _EPSILON = 1e-16
@@ -56,7 +58,7 @@ class ChrfStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ChrfMetric:
+class ChrfMetric(Metric):
     """chrF under fixed settings.
 
     Attributes:
@@ -89,16 +91,6 @@ class ChrfMetric:
         """The width of each field in a row."""
         return ChrfStatistics(*[self.char_order + self.word_order] * 3)
 
-    @property
-    def row_dtype(self) -> torch.dtype:
-        """The dtype of a row."""
-        return torch.int64
-
-    @property
-    def score_shape(self) -> tuple[int, ...]:
-        """The shape of one score."""
-        return ()
-
     def statistics(
         self,
         hypotheses: RaggedTokens | PaddedTokens,
@@ -108,12 +100,12 @@ class ChrfMetric:
     ) -> ChrfStatistics:
         """Count characters and words, and keep the best reference; one row a sentence."""
         pairs = pair_up(hypotheses, references)
-        counts = [_count(pairs, self.char_order)]
+        counts = [count_pairs(pairs, self.char_order)]
         if self.word_order:
             assert hypothesis_words is not None
             assert reference_words is not None
-            counts.append(_count(pair_up(hypothesis_words, reference_words), self.word_order))
-        statistics = ChrfStatistics(*(torch.cat(field, -1) for field in zip(*counts, strict=True)))
+            counts.append(count_pairs(pair_up(hypothesis_words, reference_words), self.word_order))
+        statistics = self.pair_statistics(*counts)
         if pairs.sentence is None:
             return statistics
         # Compared in sacrebleu's 0..100 and its order of operations: its references tie where ours do, to the last bit.
@@ -139,20 +131,43 @@ class ChrfMetric:
         precision, recall = _sum_of_orders(precision * both) / orders, _sum_of_orders(recall * both) / orders
         return scale * _fscore(precision, recall, factor, 0.0)
 
-    def parts(self, statistics: ChrfStatistics) -> dict[str, Tensor]:
-        """Return the counts, each ``(..., orders)``."""
-        return dict(statistics._asdict())
+    def signature(self) -> dict[str, str]:
+        """Return the settings, all but the last as sacrebleu writes them."""
+        return {
+            "eff": "no" if self.eps_smoothing else "yes",
+            "nc": str(self.char_order),
+            "nw": str(self.word_order),
+            "beta": f"{self.beta:g}",
+        }
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The longest order of characters and, for chrF++, of words."""
+        return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
+
+    def pair_statistics(self, *counts: PairCounts) -> ChrfStatistics:
+        """Return the statistics of pairs from the counts of characters and, for chrF++, of words."""
+        kinds = []
+        for matches, hypothesis_lengths, reference_lengths in counts:
+            hypothesis, reference = (
+                ngram_totals(lengths, matches.shape[-1]) for lengths in (hypothesis_lengths, reference_lengths)
+            )
+            kinds.append(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
+        return ChrfStatistics(*(torch.cat(field, -1) for field in zip(*kinds, strict=True)))
 
 
-def _count(pairs: Pairs, max_order: int) -> ChrfStatistics:
-    device = pairs.hypotheses.ids.device
-    hypothesis, reference = (
-        ngram_totals(side.lengths.to(device), max_order) for side in (pairs.hypotheses, pairs.references)
-    )
-    if max_order == 0:
-        return ChrfStatistics(hypothesis, hypothesis, reference)
-    matches = pair_matches(pairs.hypotheses, pairs.references, max_order)
-    return ChrfStatistics(matches, hypothesis * (reference > 0), reference)
+def aggregate_scores(metric: ChrfMetric, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
+    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
+
+    Args:
+        metric: without words.
+        hypotheses: any number of documents a group.
+        references: likewise; a hypothesis without any scores 0.
+    """
+    matches, hypothesis, reference = aggregate_matches(hypotheses, references, metric.char_order)
+    # The counts are all multiplied by the number of references, so precision and recall are those of the averages.
+    scores = metric.score(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
+    return scores * (torch.repeat_interleave(references.counts, hypotheses.counts) > 0).to(scores.device)
 
 
 def _fscore(precision: Tensor, recall: Tensor, factor: float, undefined: float) -> Tensor:

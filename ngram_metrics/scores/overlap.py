@@ -22,13 +22,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
-from ngram_metrics.counting.matches import ngram_totals, pair_matches
+from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.references import best_pair, pair_up
-from ngram_metrics.scores.statistics import score_dtype
+from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
+from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
 
 
 class OverlapStatistics(NamedTuple):
@@ -46,7 +45,7 @@ class OverlapStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OverlapMetric:
+class OverlapMetric(Metric):
     """N-gram overlap of one order, ``ngram``, at least 1.
 
     Raises:
@@ -65,29 +64,12 @@ class OverlapMetric:
         """The width of each field in a row."""
         return OverlapStatistics(None, None, None)
 
-    @property
-    def row_dtype(self) -> torch.dtype:
-        """The dtype of a row."""
-        return torch.int64
-
-    @property
-    def score_shape(self) -> tuple[int, ...]:
-        """The shape of one score."""
-        return ()
-
     def statistics(
         self, hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences
     ) -> OverlapStatistics:
         """Count, and keep the best reference; one row a sentence."""
         pairs = pair_up(hypotheses, references)
-        device = hypotheses.ids.device
-        counts = OverlapStatistics(
-            pair_matches(pairs.hypotheses, pairs.references, self.ngram)[:, -1],
-            *(
-                ngram_totals(side.lengths.to(device), self.ngram)[:, -1]
-                for side in (pairs.hypotheses, pairs.references)
-            ),
-        )
+        counts = self.pair_statistics(count_pairs(pairs, self.ngram))
         if pairs.sentence is None:
             return counts
         best = best_pair(self.score(counts), pairs)
@@ -99,6 +81,16 @@ class OverlapMetric:
         both = statistics.hypothesis_totals + statistics.reference_totals
         return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
 
-    def parts(self, statistics: OverlapStatistics) -> dict[str, Tensor]:
-        """Return the counts, each ``(...,)``."""
-        return dict(statistics._asdict())
+    def signature(self) -> dict[str, str]:
+        """Return the setting."""
+        return {"order": str(self.ngram)}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The one order."""
+        return (self.ngram,)
+
+    def pair_statistics(self, *counts: PairCounts) -> OverlapStatistics:
+        """Return the statistics of pairs."""
+        ((matches, *lengths),) = counts
+        return OverlapStatistics(matches[..., -1], *(ngram_totals(side, self.ngram)[..., -1] for side in lengths))

@@ -11,7 +11,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.scores.statistics import PairCounts
+
+#: The reference range of no sentence, see :func:`reference_range`.
+NO_REFERENCES = (-(1 << 62), 0)
 
 
 class Pairs(NamedTuple):
@@ -62,6 +67,15 @@ def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups 
     )
 
 
+def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
+    """Count the n-grams of the orders up to ``max_order``, which may be 0, that the sides of each pair share."""
+    device = pairs.hypotheses.ids.device
+    lengths = [side.lengths.to(device) for side in (pairs.hypotheses, pairs.references)]
+    if max_order == 0:
+        return PairCounts(lengths[0].new_zeros(len(lengths[0]), 0), *lengths)
+    return PairCounts(pair_matches(pairs.hypotheses, pairs.references, max_order), *lengths)
+
+
 def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     """Return the pair of the highest score of each sentence, the first of equally high ones.
 
@@ -83,6 +97,17 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     highest = score.new_full(shape, -1).scatter_reduce(0, sentence, score, "amax")
     candidate = torch.where(score == highest.gather(0, sentence), number, len(score))
     return number.new_full(shape, len(score)).scatter_reduce(0, sentence, candidate, "amin")
+
+
+def reference_range(references: DocumentGroups | PaddedReferences) -> Tensor:
+    """Return how many references the sentences have: ``[-fewest, most]`` int64, so that ranges join by the maximum."""
+    if isinstance(references, PaddedReferences):
+        counts = references.present.sum(1)
+    else:
+        counts = references.counts
+    if len(counts) == 0:
+        return torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu")
+    return torch.stack((-counts.amin(), counts.amax()))
 
 
 def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:

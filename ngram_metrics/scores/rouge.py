@@ -37,11 +37,18 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.longest_common_subsequence import subsequence_lengths
-from ngram_metrics.counting.matches import ngram_totals, pair_matches
+from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.counting.union_subsequence import union_subsequence_hits
-from ngram_metrics.scores.references import Pairs, best_pair, pair_up, references_of_sentences, sum_over_references
-from ngram_metrics.scores.statistics import score_dtype
+from ngram_metrics.scores.references import (
+    Pairs,
+    best_pair,
+    count_pairs,
+    pair_up,
+    references_of_sentences,
+    sum_over_references,
+)
+from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
 
 #: What may be asked for, and the order of n-grams, or the kind of subsequence, that it counts.
 ROUGE_KEYS: dict[str, int | str] = {
@@ -83,7 +90,7 @@ class RougeScores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RougeMetric:
+class RougeMetric(Metric):
     """ROUGE under fixed settings.
 
     Attributes:
@@ -100,11 +107,6 @@ class RougeMetric:
     def layout(self) -> RougeStatistics:
         """The width of each field in a row."""
         return RougeStatistics(*[len(self.variants)] * 3)
-
-    @property
-    def row_dtype(self) -> torch.dtype:
-        """The dtype of a row."""
-        return torch.int64
 
     @property
     def score_shape(self) -> tuple[int, ...]:
@@ -160,9 +162,33 @@ class RougeMetric:
         fmeasure = torch.where(product > 0, weighed / torch.where(product > 0, share, 1), 0)
         return torch.stack((precision, recall, fmeasure), -1)
 
-    def parts(self, statistics: Any) -> dict[str, Tensor]:
-        """Return the counts, each ``(..., keys)``."""
-        return dict(statistics._asdict())
+    def signature(self) -> dict[str, str]:
+        """Return the settings."""
+        fields = {"keys": ",".join(map(str, self.variants)), "multiref": self._several()}
+        return fields if self.alpha is None else {**fields, "alpha": f"{self.alpha:g}"}
+
+    def _several(self) -> str:
+        return self.reducer
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The order of the one key."""
+        if len(self.variants) > 1 or not isinstance(self.variants[0], int):
+            keys = [key for variant in self.variants for key, counted in ROUGE_KEYS.items() if counted == variant]
+            raise ValueError(f"the rouge keys are {keys}: expected one of 'rouge1' .. 'rouge9' to score pairs by")
+        return (self.variants[0],)
+
+    def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
+        """Return the statistics of pairs."""
+        ((matches, *lengths),) = counts
+        order = slice(matches.shape[-1] - 1, None)
+        return RougeStatistics(
+            matches[..., order], *(ngram_totals(side, matches.shape[-1])[..., order] for side in lengths)
+        )
+
+    def pair_score(self, statistics: Any) -> Tensor:
+        """Return F of each pair."""
+        return self.score(statistics)[..., 0, 2]
 
     def _reduce(self, counts: RougeStatistics, pairs: Pairs) -> Any:
         if pairs.sentence is None:
@@ -179,10 +205,8 @@ class RougeMetric:
         ``by_sentence`` are the counts of ``rougeLsum``, None where every document is one sentence: of one sentence
         against one, the union is the longest common subsequence itself.
         """
-        device = pairs.hypotheses.ids.device
-        lengths = [side.lengths.to(device) for side in (pairs.hypotheses, pairs.references)]
         longest = max([variant for variant in self.variants if isinstance(variant, int)] + [0])
-        ngrams = pair_matches(pairs.hypotheses, pairs.references, longest) if longest else None
+        ngrams, *lengths = count_pairs(pairs, longest)
         totals = [ngram_totals(length, longest) for length in lengths]
         whole: tuple[Any, ...] = ()
         if "L" in self.variants or ("Lsum" in self.variants and by_sentence is None):
@@ -190,7 +214,6 @@ class RougeMetric:
         columns: list[tuple[Any, ...]] = []
         for variant in self.variants:
             if isinstance(variant, int):
-                assert ngrams is not None
                 columns.append(tuple(counted[:, variant - 1] for counted in (ngrams, *totals)))
             else:
                 columns.append(whole if variant == "L" or by_sentence is None else by_sentence)
@@ -210,6 +233,9 @@ class MeanRougeMetric(RougeMetric):
     def row_dtype(self) -> torch.dtype:
         """The dtype of a row: it holds scores."""
         return torch.float64
+
+    def _several(self) -> str:
+        return "avg"
 
     def score(self, statistics: Any) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""

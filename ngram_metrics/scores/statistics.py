@@ -7,7 +7,8 @@ stored as one tensor; ``unpack`` gives the fields their names back.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeVar, get_args
+from abc import ABC, abstractmethod
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import torch
 from torch import Tensor
@@ -18,29 +19,70 @@ Average = Literal["micro", "macro", "none"]
 Statistics = TypeVar("Statistics", bound=tuple[Any, ...])
 
 
-class Metric(Protocol):
+class PairCounts(NamedTuple):
+    """What is counted of pairs of a hypothesis and a reference, whose leading dimensions broadcast.
+
+    Attributes:
+        matches: ``(..., orders)`` int64, for each order the sum over n-grams of the smaller count.
+        hypothesis_lengths: ``(...)`` int64, tokens.
+        reference_lengths: ``(...)`` int64, tokens.
+    """
+
+    matches: Tensor
+    hypothesis_lengths: Tensor
+    reference_lengths: Tensor
+
+
+class Metric(ABC):
     """A metric: two pure functions and the shape of what passes between them."""
 
     @property
+    @abstractmethod
     def layout(self) -> Any:
         """The statistics' type, each field holding its width in a row, or None for a number without a dimension."""
 
     @property
     def row_dtype(self) -> torch.dtype:
         """The dtype of a row: int64 for counts."""
+        return torch.int64
 
     @property
     def score_shape(self) -> tuple[int, ...]:
         """The shape of the score of one row; ``()`` for a number."""
+        return ()
 
+    @abstractmethod
     def statistics(self, hypotheses: Any, references: Any) -> Any:
         """Count: one row a sentence."""
 
+    @abstractmethod
     def score(self, statistics: Any) -> Tensor:
         """Take the formula: statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
     def parts(self, statistics: Any) -> dict[str, Tensor]:
-        """Return what the score is made of, by name."""
+        """Return what the score is made of, by name: the counts, each ``(..., width)``."""
+        return dict(statistics._asdict())
+
+    @abstractmethod
+    def signature(self) -> dict[str, str]:
+        """Return the settings that affect the score, in words."""
+
+    @property
+    @abstractmethod
+    def pair_orders(self) -> tuple[int, ...]:
+        """The longest order that is counted of pairs, for each kind of token: words, or characters and words.
+
+        Raises:
+            ValueError: the score of a pair is no function of n-gram matches, or no single number.
+        """
+
+    @abstractmethod
+    def pair_statistics(self, *counts: PairCounts) -> Any:
+        """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
+
+    def pair_score(self, statistics: Any) -> Tensor:
+        """Return one number for each pair, ``(...)`` in 0..1."""
+        return self.score(statistics)
 
 
 def check_average(average: str) -> None:

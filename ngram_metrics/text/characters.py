@@ -18,11 +18,13 @@ import torch
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.encoding import (
-    encode_ids_or_tokens,
     encode_padded,
+    encode_sentences,
     host_counts,
     number_tokens,
     pad_ids,
+    pad_signature,
+    refuse_missing_pad_id,
     refuse_text_options,
 )
 
@@ -73,12 +75,26 @@ class CharacterReader:
                 without ``pad_id``.
         """
         given = read(preds, target)
-        if isinstance(given, Sentences) and given.kind == "text":
-            return self._read_text(given, device)
-        refuse_text_options(given, lowercase=self.lowercase, whitespace=self.whitespace, word_order=self.words)
         if isinstance(given, PaddedSentences):
+            self._refuse_text_options(given)
             return CharacterBatch(*encode_padded(given, pad_ids(self.pad_id)))
-        return CharacterBatch(*encode_ids_or_tokens(given, preds, target, pad_ids(self.pad_id), device))
+        refuse_missing_pad_id(given, pad_ids(self.pad_id), preds, target)
+        return self.encode(given, device)
+
+    def encode(self, given: Sentences, device: torch.device) -> CharacterBatch:
+        """Turn what came through the door into characters; raises as :meth:`read`."""
+        if given.kind == "text":
+            return self._read_text(given, device)
+        self._refuse_text_options(given)
+        return CharacterBatch(*encode_sentences(given, pad_ids(self.pad_id), device))
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings that affect the score, in sacrebleu's words."""
+        fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
+        return {**fields, **pad_signature(self.pad_id)}
+
+    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
+        refuse_text_options(given, lowercase=self.lowercase, whitespace=self.whitespace, word_order=self.words)
 
     def _read_text(self, given: Sentences, device: torch.device) -> CharacterBatch:
         texts = given.hypotheses + given.references

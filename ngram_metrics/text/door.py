@@ -14,7 +14,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from itertools import accumulate, chain
 from typing import Any, Literal, NamedTuple
 
@@ -35,17 +36,24 @@ class Sentences(NamedTuple):
         hypotheses: one a sentence: ``str`` for text, else a list of tokens or a 1-D int64 tensor.
         references: all references, those of the first sentence first, in the same form.
         counts: how many references each sentence has, at least 1.
+        hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.rows`: how many hypotheses each row has;
+            ``counts`` may then be 0.
     """
 
     kind: Kind
     hypotheses: list[Any]
     references: list[Any]
     counts: list[int]
+    hypothesis_counts: list[int] | None = None
 
     def place(self, index: int) -> str:
         """Name a sentence for an error message; ``index`` runs over the hypotheses and then over the references."""
-        sentences = len(self.hypotheses)
-        return place(index, None) if index < sentences else place(index - sentences, self.counts)
+        first = len(self.hypotheses)
+        if self.hypothesis_counts is None:
+            return sentence_place(index) if index < first else grouped_place(index - first, self.counts)
+        if index < first:
+            return grouped_place(index, self.hypothesis_counts, "hypothesis", "row")
+        return grouped_place(index - first, self.counts, "reference", "row")
 
 
 class PaddedSentences(NamedTuple):
@@ -58,6 +66,11 @@ class PaddedSentences(NamedTuple):
 
     hypotheses: Tensor
     references: Tensor
+
+    @property
+    def kind(self) -> Kind:
+        """What all of them are."""
+        return "ids"
 
 
 def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
@@ -80,8 +93,8 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
         )
     # No sentence at all is of any kind; as text it agrees with all options.
     is_text = len(preds) == 0 or isinstance(preds[0], str)
-    hypotheses = _sentences(preds, is_text, None)
-    types = set() if is_text else _token_types(hypotheses, None)
+    hypotheses = checked_sentences(preds, is_text, sentence_place)
+    types = set() if is_text else token_types(hypotheses, sentence_place)
     if not is_text and not types:
         _refuse_ambiguous(target)
     several = [_references(item, is_text, tuple in types) for item in target]
@@ -92,23 +105,22 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
             f"sentence {index} has no reference: its item of target is {shortened(target[index])}; "
             f"one empty reference is written {[''] if is_text else [[]]}"
         )
-    references = _sentences(list(chain.from_iterable(several)), is_text, counts)
-    kind: Kind = "text" if is_text else _common_kind(types, _token_types(references, counts))
+    named = partial(grouped_place, counts=counts)
+    references = checked_sentences(list(chain.from_iterable(several)), is_text, named)
+    kind: Kind = "text" if is_text else common_kind(types, token_types(references, named))
     return Sentences(kind, hypotheses, references, counts)
 
 
-def place(index: int, counts: Sequence[int] | None) -> str:
-    """Name a sentence for an error message.
+def sentence_place(index: int) -> str:
+    """Name a hypothesis for an error message."""
+    return f"sentence {index}"
 
-    Args:
-        index: its number among the hypotheses, or, with ``counts``, among all references.
-        counts: how many references each sentence has.
-    """
-    if counts is None:
-        return f"sentence {index}"
+
+def grouped_place(index: int, counts: Sequence[int], one: str = "reference", group: str = "sentence") -> str:
+    """Name the document of an index, where groups have so many, for an error message."""
     ends = list(accumulate(counts))
-    sentence = bisect_right(ends, index)
-    return f"reference {index - ends[sentence] + counts[sentence]} of sentence {sentence}"
+    number = bisect_right(ends, index)
+    return f"{one} {index - ends[number] + counts[number]} of {group} {number}"
 
 
 def plain(given: Any, where: str) -> Any:
@@ -155,12 +167,12 @@ def _items(name: str, given: Any) -> list[Any]:
     return list(given)
 
 
-def _sentences(given: list[Any], is_text: bool, counts: list[int] | None) -> list[Any]:
-    """Check sentences: a str each for text, else a sequence of tokens or 1-D ids."""
+def checked_sentences(given: list[Any], is_text: bool, place: Callable[[int], str]) -> list[Any]:
+    """Check sentences: a str each for text, else a sequence of tokens or 1-D ids; ``place`` names one by its index."""
     types = set(map(type, given))
     if types <= ({str} if is_text else {list, tuple}):
         return given
-    return [_sentence(one, is_text, place(index, counts)) for index, one in enumerate(given)]
+    return [_sentence(one, is_text, place(index)) for index, one in enumerate(given)]
 
 
 def _sentence(given: Any, is_text: bool, where: str) -> Any:
@@ -210,8 +222,8 @@ def _refuse_ambiguous(target: list[Any]) -> None:
             )
 
 
-def _token_types(sentences: list[Any], counts: list[int] | None) -> set[type]:
-    """Return the types of all tokens; ``counts`` is given for references, to name one that holds no tokens."""
+def token_types(sentences: list[Any], place: Callable[[int], str]) -> set[type]:
+    """Return the types of all tokens; ``place`` names a sentence by its index, for one that holds no tokens."""
     tensors = [s for s in sentences if isinstance(s, Tensor)]
     lists = [s for s in sentences if not isinstance(s, Tensor)] if tensors else sentences
     types = set(map(type, chain.from_iterable(lists)))
@@ -219,13 +231,13 @@ def _token_types(sentences: list[Any], counts: list[int] | None) -> set[type]:
     if wrong:
         odd = next(i for i, s in enumerate(sentences) if not isinstance(s, Tensor) and any(type(t) in wrong for t in s))
         raise TypeError(
-            f"{place(odd, counts)} holds a {wrong[0].__name__} as a token: expected hashable tokens, or ids as "
+            f"{place(odd)} holds a {wrong[0].__name__} as a token: expected hashable tokens, or ids as "
             "integers or as one 1-D tensor"
         )
     return types | {int} if any(map(len, tensors)) else types
 
 
-def _common_kind(hypotheses: set[type], references: set[type]) -> Kind:
+def common_kind(hypotheses: set[type], references: set[type]) -> Kind:
     """Tell tokens from ids by the types of the tokens; a side without any token is of either kind."""
     kinds = [_kind_of_types(side) for side in (hypotheses, references)]
     if None not in kinds and kinds[0] != kinds[1]:

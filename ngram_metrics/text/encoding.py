@@ -21,7 +21,7 @@ from ngram_metrics.counting.token_batch import (
     ragged_from_ids,
 )
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
-from ngram_metrics.text.tokenizers import batch_tokenizer, shortened
+from ngram_metrics.text.tokenizers import batch_tokenizer, shortened, tokenizer_signature
 
 
 class Batch(NamedTuple):
@@ -63,12 +63,26 @@ class WordReader:
                 ``pad_id``; a token that is not hashable.
         """
         given = read(preds, target)
-        if isinstance(given, Sentences) and given.kind == "text":
-            return encode_sentences(self._tokenize(given), (), device)
-        refuse_text_options(given, tokenizer=self.tokenizer, lowercase=self.lowercase)
         if isinstance(given, PaddedSentences):
+            self._refuse_text_options(given)
             return Batch(*encode_padded(given, pad_ids(self.pad_id)))
-        return encode_ids_or_tokens(given, preds, target, pad_ids(self.pad_id), device)
+        refuse_missing_pad_id(given, pad_ids(self.pad_id), preds, target)
+        return self.encode(given, device)
+
+    def encode(self, given: Sentences, device: torch.device) -> Batch:
+        """Turn what came through the door into token ids; raises as :meth:`read`."""
+        if given.kind == "text":
+            return encode_sentences(self._tokenize(given), (), device)
+        self._refuse_text_options(given)
+        return encode_sentences(given, pad_ids(self.pad_id), device)
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings that affect the score, in words."""
+        case = "lc" if self.lowercase else "mixed"
+        return {"case": case, **tokenizer_signature(self.tokenizer), **pad_signature(self.pad_id)}
+
+    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
+        refuse_text_options(given, tokenizer=self.tokenizer, lowercase=self.lowercase)
 
     def _tokenize(self, given: Sentences) -> Sentences:
         texts = given.hypotheses + given.references
@@ -76,15 +90,16 @@ class WordReader:
             texts = list(map(str.lower, texts))
         tokens = list(batch_tokenizer(self.tokenizer)(texts, given.place))
         sentences = len(given.hypotheses)
-        return Sentences("tokens", tokens[:sentences], tokens[sentences:], given.counts)
+        return given._replace(kind="tokens", hypotheses=tokens[:sentences], references=tokens[sentences:])
 
 
 def refuse_text_options(given: Sentences | PaddedSentences, **options: Any) -> None:
     """Raise ValueError where an option for text was given together with tokens or ids."""
-    kind = given.kind if isinstance(given, Sentences) else "ids"
     for name, value in options.items():
         if value is not None and value is not False:
-            raise ValueError(f"{name} is an option for text, but the sentences are {kind}: expected one or the other")
+            raise ValueError(
+                f"{name} is an option for text, but the sentences are {given.kind}: expected one or the other"
+            )
 
 
 def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -105,9 +120,15 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
     return tuple(ids)
 
 
-def refuse_missing_pad_id(preds: Any, target: Any, dropped: tuple[int, ...]) -> None:
-    """Raise ValueError where a side is a padded tensor or array of ids and no padding is known."""
-    if not dropped and any(_is_padded(side) for side in (preds, target)):
+def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:
+    """Return the ids that are no tokens in words, for a signature."""
+    dropped = pad_ids(pad_id)
+    return {"pad": ",".join(map(str, dropped))} if dropped else {}
+
+
+def refuse_missing_pad_id(given: Sentences | PaddedSentences, dropped: tuple[int, ...], *sides: Any) -> None:
+    """Raise ValueError where a side was a padded tensor or array of ids and no padding is known."""
+    if given.kind != "text" and not dropped and any(map(_is_padded, sides)):
         raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are no tokens; none was given")
 
 
@@ -117,7 +138,7 @@ def _is_padded(side: Any) -> bool:
 
 def encode_padded(given: PaddedSentences, dropped: tuple[int, ...]) -> tuple[PaddedTokens, PaddedReferences]:
     """Close the gaps of padded ids; no step depends on data."""
-    refuse_missing_pad_id(given.hypotheses, given.references, dropped)
+    refuse_missing_pad_id(given, dropped, given.hypotheses, given.references)
     hypotheses, references = drop_ids(given.hypotheses, dropped), drop_ids(given.references, dropped)
     present = references.lengths > 0
     # Where all are missing, or the only one is empty, it is one empty reference: to raise would wait for the device.
@@ -125,16 +146,10 @@ def encode_padded(given: PaddedSentences, dropped: tuple[int, ...]) -> tuple[Pad
     return hypotheses, PaddedReferences(references, first)
 
 
-def encode_ids_or_tokens(
-    given: Sentences, preds: Any, target: Any, dropped: tuple[int, ...], device: torch.device
-) -> Batch:
-    """As :func:`encode_sentences`; rows of a padded tensor beside a list need ``dropped`` as two padded tensors do."""
-    refuse_missing_pad_id(preds, target, dropped)
-    return encode_sentences(given, dropped if given.kind == "ids" else (), device)
-
-
 def encode_sentences(given: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
-    """Number the tokens of hypotheses and references alike, and lay them end to end."""
+    """Number the tokens of hypotheses and references alike, and lay them end to end; of ids, leave out ``dropped``."""
+    if given.kind != "ids":
+        dropped = ()
     sentences = given.hypotheses + given.references
     tensors = [isinstance(sentence, Tensor) for sentence in sentences]
     if tensors and all(tensors):

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -31,15 +32,22 @@ from ngram_metrics.counting.token_batch import (
 )
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.encoding import (
-    encode_ids_or_tokens,
     encode_padded,
+    encode_sentences,
     host_counts,
     number_tokens,
     pad_ids,
+    pad_signature,
     refuse_missing_pad_id,
     refuse_text_options,
 )
-from ngram_metrics.text.tokenizers import batch_tokenizer, reads_text_as_it_is, shortened
+from ngram_metrics.text.tokenizers import (
+    batch_tokenizer,
+    callable_name,
+    reads_text_as_it_is,
+    shortened,
+    tokenizer_signature,
+)
 from ngram_metrics.text.words import ascii_text, ascii_words, porter_stemmer
 
 Documents = list[Sequence[Hashable]]
@@ -113,8 +121,38 @@ class RougeReader:
                 ``pad_id``; a callable that returned something of the wrong type, with the sentence.
         """
         given = read(preds, target)
-        if isinstance(given, Sentences) and given.kind == "text":
+        separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
+        if isinstance(given, PaddedSentences):
+            self._refuse_text_options(given)
+            batch = RougeBatch(*encode_padded(given, dropped))
+            return batch if separator is None else self._read_padded_sentences(given, batch, separator)
+        refuse_missing_pad_id(given, dropped, preds, target)
+        return self.encode(given, device)
+
+    def encode(self, given: Sentences, device: torch.device) -> RougeBatch:
+        """Turn what came through the door into token ids; raises as :meth:`read`."""
+        if given.kind == "text":
             return self._read_text(given, device)
+        self._refuse_text_options(given)
+        separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
+        if separator is not None and given.kind == "ids":
+            return self._read_separated(given, separator, dropped, device)
+        return RougeBatch(*encode_sentences(given, dropped, device))
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings that affect the score, in words; ``rule`` is rouge_score's own."""
+        rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
+        fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
+        fields |= {"tok": "rule"} if self.tokenizer is None else tokenizer_signature(self.tokenizer)
+        fields |= {"stem": "porter", "nltk": version("nltk")} if self.use_stemmer else {"stem": "no"}
+        if self.sentences:
+            splitter = self.sentence_splitter
+            fields["split"] = "lines" if splitter is None else callable_name(splitter)
+        if self.sentence_separator_id is not None:
+            fields["sep"] = str(self.sentence_separator_id)
+        return {**fields, **pad_signature(self.pad_id)}
+
+    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
         refuse_text_options(
             given,
             use_stemmer=self.use_stemmer,
@@ -122,13 +160,6 @@ class RougeReader:
             tokenizer=self.tokenizer,
             sentence_splitter=self.sentence_splitter,
         )
-        separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
-        if isinstance(given, PaddedSentences):
-            batch = RougeBatch(*encode_padded(given, dropped))
-            return batch if separator is None else self._read_padded_sentences(given, batch, separator)
-        if separator is not None and given.kind == "ids":
-            return self._read_separated(given, preds, target, separator, device)
-        return RougeBatch(*encode_ids_or_tokens(given, preds, target, dropped, device))
 
     def _read_text(self, given: Sentences, device: torch.device) -> RougeBatch:
         texts = given.hypotheses + given.references
@@ -153,10 +184,8 @@ class RougeReader:
         return _batch(given, number_tokens(self._words(texts, given.place), device, given.place), sentences, counts)
 
     def _read_separated(
-        self, given: Sentences, preds: Any, target: Any, separator: int, device: torch.device
+        self, given: Sentences, separator: int, dropped: tuple[int, ...], device: torch.device
     ) -> RougeBatch:
-        dropped = pad_ids(self.pad_id)
-        refuse_missing_pad_id(preds, target, dropped)
         split = [_parts(document, separator, dropped) for document in given.hypotheses + given.references]
         counts = list(map(len, split))
         sentences = number_tokens(list(chain.from_iterable(split)), device, given.place)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
+from importlib.metadata import version
 from typing import Any
 
 from ngram_metrics.text.words import unicode_words
@@ -66,6 +67,27 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
         f"tokenizer is a {type(tokenizer).__name__}: expected None, one of {_names()}, "
         "a callable from a str to a sequence of tokens, or a Hugging Face tokenizer"
     )
+
+
+def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
+    """Return the name of a tokenizer and the version of the package it comes from, for a signature."""
+    if tokenizer is None or tokenizer == "unicode":
+        return {"tok": "none" if tokenizer is None else "unicode"}
+    if isinstance(tokenizer, str):
+        return {"tok": tokenizer, "sacrebleu": version("sacrebleu")}
+    if _is_of_tokenizers(tokenizer):
+        return {"tok": callable_name(tokenizer), "tokenizers": version("tokenizers")}
+    if hasattr(tokenizer, "convert_ids_to_tokens"):
+        path = getattr(tokenizer, "name_or_path", "")
+        name = f"{callable_name(tokenizer)}[{path}]" if path else callable_name(tokenizer)
+        return {"tok": name, "transformers": version("transformers")}
+    return {"tok": callable_name(tokenizer)}
+
+
+def callable_name(given: Any) -> str:
+    """Return the qualified name of a function, or of the class of another callable."""
+    named = given if hasattr(given, "__qualname__") else type(given)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def _split_at_whitespace(texts: Sequence[str], place: Place) -> list[list[str]]:

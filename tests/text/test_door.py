@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.text.door import PaddedSentences, Sentences, place, read
+from ngram_metrics.text.door import PaddedSentences, Sentences, read
 
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
@@ -269,12 +269,27 @@ def test_a_sentence_that_is_too_long_for_a_message_is_cut():
 @pytest.mark.parametrize(
     ("index", "counts", "name"),
     [
-        (3, None, "sentence 3"),
-        (0, [1, 2], "reference 0 of sentence 0"),
-        (1, [1, 2], "reference 0 of sentence 1"),
-        (2, [1, 2], "reference 1 of sentence 1"),
-        (2, [2, 1], "reference 0 of sentence 1"),
+        (1, [1, 2], "sentence 1"),
+        (2, [1, 2], "reference 0 of sentence 0"),
+        (3, [1, 2], "reference 0 of sentence 1"),
+        (4, [1, 2], "reference 1 of sentence 1"),
+        (4, [2, 1], "reference 0 of sentence 1"),
     ],
 )
-def test_places_are_counted_from_zero(index, counts, name):
-    assert place(index, counts) == name
+def test_places_are_counted_from_zero_hypotheses_first(index, counts, name):
+    assert Sentences("text", ["a", "b"], ["c"] * sum(counts), counts).place(index) == name
+
+
+@pytest.mark.parametrize(
+    ("index", "name"),
+    [
+        (0, "hypothesis 0 of row 1"),
+        (1, "hypothesis 1 of row 1"),
+        (2, "hypothesis 0 of row 2"),
+        (3, "reference 0 of row 0"),
+        (4, "reference 0 of row 2"),
+        (5, "reference 1 of row 2"),
+    ],
+)
+def test_places_in_rows_skip_empty_rows(index, name):
+    assert Sentences("text", ["a"] * 3, ["b"] * 3, [1, 0, 2], [0, 2, 1]).place(index) == name

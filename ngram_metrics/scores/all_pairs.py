@@ -1,0 +1,91 @@
+"""The score of every hypothesis against every reference of its group, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
+from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.scores.statistics import Metric, PairCounts
+
+#: Hypotheses and references as one kind of token; the same object twice where the ones are the others.
+Side = tuple[DocumentGroups, DocumentGroups]
+
+
+class ScoreBlock(NamedTuple):
+    """Scores of some hypotheses; where a group has fewer documents than another, any number stands for a missing one.
+
+    Attributes:
+        groups: the first group and the one past the last.
+        rows: the first hypothesis in each of these groups and the one past the last; only a single group is cut.
+        scores: ``(groups, rows, references)`` in 0..1.
+    """
+
+    groups: tuple[int, int]
+    rows: tuple[int, int]
+    scores: Tensor
+
+
+def score_blocks(metric: Metric, kinds: Sequence[Side]) -> Iterator[ScoreBlock]:
+    """Score all pairs; no more is held at a time than a block of them.
+
+    Args:
+        metric: the formula.
+        kinds: the same documents as each kind of token that ``metric.pair_orders`` names.
+
+    Yields:
+        Blocks that cover all groups, in order.
+
+    Raises:
+        ValueError: the metric has no score of pairs, see :attr:`Metric.pair_orders`.
+    """
+    orders = metric.pair_orders
+    # The first kind says where blocks are cut; where it counts nothing, as in chrF of words alone, order 1 does.
+    for block in all_pairs_matches(*kinds[0], max(1, orders[0])):
+        lengths = block.hypothesis_lengths.unsqueeze(2), block.reference_lengths.unsqueeze(1)
+        counts = [PairCounts(block.matches[..., : orders[0]], *lengths)]
+        for kind, order in zip(kinds[1:], orders[1:], strict=True):
+            counts.append(_counts_of(kind, order, block))
+        yield ScoreBlock(block.groups, block.rows, metric.pair_score(metric.pair_statistics(*counts)))
+
+
+def pair_scores(metric: Metric, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
+    """Score all pairs, at least one group.
+
+    Args:
+        metric: the formula.
+        kinds: as for :func:`score_blocks`.
+
+    Returns:
+        ``(groups, hypotheses, references)`` where all groups have as many documents, else for each group
+        ``(hypotheses, references)``.
+    """
+    hypotheses, references = kinds[0]
+    shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
+    parts: list[list[Tensor]] = [[] for _ in shapes]
+    for block in score_blocks(metric, kinds):
+        for group, scores in zip(range(*block.groups), block.scores, strict=True):
+            height, width = shapes[group]
+            parts[group].append(scores[: height - block.rows[0], :width])
+    matrices = [torch.cat(part) for part in parts]
+    return torch.stack(matrices) if len(set(shapes)) == 1 else matrices
+
+
+def _counts_of(kind: Side, order: int, cut: MatchBlock) -> PairCounts:
+    """Count the pairs of a block of another kind of token, in the shape of that block."""
+    hypotheses = kind[0].slice(*cut.groups)
+    references = hypotheses if kind[1] is kind[0] else kind[1].slice(*cut.groups)
+    if cut.groups[1] - cut.groups[0] == 1:
+        tokens = hypotheses.tokens.slice(*cut.rows)
+        hypotheses = DocumentGroups(tokens, torch.full_like(hypotheses.counts, tokens.documents))
+    matches = cut.matches.new_zeros(*cut.matches.shape[:-1], order)
+    for block in all_pairs_matches(hypotheses, references, order):
+        height, width = block.matches.shape[1:3]
+        matches[slice(*block.groups), block.rows[0] : block.rows[0] + height, :width] = block.matches
+    device = matches.device
+    lengths = hypotheses.padded_lengths().to(device), references.padded_lengths().to(device)
+    return PairCounts(matches, lengths[0].unsqueeze(2), lengths[1].unsqueeze(1))

@@ -1,0 +1,144 @@
+"""Rows of documents: for each row any number of hypotheses and any number of references, all to be compared.
+
+A batch is a sequence of rows, or of ids one padded tensor ``(rows, documents, width)``. A row is a sequence of
+documents, text, tokens or ids as :mod:`ngram_metrics.text.door` tells them apart, or of ids one padded tensor
+``(documents, width)``. A document of a padded tensor that is all padding is an empty document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from itertools import chain
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.text.door import Sentences, checked_sentences, common_kind, plain, token_types
+from ngram_metrics.text.encoding import host_counts, pad_ids, refuse_missing_pad_id
+from ngram_metrics.text.tokenizers import shortened
+
+
+class RowReader(Protocol):
+    """A reader of any metric."""
+
+    @property
+    def pad_id(self) -> int | Sequence[int] | None:
+        """The id or ids that are no tokens."""
+
+    def encode(self, given: Sentences, device: torch.device) -> Any:
+        """Turn documents into token ids."""
+
+
+class Rows(NamedTuple):
+    """All documents of a batch of rows.
+
+    Attributes:
+        documents: hypotheses and references; no references where they are the hypotheses.
+        same: whether the references are the hypotheses.
+    """
+
+    documents: Sentences
+    same: bool
+
+
+def read_rows(
+    reader: RowReader, hypotheses: Any, references: Any, device: torch.device
+) -> list[tuple[DocumentGroups, DocumentGroups]]:
+    """Read rows of documents.
+
+    Args:
+        reader: how a document is read.
+        hypotheses: the rows.
+        references: as many rows; the same object, or the same texts, are read once.
+        device: where text, tokens and lists of ids are counted; tensors are counted where they lie.
+
+    Returns:
+        Hypotheses and references, in groups of a row, for each kind of token that the reader makes: words, or
+        characters and, where it makes them, words. The same object twice where the ones are the others.
+
+    Raises:
+        TypeError, ValueError: no rows, different numbers of rows, a str where a row is due, documents that cannot be
+            read, padded ids without ``pad_id``.
+    """
+    rows = _rows(hypotheses, references)
+    documents = rows.documents
+    assert documents.hypothesis_counts is not None
+    padded = (side for given in (hypotheses, references) for side in _padded(given))
+    refuse_missing_pad_id(documents, pad_ids(reader.pad_id), *padded)
+    batch = reader.encode(documents, device)
+    kinds = [(batch.hypotheses, batch.references)]
+    if getattr(batch, "hypothesis_words", None) is not None:
+        kinds.append((batch.hypothesis_words, batch.reference_words))
+    counts = host_counts(documents.hypothesis_counts)
+    grouped = [(DocumentGroups(tokens, counts), several) for tokens, several in kinds]
+    return [(own, own if rows.same else other) for own, other in grouped]
+
+
+def _rows(hypotheses: Any, references: Any) -> Rows:
+    same = references is hypotheses
+    given = [_split(hypotheses, "hypotheses")]
+    given += given if same else [_split(references, "references")]
+    if not (len(given[0]) and len(given[1])):
+        raise ValueError("hypotheses and references must be non-empty: expected at least one row")
+    if len(given[0]) != len(given[1]):
+        raise ValueError(
+            f"hypotheses has {len(given[0])} rows and references has {len(given[1])}: expected the same batch size"
+        )
+    first = next(chain.from_iterable(chain(*given)), "")
+    is_text = isinstance(first, str)
+    flat = [list(chain.from_iterable(side)) for side in given]
+    counts = [list(map(len, side)) for side in given]
+    # Compared only where both sides are text throughout: arrays, which are refused below, have no single truth value.
+    all_text = is_text and all(isinstance(one, str) for one in chain.from_iterable(flat))
+    same = same or (all_text and flat[0] == flat[1] and counts[0] == counts[1])
+    if same:
+        flat[1], counts[1] = [], [0] * len(given[0])
+    # A name for each document before anything is known of it.
+    unread = Sentences("text", flat[0], flat[1], counts[1], counts[0])
+
+    def reference_place(index: int) -> str:
+        return unread.place(len(flat[0]) + index)
+
+    checked = [
+        checked_sentences(flat[0], is_text, unread.place),
+        checked_sentences(flat[1], is_text, reference_place),
+    ]
+    if is_text:
+        kind = unread.kind
+    else:
+        kind = common_kind(token_types(checked[0], unread.place), token_types(checked[1], reference_place))
+    return Rows(unread._replace(kind=kind, hypotheses=checked[0], references=checked[1]), same)
+
+
+def _split(given: Any, name: str) -> list[list[Any]]:
+    """Return the documents of each row."""
+    given = plain(given, name)
+    if isinstance(given, Tensor) and given.dim() != 3:
+        raise ValueError(f"{name} has shape {tuple(given.shape)}: expected (rows, documents, width)")
+    if not _is_row(given):
+        raise TypeError(f"{name} is a {type(given).__name__}: expected a sequence of rows")
+    rows = []
+    for index, row in enumerate(given):
+        row = plain(row, f"row {index} of {name}")
+        if not _is_row(row):
+            raise TypeError(
+                f"row {index} of {name} is a {type(row).__name__}, {shortened(row)}: expected a sequence of documents"
+            )
+        if isinstance(row, Tensor) and row.dim() != 2:
+            raise ValueError(
+                f"row {index} of {name} is a tensor of shape {tuple(row.shape)}: expected (documents, width)"
+            )
+        rows.append(list(row))
+    return rows
+
+
+def _is_row(given: Any) -> bool:
+    return hasattr(given, "__len__") and not isinstance(given, (str, bytes, Mapping, Set))
+
+
+def _padded(given: Any) -> list[Any]:
+    """Return what in a batch may be padded: all of it, or rows of it."""
+    return [given, *(row for row in given if isinstance(row, (Tensor, np.ndarray)))]
