@@ -68,7 +68,7 @@ class _Face(ignite_metrics.Metric):
         self.reader, self.metric, self.average = reader, metric, cast(Average, average)
         self.confidence = confidence
         self._keeps_rows = average == "none" or confidence is not None
-        self._settings = settings_digest(type(self).__name__, reader, metric, average)
+        self._settings = settings_digest(type(self).__name__, reader, metric, average, self._keeps_rows)
         # ignite would hand over (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform=output_transform, device=device, skip_unrolling=True)
 

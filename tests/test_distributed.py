@@ -1,8 +1,9 @@
-"""Two real processes count as one: uneven shards, a rank without data, settings that differ.
+"""Two and four real processes count as one: uneven shards, a rank without data, settings that differ.
 
 Both frameworks share one process group, so that the processes are started once; what they do is in metrics/ranks.py.
 """
 
+import multiprocessing
 from pathlib import Path
 from typing import Any
 
@@ -10,40 +11,76 @@ import pytest
 import torch
 import torch.multiprocessing
 from metrics import ranks
-from metrics.cases import TEXT, Batch, Case, assert_same, each_metric, scores_of
+from metrics.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 
-from ngram_metrics.ignite import Bleu as IgniteBleu
-
-RANKS = range(ranks.WORLD_SIZE)
+#: What each rank wrote down, for each number of ranks.
+Results = dict[int, list[dict[str, Any]]]
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What each rank wrote down."""
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder: Path = tmp_path_factory.mktemp("ranks")
-    torch.multiprocessing.spawn(ranks.run, (folder,), nprocs=ranks.WORLD_SIZE)
-    return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in RANKS]
+    # Processes forked from one that has imported all this start in a fraction of the time.
+    multiprocessing.set_forkserver_preload(["ignite.engine", "ngram_metrics.ignite", "lightning.pytorch"])
+    torch.multiprocessing.start_processes(
+        ranks.run, (folder,), nprocs=max(ranks.WORLD_SIZES), start_method="forkserver"
+    )
+    return {
+        size: [torch.load(folder / f"{size}-{rank}.pt", weights_only=True) for rank in range(size)]
+        for size in ranks.WORLD_SIZES
+    }
 
 
-def _shards(name: str, batches: tuple[Batch, ...]) -> list[tuple[Batch, ...]]:
-    return [batches[shard] for shard in ranks.SHARDS[name]]
+def _flat(shards: list[list[Batch]]) -> list[Batch]:
+    """All batches, rank by rank."""
+    return [batch for shard in shards for batch in shard]
 
 
-each_sharding = pytest.mark.parametrize("sharding", ranks.SHARDS)
+def _shards(size: int, sharding: str, batches: tuple[Batch, ...]) -> list[list[Batch]]:
+    return [ranks.chosen(batches, numbers) for numbers in ranks.SHARDS[size][sharding]]
 
 
-def test_there_are_two_ranks(results: list[dict[str, Any]]):
-    assert [one["world_size"] for one in results] == [2, 2]
+each_size = pytest.mark.parametrize("size", sorted(ranks.WORLD_SIZES))
+each_sharding = pytest.mark.parametrize(
+    ("size", "sharding"),
+    [
+        pytest.param(size, sharding, id=f"{size} ranks, {sharding}")
+        for size in sorted(ranks.SHARDS)
+        for sharding in ranks.SHARDS[size]
+    ],
+)
+each_ignite = pytest.mark.parametrize("name", ranks.IGNITE)
 
 
-@each_sharding
-@each_metric
+def _metrics(sharded: bool) -> pytest.MarkDecorator:
+    """Each number of ranks, perhaps each sharding, with each metric and average that it is run for."""
+    return pytest.mark.parametrize(
+        ("size", "sharding", "case", "average") if sharded else ("size", "case", "average"),
+        [
+            pytest.param(*where, case, average, id=f"{size} ranks, {case.name}-{average}, {where[-1]}")
+            for size in sorted(ranks.SHARDS)
+            for where in ([(size, sharding) for sharding in ranks.SHARDS[size]] if sharded else [(size,)])
+            for case in ranks.CASES_OF[size]
+            for average in case.averages
+        ],
+    )
+
+
+each_sharded_metric, each_metric = _metrics(sharded=True), _metrics(sharded=False)
+
+
+@each_size
+def test_there_are_as_many_ranks_as_asked_for(results: Results, size: int):
+    assert [one["world_size"] for one in results[size]] == [size] * size
+
+
+@each_sharded_metric
 def test_every_rank_computes_the_value_of_one_process(
-    results: list[dict[str, Any]], case: Case, average: str, sharding: str
+    results: Results, case: Case, average: str, size: int, sharding: str
 ):
-    batches = [batch for shard in _shards(sharding, case.batches) for batch in shard]
-    for rank in RANKS:
-        result = results[rank][f"{sharding}/{case.name}-{average}"]
+    batches = _flat(_shards(size, sharding, case.batches))
+    for of_rank in results[size]:
+        result = of_rank[f"{sharding}/{case.name}-{average}"]
         if batches:
             expected = case.value(average, batches)
             if case.has_details:
@@ -58,24 +95,21 @@ def test_every_rank_computes_the_value_of_one_process(
         assert_same(result["again"], result["value"])
 
 
-@each_sharding
-@each_metric
-def test_a_rank_goes_on_from_its_own_states(results: list[dict[str, Any]], case: Case, average: str, sharding: str):
-    another = case.batches[:1]
-    batches = [batch for shard in _shards(sharding, case.batches) for batch in (*shard, *another)]
-    expected = case.value(average, batches)
-    for rank in RANKS:
-        result = results[rank][f"{sharding}/{case.name}-{average}"]
+@each_sharded_metric
+def test_a_rank_goes_on_from_its_own_states(results: Results, case: Case, average: str, size: int, sharding: str):
+    shards = _shards(size, sharding, case.batches)
+    expected = case.value(average, _flat([[*shard, case.batches[0]] for shard in shards]))
+    for of_rank in results[size]:
+        result = of_rank[f"{sharding}/{case.name}-{average}"]
         assert_same(result["after another batch"], expected)
         assert result["after"] == result["local"]
 
 
-@each_sharding
-@each_metric
-def test_only_a_rank_without_data_warns(results: list[dict[str, Any]], case: Case, average: str, sharding: str):
-    for rank in RANKS:
-        warned = results[rank][f"{sharding}/{case.name}-{average}"]["warnings"]
-        if _shards(sharding, case.batches)[rank]:
+@each_sharded_metric
+def test_only_a_rank_never_updated_warns(results: Results, case: Case, average: str, size: int, sharding: str):
+    for of_rank, shard in zip(results[size], _shards(size, sharding, case.batches), strict=True):
+        warned = of_rank[f"{sharding}/{case.name}-{average}"]["warnings"]
+        if shard:
             assert warned == []
         else:
             assert len(warned) == 1
@@ -83,54 +117,118 @@ def test_only_a_rank_without_data_warns(results: list[dict[str, Any]], case: Cas
 
 
 @each_metric
-def test_sync_on_step(results: list[dict[str, Any]], case: Case, average: str):
-    expected = case.value(average, case.batches[:2])
-    for rank in RANKS:
-        for value in results[rank][f"on step/{case.name}-{average}"]:
-            assert_same(value, expected)
+def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Results, case: Case, average: str, size: int):
+    of_ranks = [ranks.chosen(case.batches, numbers) for numbers in ranks.STEPS[size]]
+    expected = [case.value(average, list(step)) for step in zip(*of_ranks, strict=True)]
+    expected.append(case.value(average, _flat(of_ranks)))
+    for of_rank in results[size]:
+        for value, wanted in zip(of_rank[f"on step/{case.name}-{average}"], expected, strict=True):
+            assert_same(value, wanted)
 
 
-def _ignite_value(settings: dict[str, Any], batches: list[Batch]) -> Any:
-    metric = IgniteBleu(**settings)
+@each_metric
+def test_without_sync_a_rank_computes_its_own_value_and_waits_for_nobody(
+    results: Results, case: Case, average: str, size: int
+):
+    for rank, of_rank in enumerate(results[size]):
+        result = of_rank[f"alone/{case.name}-{average}"]
+        assert_same(result["value"], case.value(average, ranks.chosen(case.batches, [rank % len(case.batches)])))
+        assert result["collectives"] == {}
+
+
+#: Gathers and barriers of one compute of the torchmetrics faces, at most; docs/distributed.md says so.
+_MOST_GATHERS, _MOST_BARRIERS = 16, 10
+
+
+@each_metric
+def test_a_compute_calls_as_many_collectives_for_200_sentences_as_for_none(
+    results: Results, case: Case, average: str, size: int
+):
+    name = f"{case.name}-{average}"
+    calls = results[size][0][f"collectives/{name}"]
+    assert set(calls) == {"all_gather", "barrier"}
+    assert calls["all_gather"] <= _MOST_GATHERS
+    assert calls["barrier"] <= _MOST_BARRIERS
+    for of_rank in results[size]:
+        assert of_rank[f"collectives/{name}"] == calls
+        for sharding in ranks.SHARDS[size]:
+            assert of_rank[f"{sharding}/{name}"]["collectives"] == calls
+
+
+@each_size
+@each_ignite
+def test_a_compute_of_ignite_calls_as_many_collectives_for_200_sentences_as_for_a_few(
+    results: Results, name: str, size: int
+):
+    calls = {"all_reduce": 3, "all_gather": 2} if name.endswith("none") else {"all_reduce": 3}
+    for of_rank in results[size]:
+        assert of_rank[f"collectives/ignite-{name}"] == calls
+        for sharding, shards in ranks.SHARDS[size].items():
+            if any(shards):  # without data there is nothing to gather
+                assert of_rank[f"{sharding}/ignite-{name}"]["collectives"] == calls
+
+
+@each_size
+def test_collectives_of_a_metric_that_gathers_each_sentence_are_all_counted(results: Results, size: int):
+    for of_rank in results[size]:
+        assert of_rank["collectives/torchmetrics"]["all_gather"] == 3 * 10
+
+
+def _ignite_value(name: str, batches: list[Batch]) -> Any:
+    metric = ranks.ignite_metric(name)
     for batch in batches:
         metric.update(batch)
-    return metric.compute()
+    return ranks.ignite_value(metric)
 
 
-each_ignite = pytest.mark.parametrize("average", ranks.IGNITE_SETTINGS)
+def _assert_same_in_ignite(value: Any, expected: Any) -> None:
+    """Equal words, or equal numbers to 1e-12."""
+    if isinstance(expected, str):
+        assert value == expected
+    else:
+        assert_same(value, expected)
 
 
 @each_sharding
 @each_ignite
-def test_ignite(results: list[dict[str, Any]], average: str, sharding: str):
-    settings = ranks.IGNITE_SETTINGS[average]
-    shards = _shards(sharding, TEXT)
-    batches = [batch for shard in shards for batch in shard]
-    continued = _ignite_value(settings, [batch for shard in shards for batch in (*shard, TEXT[0])])
-    for rank in RANKS:
-        result = results[rank][f"{sharding}/ignite-{average}"]
-        if batches:
-            expected = _ignite_value(settings, batches)
-        else:
-            expected = "Bleu must have at least one example before it can be computed." if average == "macro" else 0.0
-        if isinstance(expected, str):
-            assert result["value"] == expected
-        else:
-            assert_same(result["value"], expected)
-            assert_same(result["again"], expected)
-        assert_same(result["after another batch"], continued)
-        assert_same(result["loaded, after another batch"], continued)
+def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, name: str, size: int, sharding: str):
+    shards = _shards(size, sharding, TEXT)
+    expected = _ignite_value(name, _flat(shards))
+    continued = _ignite_value(name, _flat([[*shard, TEXT[0]] for shard in shards]))
+    for of_rank in results[size]:
+        result = of_rank[f"{sharding}/ignite-{name}"]
+        _assert_same_in_ignite(result["value"], expected)
+        _assert_same_in_ignite(result["again"], expected)
+        _assert_same_in_ignite(result["after another batch"], continued)
+        _assert_same_in_ignite(result["loaded, after another batch"], continued)
 
 
+@each_size
 @each_ignite
-def test_ignite_attached(results: list[dict[str, Any]], average: str):
-    expected = _ignite_value(ranks.IGNITE_SETTINGS[average], list(TEXT))
-    for rank in RANKS:
-        assert results[rank][f"attached/{average}"] == pytest.approx(float(expected), abs=1e-12, rel=0)
+def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(results: Results, name: str, size: int):
+    expected = _ignite_value(name, _flat(_shards(size, next(iter(ranks.SHARDS[size])), TEXT)))
+    if isinstance(expected, torch.Tensor) and expected.dim() == 0:
+        expected = expected.item()  # as an engine reports one number
+    for of_rank in results[size]:
+        assert_same(of_rank[f"attached/{name}"], expected)
 
 
+@each_size
 @pytest.mark.parametrize("difference", ranks.UNLIKE_RANKS)
-def test_ranks_of_other_settings_raise(results: list[dict[str, Any]], difference: str):
-    for rank in RANKS:
-        error = results[rank]["unlike"][difference]
+def test_ranks_of_other_settings_raise(results: Results, difference: str, size: int):
+    for of_rank in results[size]:
+        error = of_rank["unlike"][difference]
         assert error.startswith("ValueError: the ranks hold metrics of different settings: expected the same"), error
+
+
+def test_every_rank_of_a_trainer_computes_the_value_of_one_process(results: Results):
+    fit = [ranks.TRAINER_VALIDATION["fit"], ranks.TRAINER_TRAINING]
+    expected = []
+    for shards in [*fit, *fit, ranks.TRAINER_VALIDATION["validate"]]:
+        collection = ranks.collection()
+        collection.update(*joined(_flat([ranks.chosen(TEXT, numbers) for numbers in shards])))
+        expected.append(collection.compute())
+    for of_rank in results[2]:
+        assert_same(of_rank["trainer"]["values"], expected)
+        for logged, values in zip(of_rank["trainer"]["logged"], (expected[2], expected[4]), strict=True):
+            assert float(logged) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)

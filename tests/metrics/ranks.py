@@ -4,32 +4,60 @@ Every process writes down what it got, and the tests look at it.
 """
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import ignite.distributed as idist
 import torch
 import torchmetrics
+import torchmetrics.text
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
-from metrics.cases import CASES, TEXT, Batch, Case
+from metrics.cases import CASES, TEXT, Batch, Case, joined
+from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
-from ngram_metrics.ignite import Bleu as IgniteBleu
+from ngram_metrics import ignite as faces
 
-WORLD_SIZE = 2
-#: Which batches each rank sees.
-SHARDS: dict[str, tuple[slice, slice]] = {
-    "uneven": (slice(0, 2), slice(2, 3)),
-    "the second rank empty": (slice(0, 3), slice(0, 0)),
-    "the first rank empty": (slice(0, 0), slice(0, 3)),
-    "both ranks empty": (slice(0, 0), slice(0, 0)),
+#: The processes are started once: all of them meet, then fewer.
+WORLD_SIZES = (4, 2)
+#: The number of a batch without a sentence.
+NOTHING = -1
+#: For each number of ranks: the batches of each rank, by number, in the order of updates.
+SHARDS: dict[int, dict[str, tuple[tuple[int, ...], ...]]] = {
+    2: {
+        "uneven": ((0, 1), (2,)),
+        "the second never updated": ((0, 1, 2), ()),
+        "the first updated with nothing": ((NOTHING,), (2, 0)),
+        "none updated": ((), ()),
+    },
+    4: {"uneven, one never updated, one updated with nothing": ((), (2, 0), (NOTHING,), (0, 1, 2))},
 }
-IGNITE_SETTINGS: dict[str, dict[str, Any]] = {
-    "macro": {"smooth": "smooth1"},
-    "micro": {"average": "micro", "ngram": 2},
+#: The batch of each rank in the steps of `forward`.
+STEPS: dict[int, tuple[tuple[int, ...], ...]] = {2: ((0, 2), (1, NOTHING)), 4: ((2,), (NOTHING,), (1,), (0,))}
+#: How many sentences each rank counts, 200 in all, to see that they cost no more collectives than a few.
+SENTENCES = {2: (150, 50), 4: (150, 0, 25, 25)}
+#: Metrics of ignite: class and settings.
+IGNITE: dict[str, tuple[str, dict[str, Any]]] = {
+    "Bleu-macro": ("Bleu", {"smooth": "smooth1"}),
+    "Bleu-micro": ("Bleu", {"average": "micro", "ngram": 2}),
+    "Rouge": ("Rouge", {"variants": [1, 2, "L"], "alpha": 0.5}),
+    "RougeN": ("RougeN", {"ngram": 2, "multiref": "best"}),
+    "RougeL": ("RougeL", {"alpha": 0.5}),
+    **{
+        f"{name}-{average}": (name, {"average": average, **options})
+        for name, options in (
+            ("ROUGEScore", {"rouge_keys": ("rouge2", "rougeL")}),
+            ("ChrF", {"char_order": 3}),
+            ("NgramOverlap", {"ngram": 2}),
+        )
+        for average in ("micro", "macro", "none")
+    },
 }
 #: Two metrics that differ so that their ranks must not be added up.
 UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -40,39 +68,102 @@ UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "micro and macro": ({"average": "micro"}, {"average": "macro"}),
     "none and macro": ({"average": "none"}, {"average": "macro"}),
 }
+#: What one sync does has nothing to do with how the sentences were read: with four ranks, slow to meet, text is enough.
+CASES_OF = {2: CASES, 4: tuple(case for case in CASES if case.batches is TEXT)}
+#: Under Lightning's Trainer: as many training steps on each rank, for they wait for one another, and uneven validation.
+#: A rank without any batch would run no hook of the epoch, and the others wait for it: it gets one without sentences.
+TRAINER_TRAINING = ((0, 1), (2, 0))
+TRAINER_VALIDATION = {"fit": ((0, 1), (2,)), "validate": ((NOTHING,), (0, 1, 2))}
+#: The metric that Lightning computes and logs.
+TRAINER_ALONE = "ChrF-text-macro"
+#: All by which processes exchange data or wait for one another.
+_COLLECTIVES = (
+    *("all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single"),
+    *("barrier", "monitored_barrier", "broadcast", "broadcast_object_list", "gather", "gather_object", "reduce"),
+    *("reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "recv", "isend", "irecv"),
+)
+
+
+def chosen(batches: Sequence[Batch], numbers: Sequence[int]) -> list[Batch]:
+    """The batches of these numbers."""
+    preds, target = batches[0]
+    return [(preds[:0], target[:0]) if number == NOTHING else batches[number] for number in numbers]
+
+
+def collection() -> MetricCollection:
+    """Every metric in every average, for text."""
+    return MetricCollection(
+        {
+            f"{case.name}-{average}": case.make(average)
+            for case in CASES
+            if case.batches is TEXT
+            for average in case.averages
+        }
+    )
+
+
+def ignite_metric(name: str) -> Any:
+    kind, settings = IGNITE[name]
+    return getattr(faces, kind)(**settings)
+
+
+def ignite_value(metric: Any) -> Any:
+    """What a metric of ignite computes, or the words of its error."""
+    try:
+        return metric.compute()
+    except NotComputableError as error:
+        return str(error)
 
 
 def run(rank: int, folder: Path) -> None:
     torch.set_num_threads(1)
-    idist.initialize(
-        "gloo", init_method=f"file://{folder}/meeting", rank=rank, world_size=WORLD_SIZE, timeout=timedelta(seconds=60)
-    )
+    for world_size in WORLD_SIZES:
+        if rank < world_size:
+            meeting = f"file://{folder}/meeting-{world_size}"
+            idist.initialize(
+                "gloo", init_method=meeting, rank=rank, world_size=world_size, timeout=timedelta(seconds=120)
+            )
+            results = _results(rank, world_size)
+            if world_size == 2:
+                from metrics import trainer_ranks  # Lightning is imported where it is needed: that takes its time
+
+                results["trainer"] = trainer_ranks.run(rank)
+            torch.save(results, folder / f"{world_size}-{rank}.pt")
+            idist.finalize()
+
+
+def _results(rank: int, world_size: int) -> dict[str, Any]:
     results: dict[str, Any] = {"world_size": idist.get_world_size()}
-    for name, shards in SHARDS.items():
-        for case in CASES:
-            for average in case.averages:
-                results[f"{name}/{case.name}-{average}"] = _torchmetrics(case, average, case.batches[shards[rank]])
-        for average, settings in IGNITE_SETTINGS.items():
-            results[f"{name}/ignite-{average}"] = _ignite(settings, TEXT[shards[rank]])
-    for average, settings in IGNITE_SETTINGS.items():
-        results[f"attached/{average}"] = _attached(settings, TEXT[SHARDS["uneven"][rank]])
-    for case in CASES:
+    shardings, sentences = SHARDS[world_size], SENTENCES[world_size][rank]
+    for case in CASES_OF[world_size]:
         for average in case.averages:
+            name = f"{case.name}-{average}"
+            for sharding, shards in shardings.items():
+                results[f"{sharding}/{name}"] = _torchmetrics(case, average, shards[rank])
             metric = case.make(average, dist_sync_on_step=True)
-            results[f"on step/{case.name}-{average}"] = [metric(*case.batches[rank]), metric.compute()]
-    torch.save(results, folder / f"{rank}.pt")
-    # Last, for a rank may have been left waiting by the other.
+            steps = [metric(*batch) for batch in chosen(case.batches, STEPS[world_size][rank])]
+            results[f"on step/{name}"] = [*steps, metric.compute()]
+            results[f"alone/{name}"] = _alone(case, average, rank)
+            metric = case.filled(average, _updates(case.batches, sentences))
+            results[f"collectives/{name}"] = _computed(metric)["collectives"]
+    for name in IGNITE:
+        for sharding, shards in shardings.items():
+            results[f"{sharding}/ignite-{name}"] = _ignite(name, chosen(TEXT, shards[rank]))
+        results[f"attached/{name}"] = _attached(name, next(iter(shardings.values()))[rank])
+        metric = ignite_metric(name)
+        for batch in _updates(TEXT, sentences):
+            metric.update(batch)
+        results[f"collectives/ignite-{name}"] = _computed(metric)["collectives"]
+    results["collectives/torchmetrics"] = _collectives_of_torchmetrics()
+    # Last, for a rank may have been left waiting by the others.
     results["unlike"] = {name: _error_of_unlike_ranks(rank, *pair) for name, pair in UNLIKE_RANKS.items()}
-    torch.save(results, folder / f"{rank}.pt")
-    idist.finalize()
+    return results
 
 
-def _torchmetrics(case: Case, average: str, batches: Sequence[Batch]) -> dict[str, Any]:
-    metric = case.filled(average, batches)
+def _torchmetrics(case: Case, average: str, numbers: Sequence[int]) -> dict[str, Any]:
+    metric = case.filled(average, chosen(case.batches, numbers))
     local = _numbers(metric)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        value = metric.compute()
+    computed = _computed(metric)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cached = metric.compute()
@@ -82,8 +173,7 @@ def _torchmetrics(case: Case, average: str, batches: Sequence[Batch]) -> dict[st
     after = _numbers(metric)
     metric.update(*case.batches[0])
     return {
-        "value": value,
-        "warnings": [str(one.message) for one in warned],
+        **computed,
         "cached": cached,
         "again": again,
         "details": details,
@@ -101,36 +191,81 @@ def _numbers(metric: torchmetrics.Metric) -> dict[str, Any]:
     }
 
 
-def _ignite(settings: dict[str, Any], batches: Sequence[Batch]) -> dict[str, Any]:
-    metric = IgniteBleu(**settings)
+def _alone(case: Case, average: str, rank: int) -> dict[str, Any]:
+    batches = chosen(case.batches, [rank % len(case.batches)])
+    return _computed(case.filled(average, batches, sync_on_compute=False))
+
+
+def _ignite(name: str, batches: Sequence[Batch]) -> dict[str, Any]:
+    metric = ignite_metric(name)
     for batch in batches:
         metric.update(batch)
-    try:
-        value, again = metric.compute(), metric.compute()
-    except NotComputableError as error:
-        value = again = str(error)
+    computed, again = _computed(metric), ignite_value(metric)
     saved = metric.state_dict()
-    loaded = IgniteBleu(**settings)
+    loaded = ignite_metric(name)
     loaded.load_state_dict(saved)
     metric.update(TEXT[0])
     loaded.update(TEXT[0])
     return {
-        "value": value,
+        **computed,
         "again": again,
         "after another batch": metric.compute(),
         "loaded, after another batch": loaded.compute(),
     }
 
 
-def _attached(settings: dict[str, Any], batches: Sequence[Batch]) -> float:
+def _attached(name: str, numbers: Sequence[int]) -> Any:
     engine = Engine(lambda engine, batch: batch)
-    IgniteBleu(**settings).attach(engine, "bleu")
-    return engine.run(batches, max_epochs=2).metrics["bleu"]
+    ignite_metric(name).attach(engine, "value")
+    # An engine does not run on no batch at all.
+    return engine.run(chosen(TEXT, numbers or [NOTHING]), max_epochs=2).metrics["value"]
+
+
+@contextmanager
+def _counted() -> Iterator[Counter[str]]:
+    """How often each collective is called meanwhile."""
+    calls: Counter[str] = Counter()
+
+    def counting(name: str, collective: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            calls[name] += 1
+            return collective(*args, **kwargs)
+
+        return counted
+
+    with ExitStack() as stack:
+        for name in _COLLECTIVES:
+            collective = counting(name, getattr(torch.distributed, name))
+            stack.enter_context(mock.patch.object(torch.distributed, name, collective))
+        yield calls
+
+
+def _computed(metric: Any) -> dict[str, Any]:
+    """What a metric computes, what it warns of, and the collectives it calls."""
+    with _counted() as calls, warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        value = ignite_value(metric)
+    return {"value": value, "warnings": [str(one.message) for one in warned], "collectives": dict(calls)}
+
+
+def _updates(batches: Sequence[Batch], sentences: int) -> list[Batch]:
+    """That many sentences in updates of at most 40; none is no update."""
+    preds, target = joined(tuple(batches) * 25)
+    starts = range(0, sentences, 40)
+    return [(preds[start : min(start + 40, sentences)], target[start : min(start + 40, sentences)]) for start in starts]
+
+
+def _collectives_of_torchmetrics() -> dict[str, int]:
+    """Of a metric that gathers sentence by sentence."""
+    metric = torchmetrics.text.ROUGEScore(rouge_keys="rouge1")
+    metric.update(["the cat sat"] * 10, [["the cat"]] * 10)
+    return _computed(metric)["collectives"]
 
 
 def _error_of_unlike_ranks(rank: int, first: dict[str, Any], second: dict[str, Any]) -> str:
-    metric = Bleu(**(first, second)[rank])
-    metric.update(*TEXT[rank])
+    """The last rank is the one that differs."""
+    metric = Bleu(**(second if rank == idist.get_world_size() - 1 else first))
+    metric.update(*TEXT[rank % len(TEXT)])
     return _error_of(metric.compute)
 
 
