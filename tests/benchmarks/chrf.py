@@ -1,0 +1,167 @@
+"""chrF and chrF++ against their peers on real text, from strings.
+
+Goal, on one thread: the corpus score at least 12 times as fast as sacrebleu and 300 times as fast as torchmetrics; a
+score a sentence at least 2.5 times as fast as fastchrf; chrF++ of the corpus at least 8 times as fast as sacrebleu.
+
+How to run: ``python tests/benchmarks/chrf.py FOLDER``, with the extra ``bench`` installed, on an idle machine. FOLDER
+holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
+
+    corpus        (a) the corpus score, and that of four references a sentence
+    sentences     (b) a score a sentence; fastchrf is given n groups of one hypothesis and one reference
+    plusplus      (c) the corpus score of chrF++
+    torchmetrics  (d) the corpus score with torchmetrics' smoothing, of the first sentences only, since torchmetrics
+                  takes about 12 milliseconds for each; ``--few`` says how many
+
+``--profile`` also prints where our time goes, on the operations of torch and on the functions of Python.
+
+What it checks: the scores agree, in every repeat, within 1e-9, with torchmetrics, which is float32, within 1e-5.
+torchmetrics keeps n-grams of orders that the reference lacks and leaves out sentences without any match; the word that
+ends every line here, see the harness, makes sure that there are neither.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+from collections.abc import Callable
+from typing import Any
+
+import fastchrf
+import torch
+from harness import Batch, Contestant, Corpus, fresh_batch, layout, parser, read_corpus, run_pinned, time_each
+from sacrebleu.metrics import CHRF
+from torchmetrics.text import CHRFScore
+
+from ngram_metrics import ChrF
+from ngram_metrics.functional import chrf_score
+
+Timed = Callable[[Batch], Callable[[], Any]]
+
+FLOAT32_SUMS = 1e-5
+
+
+def on_strings(metric: Callable[[], Any]) -> Timed:
+    """Time a torchmetrics class, ours or theirs."""
+
+    def prepare(batch: Batch) -> Callable[[], float]:
+        made = metric()
+
+        def call() -> float:
+            made.update(batch.hypotheses, batch.references)
+            return float(made.compute())
+
+        return call
+
+    return prepare
+
+
+def sacrebleu_corpus(word_order: int) -> Timed:
+    def prepare(batch: Batch) -> Callable[[], float]:
+        metric = CHRF(word_order=word_order)
+        streams = list(map(list, zip(*batch.references, strict=True)))
+        return lambda: metric.corpus_score(batch.hypotheses, streams).score / 100
+
+    return prepare
+
+
+def our_sentences(batch: Batch) -> Callable[[], list[float]]:
+    return lambda: chrf_score(batch.hypotheses, batch.references, average="none").tolist()
+
+
+def sacrebleu_sentences(batch: Batch) -> Callable[[], list[float]]:
+    metric = CHRF()
+    pairs = list(zip(batch.hypotheses, batch.references, strict=True))
+    return lambda: [metric.sentence_score(hypothesis, several).score / 100 for hypothesis, several in pairs]
+
+
+def fastchrf_sentences(batch: Batch) -> Callable[[], list[float]]:
+    hypotheses = [[hypothesis] for hypothesis in batch.hypotheses]
+    return lambda: [group[0][0] / 100 for group in fastchrf.pairwise_chrf(hypotheses, batch.references)]
+
+
+def of_corpus(word_order: int, goal: float | None) -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics.ChrF", on_strings(lambda: ChrF(word_order=word_order))),
+        Contestant("sacrebleu corpus_score", sacrebleu_corpus(word_order), goal=goal),
+    ]
+
+
+def of_sentences() -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics chrf_score", our_sentences),
+        Contestant("fastchrf.pairwise_chrf", fastchrf_sentences, goal=2.5),
+        Contestant("sacrebleu sentence_score", sacrebleu_sentences),
+    ]
+
+
+def smoothed() -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics.ChrF, eps_smoothing", on_strings(lambda: ChrF(eps_smoothing=True))),
+        Contestant("torchmetrics CHRFScore", on_strings(lambda: CHRFScore(n_word_order=0)), FLOAT32_SUMS, 300),
+    ]
+
+
+def measure(task: str, contestants: list[Contestant], fresh: Callable[[int, int], Batch], options: Any) -> None:
+    time_each(task, contestants, fresh, options)
+    if options.profile:
+        profile(contestants[0], fresh)
+
+
+def profile(contestant: Contestant, fresh: Callable[[int, int], Batch]) -> None:
+    """Print which operations of torch, and which functions of Python, a call spends its own time in."""
+    calls = [contestant.prepare(fresh(0, number)) for number in range(3)]
+    calls[0]()
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as operations:
+        calls[1]()
+    averages = sorted(operations.key_averages(), key=lambda one: -one.self_cpu_time_total)
+    rows = [["operation", "ms", "calls"]]
+    rows += [[one.key, f"{one.self_cpu_time_total / 1e3:.1f}", str(one.count)] for one in averages[:12]]
+    print(f"\nOur time, on operations:\n\n{layout(rows)}\n\nOn functions:\n", flush=True)
+    functions = cProfile.Profile()
+    functions.runcall(calls[2])
+    pstats.Stats(functions).sort_stats("tottime").print_stats(12)
+
+
+def corpus_score(corpus: Corpus, options: Any) -> None:
+    measure("(a) the corpus", of_corpus(0, 12), fresh_batch(corpus), options)
+    measure("(a) the corpus, 4 references", of_corpus(0, None), fresh_batch(corpus, references=4), options)
+
+
+def sentence_scores(corpus: Corpus, options: Any) -> None:
+    measure("(b) a score a sentence", of_sentences(), fresh_batch(corpus), options)
+
+
+def plusplus(corpus: Corpus, options: Any) -> None:
+    measure("(c) chrF++ of the corpus", of_corpus(2, 8), fresh_batch(corpus), options)
+
+
+def few_sentences(corpus: Corpus, options: Any) -> None:
+    task = f"(d) the first {options.few} sentences"
+    measure(task, smoothed(), fresh_batch(corpus, sentences=options.few), options)
+
+
+TASKS = {
+    "corpus": corpus_score,
+    "sentences": sentence_scores,
+    "plusplus": plusplus,
+    "torchmetrics": few_sentences,
+}
+
+
+def main(options: Any) -> None:
+    corpus = read_corpus(options.folder)
+    characters = sum(len("".join(line.split())) for line in corpus.references)
+    print(
+        f"{len(corpus.references)} sentences of {characters / len(corpus.references):.1f} characters in the reference, "
+        f"{len(corpus.systems)} systems, {options.repeats} repeats"
+    )
+    for task in options.tasks.split(","):
+        TASKS[task](corpus, options)
+
+
+if __name__ == "__main__":
+    arguments = parser(__doc__)
+    arguments.add_argument("--tasks", default=",".join(TASKS), help="which, apart by commas (%(default)s)")
+    arguments.add_argument("--few", type=int, default=500, help="sentences for torchmetrics (%(default)s)")
+    arguments.add_argument("--profile", action="store_true", help="print where our time goes")
+    run_pinned(main, arguments, "torchmetrics sacrebleu fastchrf")

@@ -1,0 +1,157 @@
+"""N-gram overlap of padded samples against torch-ngram, in time and in error.
+
+Goal, on one thread: unigrams at least 5 times as fast as torch-ngram, longer n-grams at least 15 times.
+
+How to run: ``python tests/benchmarks/overlap.py``, with the extra ``bench`` installed, on an idle machine with 8 GiB of
+free memory, nearly all of it for torch-ngram. No data are needed; ``--sentences``, ``--samples`` and ``--width`` set
+the shape, ``--orders`` the orders.
+
+What it does: the ids of a reference are drawn evenly from 1,000. A sample is its reference with some of its blocks of
+eight ids drawn anew, from a fifth of them to four fifths. Lengths lie between three quarters of the width and all of
+it. Each repeat draws anew. torch-ngram is also given one reference at a time, since it is faster so than on all.
+
+What it checks: our scores are those of plain loops over a ``Counter``, within 1e-12, in every repeat. torch-ngram's are
+not compared, since it counts something else: at order 1 every pair of equal ids, above it n-grams whose cosine is 1 in
+float32, unclipped. How far it is from the exact value is printed instead, as the mean and the largest absolute error
+over all samples. The padding is 1 and no token: at 0, torch-ngram would count padding as equal on both sides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from harness import Contestant, layout, parser, run_pinned, time_each
+from torch import Tensor
+from torch_ngram.torch_ngram import get_score as peer_get_score
+
+from ngram_metrics import NgramOverlap
+from ngram_metrics.functional import get_score
+
+WORDS = 1_000
+BLOCK = 8
+PAD = 1
+GOALS = {1: 5, 2: 15, 3: 15, 4: 15}
+Timed = Callable[["Samples"], Callable[[], Tensor]]
+
+
+class Samples(NamedTuple):
+    """References ``(sentences, width)`` and samples ``(sentences, samples, width)``, padded at the end."""
+
+    references: Tensor
+    samples: Tensor
+
+
+def draw(seed: int, options: Any) -> Samples:
+    """Draw references, and samples that share blocks with them."""
+    random = torch.Generator().manual_seed(seed)
+    sentences, samples, width = options.sentences, options.samples, options.width
+
+    def ids(*shape: int) -> Tensor:
+        return torch.randint(PAD + 1, PAD + 1 + WORDS, shape, generator=random)
+
+    def padded(rows: Tensor) -> Tensor:
+        lengths = torch.randint(3 * width // 4, width + 1, (*rows.shape[:-1], 1), generator=random)
+        return rows.masked_fill(torch.arange(width) >= lengths, PAD)
+
+    references = ids(sentences, width)
+    share = 0.2 + 0.6 * torch.rand(sentences, samples, 1, generator=random)
+    kept = torch.rand(sentences, samples, width // BLOCK + 1, generator=random) < share
+    kept = kept.repeat_interleave(BLOCK, -1)[..., :width]
+    written = torch.where(kept, references.unsqueeze(1), ids(sentences, samples, width))
+    return Samples(padded(references), padded(written))
+
+
+def function(score: Callable[..., Tensor], order: int) -> Timed:
+    """Time one of the two functions called get_score."""
+    return lambda drawn: lambda: score(*drawn, PAD, order)
+
+
+def one_by_one(order: int) -> Timed:
+    """Time torch-ngram on one reference with its samples after another: what it builds then stays near the cache."""
+
+    def prepare(drawn: Samples) -> Callable[[], Tensor]:
+        pairs = list(zip(drawn.references.split(1), drawn.samples.split(1), strict=True))
+        return lambda: torch.cat([peer_get_score(*pair, PAD, order) for pair in pairs])
+
+    return prepare
+
+
+def our_class(order: int) -> Timed:
+    def prepare(drawn: Samples) -> Callable[[], Tensor]:
+        metric = NgramOverlap(ngram=order, average="none", pad_id=PAD)
+
+        def call() -> Tensor:
+            metric.update(drawn.samples, drawn.references)
+            return metric.compute()
+
+        return call
+
+    return prepare
+
+
+def loops(order: int) -> Timed:
+    """Time plain loops over lists without padding: the definition, written out."""
+
+    def counted(tokens: list[int]) -> Counter[tuple[int, ...]]:
+        return Counter(zip(*(tokens[start:] for start in range(order)), strict=False))
+
+    def overlap(sample: Counter[tuple[int, ...]], reference: Counter[tuple[int, ...]]) -> float:
+        both = sample.total() + reference.total()
+        return 2 * (sample & reference).total() / both if both else 0.0
+
+    def prepare(drawn: Samples) -> Callable[[], Tensor]:
+        references = [[one for one in row if one != PAD] for row in drawn.references.tolist()]
+        samples = [[[one for one in row if one != PAD] for row in rows] for rows in drawn.samples.tolist()]
+
+        def call() -> Tensor:
+            scores = []
+            for reference, several in zip(map(counted, references), samples, strict=True):
+                scores.append([overlap(counted(sample), reference) for sample in several])
+            return torch.tensor(scores, dtype=torch.float64)
+
+        return call
+
+    return prepare
+
+
+def contestants(order: int) -> list[Contestant]:
+    return [
+        Contestant("ngram_metrics get_score", function(get_score, order), 1e-12),
+        Contestant("ngram_metrics.NgramOverlap", our_class(order), 1e-12),
+        Contestant("torch-ngram get_score", function(peer_get_score, order), None, GOALS.get(order)),
+        Contestant("torch-ngram, one by one", one_by_one(order), None, GOALS.get(order)),
+        Contestant("loops over a Counter", loops(order), 1e-12),
+    ]
+
+
+def errors(against: list[Contestant], drawn: Samples) -> str:
+    """Lay out the mean score of each contestant, and how far its scores are from those of the last, the loops."""
+    exact = against[-1].prepare(drawn)()
+    rows = [["contestant", "mean score", "mean error", "largest error"]]
+    for contestant in against:
+        scores = contestant.prepare(drawn)().double()
+        error = (scores - exact).abs()
+        rows.append([contestant.name, f"{scores.mean():.4f}", f"{error.mean():.2g}", f"{error.max():.2g}"])
+    return layout(rows)
+
+
+def main(options: Any) -> None:
+    shape = (options.sentences, options.samples, options.width)
+    print(f"ids of shape {shape}, {options.repeats} repeats")
+    for order in map(int, options.orders.split(",")):
+        against = contestants(order)
+        # The same for all contestants of a repeat, but each in tensors of its own.
+        time_each(f"n = {order}", against, lambda repeat, contestant: draw(repeat, options), options)
+        print(f"\n{errors(against, draw(options.repeats + 1, options))}", flush=True)
+
+
+if __name__ == "__main__":
+    arguments = parser(__doc__, text=False)
+    arguments.add_argument("--sentences", type=int, default=256, help="references (%(default)s)")
+    arguments.add_argument("--samples", type=int, default=8, help="for each reference (%(default)s)")
+    arguments.add_argument("--width", type=int, default=256, help="ids in a row (%(default)s)")
+    arguments.add_argument("--orders", default="1,2,3,4", help="apart by commas (%(default)s)")
+    run_pinned(main, arguments, "torch-ngram")
