@@ -306,7 +306,7 @@ def pairwise_chrf(
     metric = ChrfMetric(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not remove_whitespace)
     scores = pair_scores(metric, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
-    return 100 * scores if isinstance(scores, Tensor) else [100 * one for one in scores]
+    return scores.mul_(100) if isinstance(scores, Tensor) else [one.mul_(100) for one in scores]
 
 
 def aggregate_chrf(

@@ -14,6 +14,7 @@ from lightning_utilities import apply_to_collection
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
+from ngram_metrics.metrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.metrics.settings import callables_number, settings_digest
 from ngram_metrics.metrics.signature import signature
 from ngram_metrics.scores.references import NO_REFERENCES, reference_range
@@ -105,7 +106,9 @@ class Accumulator(torchmetrics.Metric):
         self.confidence = confidence
         self._keeps_rows = average == "none" or confidence is not None
         # The settings come first: a difference in them is found before any other state is compared.
-        self.add_state("settings", settings_digest(type(self).__name__, reader, metric, average), _all_equal)
+        self.add_state(
+            "settings", settings_digest(type(self).__name__, reader, metric, average, self._keeps_rows), _all_equal
+        )
         self.add_state("callables", callables_number(reader, metric), "max")
         self.add_state("sentences", _zeros((), torch.int64), "sum")
         self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
@@ -211,7 +214,9 @@ class Accumulator(torchmetrics.Metric):
         )
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Plot one value, or a list of them over the steps.
+        """Plot one value, or a list of them over the steps; for average none a histogram of the sentences' scores.
+
+        With ``confidence`` the values stand with their intervals.
 
         Args:
             val: what ``compute`` or ``forward`` returned, or a list of such; None to compute.
@@ -223,7 +228,10 @@ class Accumulator(torchmetrics.Metric):
         Raises:
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
         """
-        return self._plot(val, ax)
+        if self.confidence is None and self.average != "none":
+            return self._plot(val, ax)
+        draw = plot_histogram if self.confidence is None else plot_intervals
+        return draw(self.compute() if val is None else val, type(self).__name__, ax)
 
     def reset(self) -> None:
         """Forget all batches."""
@@ -288,15 +296,22 @@ class Accumulator(torchmetrics.Metric):
         self.callables = number.to(self.callables.device)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Take back what torchmetrics has noted of an update that failed."""
+        """Take back what an update that failed has set, and what torchmetrics has noted of it."""
         counting = super()._wrap_update(update)
 
         @functools.wraps(update)
         def guarded(*args: Any, **kwargs: Any) -> None:
             count, computed = self._update_count, self._computed
+            states = {name: getattr(self, name) for name in self._defaults}
+            # Lists are added to in place. They are cut and not copied: that would take longer with every batch.
+            lengths = {name: len(state) for name, state in states.items() if isinstance(state, list)}
             try:
                 counting(*args, **kwargs)
             except BaseException:
+                for name, state in states.items():
+                    setattr(self, name, state)
+                for name, length in lengths.items():
+                    del states[name][length:]
                 self._update_count, self._computed = count, computed
                 raise
 

@@ -66,13 +66,16 @@ def pair_scores(metric: Metric, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
     """
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
-    parts: list[list[Tensor]] = [[] for _ in shapes]
+    matrices: Tensor | list[Tensor] = []
     for block in score_blocks(metric, kinds):
+        if len(matrices) == 0:
+            # Filled block by block: blocks that are joined at the end would need two or three times the room.
+            room = block.scores.new_empty
+            matrices = room(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [room(shape) for shape in shapes]
         for group, scores in zip(range(*block.groups), block.scores, strict=True):
             height, width = shapes[group]
-            parts[group].append(scores[: height - block.rows[0], :width])
-    matrices = [torch.cat(part) for part in parts]
-    return torch.stack(matrices) if len(set(shapes)) == 1 else matrices
+            matrices[group][slice(*block.rows)] = scores[: height - block.rows[0], :width]
+    return matrices
 
 
 def _counts_of(kind: Side, order: int, cut: MatchBlock) -> PairCounts:

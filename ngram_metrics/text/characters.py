@@ -28,8 +28,7 @@ from ngram_metrics.text.encoding import (
     refuse_text_options,
 )
 
-_CODE_POINTS = sys.maxunicode + 1
-_WHITESPACE = np.array([one for one in range(_CODE_POINTS) if chr(one).isspace()])
+_WHITESPACE = np.array([one for one in range(sys.maxunicode + 1) if chr(one).isspace()])
 _PUNCTUATION = frozenset(string.punctuation)
 
 
@@ -117,15 +116,17 @@ def number_characters(texts: Sequence[str], whitespace: bool, device: torch.devi
     # surrogatepass: half a surrogate pair is a legal character of a str.
     code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-    occurs = np.zeros(_CODE_POINTS, bool)
+    # Tables up to the largest code point: over all of Unicode they would cost more than a small batch.
+    bound = int(code_points.max(initial=0)) + 1
+    occurs = np.zeros(bound, bool)
     occurs[code_points] = True
     if not whitespace:
-        occurs[_WHITESPACE] = False
+        occurs[_WHITESPACE[_WHITESPACE < bound]] = False
         kept = occurs[code_points]
         ends = np.concatenate(([0], np.cumsum(kept)))[ends]
         code_points = code_points[kept]
     distinct = np.flatnonzero(occurs)
-    number = np.empty(_CODE_POINTS, np.int32)
+    number = np.empty(bound, np.int32)
     number[distinct] = np.arange(len(distinct), dtype=np.int32)
     ids = torch.from_numpy(number[code_points].astype(np.int64))
     return RaggedTokens(ids.to(device), torch.from_numpy(np.diff(ends, prepend=0)), len(distinct))
