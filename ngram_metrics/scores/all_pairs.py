@@ -74,7 +74,7 @@ def pair_scores(metric: Metric, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
             matrices = room(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [room(shape) for shape in shapes]
         for group, scores in zip(range(*block.groups), block.scores, strict=True):
             height, width = shapes[group]
-            matrices[group][slice(*block.rows)] = scores[: height - block.rows[0], :width]
+            matrices[group][slice(*block.rows)] = scores[:height, :width]
     return matrices
 
 

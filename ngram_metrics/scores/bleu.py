@@ -51,7 +51,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
+from ngram_metrics.scores.statistics import Metric, PairCounts, checked_order, exact, score_dtype
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
 SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")
@@ -98,8 +98,7 @@ class BleuMetric(Metric):
 
     def __post_init__(self) -> None:
         """Check the settings."""
-        if isinstance(self.ngram, bool) or not isinstance(self.ngram, int) or self.ngram <= 0:
-            raise ValueError(f"ngram order must be greater than zero (got: {self.ngram})")
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
         if self.smooth not in SMOOTHINGS:
             raise ValueError(f"Smooth is not valid (expected: {list(SMOOTHINGS)}, got: {self.smooth})")
         if self.smooth_value is not None:
@@ -163,7 +162,7 @@ class BleuMetric(Metric):
     def signature(self) -> dict[str, str]:
         """Return the settings, the first two as sacrebleu writes them."""
         value = self.smooth_value if self.smooth_value is not None else DEFAULT_SMOOTH_VALUES.get(self.smooth)
-        smooth = self.smooth if value is None else f"{self.smooth}[{value:.2f}]"
+        smooth = self.smooth if value is None else f"{self.smooth}[{exact(value, '.2f')}]"
         fields = {"eff": "yes" if self.effective_order else "no", "smooth": smooth, "order": str(self.ngram)}
         return fields if self.weights is None else {**fields, "weights": ",".join(map(str, self.weights))}
 

@@ -37,7 +37,7 @@ from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
-from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
+from ngram_metrics.scores.statistics import Metric, PairCounts, exact, score_dtype, whole_number
 
 #: What an order without n-grams counts for under eps smoothing.
 _EPSILON = 1e-16
@@ -79,8 +79,10 @@ class ChrfMetric(Metric):
     def __post_init__(self) -> None:
         """Check the settings."""
         for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
-            if isinstance(order, bool) or not isinstance(order, int) or order < 0:
+            number = whole_number(order)
+            if number is None or number < 0:
                 raise ValueError(f"{name} must be an integer of at least 0 (got: {order})")
+            object.__setattr__(self, name, number)
         if self.char_order + self.word_order == 0:
             raise ValueError("char_order and word_order are both 0: expected at least one order")
         if not 0 <= self.beta < math.inf:
@@ -137,7 +139,7 @@ class ChrfMetric(Metric):
             "eff": "no" if self.eps_smoothing else "yes",
             "nc": str(self.char_order),
             "nw": str(self.word_order),
-            "beta": f"{self.beta:g}",
+            "beta": exact(self.beta, "g"),
         }
 
     @property

@@ -27,7 +27,7 @@ from torch import Tensor
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
-from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
+from ngram_metrics.scores.statistics import Metric, PairCounts, checked_order, score_dtype
 
 
 class OverlapStatistics(NamedTuple):
@@ -56,8 +56,7 @@ class OverlapMetric(Metric):
 
     def __post_init__(self) -> None:
         """Check the setting."""
-        if isinstance(self.ngram, bool) or not isinstance(self.ngram, int) or self.ngram <= 0:
-            raise ValueError(f"ngram order must be greater than zero (got: {self.ngram})")
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
 
     @property
     def layout(self) -> OverlapStatistics:

@@ -105,7 +105,7 @@ def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
     """
     ordered = scores.sort(0).values
     # 1 - 0.9 is a little less than 0.1.
-    outside = math.floor(len(scores) * (1 - confidence) / 2 + 1e-9)
+    outside = min(math.floor(len(scores) * (1 - confidence) / 2 + 1e-9), (len(scores) - 1) // 2)
     return ordered[outside], ordered[len(scores) - 1 - outside]
 
 
@@ -141,12 +141,15 @@ def row_order(rows: Tensor) -> Tensor:
     """Return an order of rows ``(rows, width)`` that does not depend on how they came.
 
     They are sorted by one random linear combination of their columns modulo 2^64, equal wherever rows are. Unequal rows
-    share one with a chance of about 2^-64, and then keep the order in which they came; no score is the worse for it.
+    share one with a chance of less than 2^-30, of counts about 2^-60, and then keep the order in which they came; no
+    score is the worse for it.
     """
     generator = torch.Generator(device="cpu").manual_seed(SEED)
     factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
     # Also scores: equal ones have equal bits.
-    keys = (rows.contiguous().view(torch.int64) * factors.to(rows.device)).sum(1)
+    bits = rows.contiguous().view(torch.int64)
+    # Scores such as 1/2 and 1 differ in their highest bits alone, which a product modulo 2^64 would all but drop.
+    keys = ((bits ^ (bits >> 32)) * factors.to(rows.device)).sum(1)
     return torch.sort(keys, stable=True).indices
 
 

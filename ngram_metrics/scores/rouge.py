@@ -29,7 +29,7 @@ Differences from the peers:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -48,7 +48,7 @@ from ngram_metrics.scores.references import (
     references_of_sentences,
     sum_over_references,
 )
-from ngram_metrics.scores.statistics import Metric, PairCounts, score_dtype
+from ngram_metrics.scores.statistics import Metric, PairCounts, exact, score_dtype
 
 #: What may be asked for, and the order of n-grams, or the kind of subsequence, that it counts.
 ROUGE_KEYS: dict[str, int | str] = {
@@ -165,7 +165,7 @@ class RougeMetric(Metric):
     def signature(self) -> dict[str, str]:
         """Return the settings."""
         fields = {"keys": ",".join(map(str, self.variants)), "multiref": self._several()}
-        return fields if self.alpha is None else {**fields, "alpha": f"{self.alpha:g}"}
+        return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
 
     def _several(self) -> str:
         return self.reducer
@@ -272,6 +272,8 @@ def rouge_metric(rouge_keys: str | Sequence[str], accumulate: str, average: str)
 
 def checked_keys(rouge_keys: str | Sequence[str]) -> tuple[str, ...]:
     """Return ``rouge_keys`` as a tuple; a lone str is one key."""
+    if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
+        raise TypeError(f"rouge_keys is a {type(rouge_keys).__name__}: expected a key or a sequence of keys")
     keys = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
     if not keys:
         raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")

@@ -7,6 +7,7 @@ stored as one tensor; ``unpack`` gives the fields their names back.
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -83,6 +84,32 @@ class Metric(ABC):
     def pair_score(self, statistics: Any) -> Tensor:
         """Return one number for each pair, ``(...)`` in 0..1."""
         return self.score(statistics)
+
+
+def whole_number(value: Any) -> int | None:
+    """Return an integer of any kind, numpy's for instance, as ``int``; None for what is no integer, and for a bool."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
+def checked_order(value: Any) -> int:
+    """Return an order of n-grams as ``int``.
+
+    Raises:
+        ValueError: what is no integer of at least 1.
+    """
+    order = whole_number(value)
+    if order is None or order <= 0:
+        raise ValueError(f"ngram order must be greater than zero (got: {value})")
+    return order
+
+
+def exact(value: float, format_spec: str) -> str:
+    """Write a number for a signature: short where that is the whole number, else with all its digits."""
+    short = format(value, format_spec)
+    return short if float(short) == value else repr(float(value))
 
 
 def check_average(average: str) -> None:

@@ -20,6 +20,7 @@ from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.encoding import (
     encode_padded,
     encode_sentences,
+    fixed_pad_id,
     host_counts,
     number_tokens,
     pad_ids,
@@ -59,7 +60,7 @@ class CharacterReader:
 
     def __post_init__(self) -> None:
         """Check the options while no data has been seen yet."""
-        pad_ids(self.pad_id)
+        object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
     def read(self, preds: Any, target: Any, device: torch.device) -> CharacterBatch:
         """Turn a batch into characters.
@@ -121,7 +122,7 @@ def number_characters(texts: Sequence[str], whitespace: bool, device: torch.devi
     occurs = np.zeros(bound, bool)
     occurs[code_points] = True
     if not whitespace:
-        occurs[_WHITESPACE[_WHITESPACE < bound]] = False
+        occurs[_WHITESPACE[bound > _WHITESPACE]] = False
         kept = occurs[code_points]
         ends = np.concatenate(([0], np.cumsum(kept)))[ends]
         code_points = code_points[kept]

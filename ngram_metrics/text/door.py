@@ -1,7 +1,7 @@
 """The door: what a caller gave as ``preds`` and ``target``, told apart by one rule and checked once.
 
 * A ``str`` is text. Several sentences are a sequence of them; a lone ``str`` in ``preds`` is one sentence, whose
-  ``target`` is one reference or a list of them.
+  ``target`` is one reference or a list of them. A lone ``str`` in ``target`` is the reference of one sentence.
 * A sentence of tokens is a sequence of hashables; one of ids is a sequence of integers, or a 1-D integer tensor or
   array.
 * A batch of ids may be one padded integer tensor or array: hypotheses ``(sentences, width)``, references
@@ -84,7 +84,11 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
         return _padded(preds, target)
     if isinstance(preds, str):
-        preds, target = [preds], [target]
+        # Its references, or a batch of one sentence with its references.
+        single = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
+        preds, target = [preds], target if single else [target]
+    elif isinstance(target, str) and hasattr(preds, "__len__") and len(preds) == 1:
+        target = [target]
     preds, target = _items("preds", preds), _items("target", target)
     if len(preds) != len(target):
         raise ValueError(

@@ -48,7 +48,7 @@ class WordReader:
     def __post_init__(self) -> None:
         """Check the options while no data has been seen yet."""
         batch_tokenizer(self.tokenizer)
-        pad_ids(self.pad_id)
+        object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
     def read(self, preds: Any, target: Any, device: torch.device) -> Batch:
         """Turn a batch into token ids.
@@ -118,6 +118,12 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
     ):
         raise TypeError(f"pad_id is {shortened(pad_id)}: expected an integer, a sequence of integers, or None")
     return tuple(ids)
+
+
+def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
+    """Check ``pad_id``, and return several ids as a tuple, which nobody can change afterwards; raises as pad_ids."""
+    ids = pad_ids(pad_id)
+    return pad_id if pad_id is None else int(pad_id) if isinstance(pad_id, (int, np.integer)) else ids
 
 
 def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:

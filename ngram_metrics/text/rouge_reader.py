@@ -34,6 +34,7 @@ from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.encoding import (
     encode_padded,
     encode_sentences,
+    fixed_pad_id,
     host_counts,
     number_tokens,
     pad_ids,
@@ -103,7 +104,7 @@ class RougeReader:
         for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
             if option is not None and not callable(option):
                 raise TypeError(f"{name} is a {type(option).__name__}: expected a callable that takes a str")
-        pad_ids(self.pad_id)
+        object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
         separator = self.sentence_separator_id
         if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence, Set
 from itertools import chain
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -66,8 +65,7 @@ def read_rows(
     rows = _rows(hypotheses, references)
     documents = rows.documents
     assert documents.hypothesis_counts is not None
-    padded = (side for given in (hypotheses, references) for side in _padded(given))
-    refuse_missing_pad_id(documents, pad_ids(reader.pad_id), *padded)
+    refuse_missing_pad_id(documents, pad_ids(reader.pad_id), *hypotheses, *references)
     batch = reader.encode(documents, device)
     kinds = [(batch.hypotheses, batch.references)]
     if getattr(batch, "hypothesis_words", None) is not None:
@@ -137,8 +135,3 @@ def _split(given: Any, name: str) -> list[list[Any]]:
 
 def _is_row(given: Any) -> bool:
     return hasattr(given, "__len__") and not isinstance(given, (str, bytes, Mapping, Set))
-
-
-def _padded(given: Any) -> list[Any]:
-    """Return what in a batch may be padded: all of it, or rows of it."""
-    return [given, *(row for row in given if isinstance(row, (Tensor, np.ndarray)))]

@@ -7,7 +7,10 @@ at once.
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import json
+import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
@@ -72,22 +75,38 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
 def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
     """Return the name of a tokenizer and the version of the package it comes from, for a signature."""
     if tokenizer is None or tokenizer == "unicode":
-        return {"tok": "none" if tokenizer is None else "unicode"}
+        return {"tok": "none"} if tokenizer is None else {"tok": "unicode", "unidata": unicodedata.unidata_version}
     if isinstance(tokenizer, str):
-        return {"tok": tokenizer, "sacrebleu": version("sacrebleu")}
+        # Its own signature holds the versions of MeCab and of its dictionary.
+        return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": version("sacrebleu")}
     if _is_of_tokenizers(tokenizer):
-        return {"tok": callable_name(tokenizer), "tokenizers": version("tokenizers")}
+        return {"tok": f"{callable_name(tokenizer)}[{_digest(tokenizer)}]", "tokenizers": version("tokenizers")}
     if hasattr(tokenizer, "convert_ids_to_tokens"):
-        path = getattr(tokenizer, "name_or_path", "")
-        name = f"{callable_name(tokenizer)}[{path}]" if path else callable_name(tokenizer)
+        # Of one name there may be several revisions.
+        path, backend = getattr(tokenizer, "name_or_path", ""), getattr(tokenizer, "backend_tokenizer", None)
+        known = [one for one in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if one]
+        name = callable_name(tokenizer) + (f"[{','.join(known)}]" if known else "")
         return {"tok": name, "transformers": version("transformers")}
     return {"tok": callable_name(tokenizer)}
 
 
 def callable_name(given: Any) -> str:
-    """Return the qualified name of a function, or of the class of another callable."""
+    """Return the qualified name of a function, or of the class of another callable; of a partial, its arguments too."""
+    if isinstance(given, partial):
+        fixed = [("", one) for one in given.args] + [(f"{name}=", one) for name, one in given.keywords.items()]
+        settings = (name + (callable_name(one) if callable(one) else repr(one)) for name, one in fixed)
+        return f"{callable_name(given.func)}({','.join(settings)})"
     named = given if hasattr(given, "__qualname__") else type(given)
-    return f"{named.__module__}.{named.__qualname__}"
+    module = getattr(named, "__module__", None)  # built-in methods have none
+    return f"{module}.{named.__qualname__}" if module else named.__qualname__
+
+
+def _digest(tokenizer: Any) -> str:
+    """Return what tells apart the vocabularies and rules of tokenizers of one class."""
+    settings = json.loads(tokenizer.to_str())
+    for name in ("padding", "truncation"):  # they change from call to call, and no count with them
+        settings.pop(name, None)
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def _split_at_whitespace(texts: Sequence[str], place: Place) -> list[list[str]]:
@@ -113,7 +132,7 @@ def _names() -> list[str]:
 
 
 @cache
-def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
+def _sacrebleu_tokenizer(name: str) -> Any:
     if name in _DOWNLOADING:
         raise ValueError(
             f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and pass a callable"
@@ -123,7 +142,7 @@ def _sacrebleu_tokenizer(name: str) -> Callable[[str], str]:
     module, class_name = SACREBLEU_TOKENIZERS[name].split(".")
     try:
         found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
-        tokenizer: Callable[[str], str] = getattr(found, class_name)()
+        tokenizer = getattr(found, class_name)()
     except (ImportError, RuntimeError) as error:  # RuntimeError: how sacrebleu reports a missing MeCab
         extra = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}.get(name, "ngram-metrics[tokenizers]")
         raise ModuleNotFoundError(

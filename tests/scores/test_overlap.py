@@ -4,6 +4,7 @@ import math
 from itertools import product
 
 import oracles
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -174,3 +175,8 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
 def test_an_order_that_is_no_positive_integer_is_refused_at_once(ngram):
     with pytest.raises(ValueError, match=rf"ngram order must be greater than zero \(got: {ngram}\)"):
         OverlapMetric(ngram)
+
+
+def test_an_order_may_be_an_integer_of_numpy():
+    assert OverlapMetric(np.int64(2)) == OverlapMetric(2)
+    assert type(OverlapMetric(np.int64(2)).ngram) is int

@@ -408,6 +408,12 @@ def test_a_lone_key_and_a_sequence_of_keys():
     assert replace(RougeMetric((1,)), alpha=0.5) != RougeMetric((1,))
 
 
+@pytest.mark.parametrize("keys", [None, {"rouge1"}, 1], ids=repr)
+def test_keys_that_have_no_order_are_refused(keys):
+    with pytest.raises(TypeError, match=f"rouge_keys is a {type(keys).__name__}: expected a key or a sequence of keys"):
+        checked_keys(keys)
+
+
 KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
 
 

@@ -49,6 +49,8 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         (("a b",), (("a c",),), TEXT),
         ("a b", "a c", TEXT),
         ("a b", ["a c"], TEXT),
+        ("a b", [["a c"]], TEXT),
+        (["a b"], "a c", TEXT),
         ("a b", ["c", "d e"], ("text", ["a b"], [["c", "d e"]])),
         (["a", "b"], ["c", ["d", "e"]], ("text", ["a", "b"], [["c"], ["d", "e"]])),
         ([["a", "b"]], [["a", "c"]], TOKENS),
@@ -211,8 +213,8 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([["a"], "b"], [["a"], ["b"]], r"sentence 1 is a str, 'b', but the first sentence is tokens or ids"),
         ([[]], [""], r"reference 0 of sentence 0 is a str, ''"),
         # One string where sentences are due.
-        (["abc"], "abc", r"target is a str: expected a sequence with one item a sentence"),
-        ([["a"]], "abc", r"target is a str"),
+        (["abc", "d"], "abc", r"target is a str: expected a sequence with one item a sentence"),
+        ([["a"]], "abc", r"reference 0 of sentence 0 is a str, 'abc', but the first sentence is tokens or ids"),
         # Numbers that are no ids.
         (torch.zeros(1, 2), torch.zeros(1, 2), r"preds is a tensor of torch.float32: expected token ids of an integer"),
         (torch.zeros(1, 2).long(), torch.zeros(1, 2), r"target is a tensor of torch.float32"),

@@ -224,3 +224,10 @@ class Unhashable:
 def test_a_token_that_is_not_hashable_is_named_with_its_sentence(preds, target, words):
     with pytest.raises(TypeError, match=words):
         WordReader().read(preds, target, CPU)
+
+
+def test_a_list_of_pad_ids_is_copied():
+    pads = [0]
+    reader = WordReader(pad_id=pads)
+    pads.append(1)
+    assert reader == WordReader(pad_id=(0,))
