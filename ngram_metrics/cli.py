@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from itertools import islice, zip_longest
 from typing import Any, BinaryIO
 
@@ -37,12 +38,16 @@ _TESTS: dict[str, Callable[..., dict[str, dict[str, Comparison]]]] = {
 }
 
 
+class OptionError(Exception):
+    """What is wrong with an option."""
+
+
 class InputError(Exception):
     """What is wrong with the files, in a sentence for whoever gave them."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code: 0, or 1 where the files cannot be scored. Usage errors exit with 2."""
+    """Run the command; return its exit code: 0, or 1 where the files cannot be scored. Wrong options exit with 2."""
     options = _parser().parse_args(arguments)
     paths = [options.hypotheses, *options.systems]
     if len(set(paths)) < len(paths):
@@ -51,13 +56,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _parser().error("only one file can be read from standard input")
     try:
         systems = {path: _new_metrics(options, keep=len(paths) > 1) for path in paths}
+    except OptionError as error:
+        _parser().error(str(error))
+    except ModuleNotFoundError as error:
+        return _failed(error)
+    try:
         sentences = _count(systems, options.references)
         report = _report(systems, sentences, options)
-    except (InputError, ModuleNotFoundError, OSError) as error:
-        print(f"ngram-metrics: {error}", file=sys.stderr)
-        return 1
+    except (InputError, OSError) as error:
+        return _failed(error)
     print(json.dumps(report, indent=2) if options.format == "json" else _table(report))
     return 0
+
+
+def _failed(error: Exception) -> int:
+    print(f"ngram-metrics: {error}", file=sys.stderr)
+    return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--test", choices=_TESTS, default="bootstrap", help="the paired test, default: bootstrap")
     parser.add_argument("--tokenizer", default="13a", help="for bleu and overlap, one of sacrebleu's, default: 13a")
-    parser.add_argument("--lowercase", action="store_true", help="for bleu and chrf; rouge does so anyway")
+    parser.add_argument("-lc", "--lowercase", action="store_true", help="for bleu and chrf; rouge does so anyway")
     parser.add_argument("--stem", action="store_true", help="for rouge: stem words")
     parser.add_argument("--device", default="cpu", help="where to count, default: cpu")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
@@ -90,9 +104,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _level(text: str) -> float:
-    level = float(text)
+    try:
+        level = float(text)
+    except ValueError:
+        level = math.nan
     if not 0 < level < 1:
-        raise argparse.ArgumentTypeError(f"{text} is no level between 0 and 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is no level between 0 and 1")
     return level
 
 
@@ -101,7 +118,7 @@ def _new_metrics(options: argparse.Namespace, keep: bool) -> dict[str, Accumulat
     try:
         torch.empty(0, device=options.device)
     except (RuntimeError, AssertionError) as error:  # AssertionError: how a build without CUDA says so
-        raise InputError(f"--device {options.device}: {error}") from error
+        raise OptionError(f"--device {options.device}: {error}") from error
     common = {"device": options.device, "confidence": options.confidence or (0.95 if keep else None)}
     made: dict[str, Callable[[], Accumulator]] = {
         "bleu": lambda: Bleu(
@@ -115,7 +132,7 @@ def _new_metrics(options: argparse.Namespace, keep: bool) -> dict[str, Accumulat
     try:
         return {name: made[name]() for name in dict.fromkeys(options.metrics)}
     except ValueError as error:  # an unknown tokenizer
-        raise InputError(str(error)) from error
+        raise OptionError(f"--tokenizer: {error}") from error
 
 
 def _count(systems: dict[str, dict[str, Accumulator]], references: Sequence[str]) -> int:
@@ -140,8 +157,9 @@ def _count(systems: dict[str, dict[str, Accumulator]], references: Sequence[str]
     return count
 
 
-def _opened(path: str) -> BinaryIO:
-    return sys.stdin.buffer if path == "-" else open(path, "rb")
+def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+    # Standard input is not ours to close.
+    return nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb")
 
 
 def _side_by_side(paths: Sequence[str], files: Sequence[BinaryIO]) -> Iterator[tuple[str, ...]]:

@@ -144,7 +144,7 @@ class _Face(ignite_metrics.Metric):
 
     @property
     def signature(self) -> str:
-        """All settings and versions that affect the score, as sacrebleu writes them.
+        """All settings and versions that affect the score, as sacrebleu writes them; a callable is known by its name.
 
         ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
         ask for it on every one of them.
@@ -247,8 +247,10 @@ class Bleu(_Face):
     def _named(self, score: Tensor) -> Tensor | float:
         return float(score) if self.average == "micro" else score
 
-    def _empty(self) -> float:
-        return 0.0 if self.average == "micro" else super()._empty()
+    def _empty(self) -> Any:
+        if self.average != "micro":
+            return super()._empty()
+        return 0.0 if self.confidence is None else dict.fromkeys(["bleu", "bleu_low", "bleu_high"], 0.0)
 
 
 class _RougeFace(_Face):
@@ -371,8 +373,8 @@ class RougeL(_RougeFace):
 class ROUGEScore(_Face):
     """ROUGE with the parameters and keys of :class:`ngram_metrics.ROUGEScore`, for an ignite engine.
 
-    ``compute`` returns a dict of floats, for average none of tensors ``(sentences,)``; before any data it raises
-    NotComputableError.
+    ``compute`` returns a dict of floats, for average none of tensors ``(sentences,)``; with ``confidence`` it holds the
+    ends of each value's interval too, as ``rouge1_fmeasure_low``. Before any data it raises NotComputableError.
     """
 
     def __init__(
@@ -417,8 +419,8 @@ class _NumberFace(_Face):
 class ChrF(_NumberFace):
     """chrF with the parameters of :class:`ngram_metrics.ChrF`, for an ignite engine.
 
-    ``compute`` returns a float, for average none a tensor ``(sentences,)``; before any data it raises
-    NotComputableError.
+    ``compute`` returns a float, for average none a tensor ``(sentences,)``, with ``confidence`` a dict of floats:
+    ``chrf``, ``chrf_low``, ``chrf_high``. Before any data it raises NotComputableError.
     """
 
     score_name = "chrf"
@@ -445,7 +447,8 @@ class ChrF(_NumberFace):
 class NgramOverlap(_NumberFace):
     """N-gram overlap with the parameters of :class:`ngram_metrics.NgramOverlap`, for an ignite engine.
 
-    ``compute`` returns a float, for average none a tensor with one score for each hypothesis; before any data it raises
+    ``compute`` returns a float, for average none a tensor with one score for each hypothesis, with ``confidence`` a
+    dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``. Before any data it raises
     NotComputableError.
     """
 

@@ -125,7 +125,7 @@ def decode(
         sums = (block.scores * weights[some, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
         utilities = sums / totals[some].unsqueeze(1)
         for group, of_rows in zip(range(*block.groups), utilities, strict=True):
-            expected[group].append(of_rows[: heights[group] - block.rows[0]])
+            expected[group].append(of_rows[: heights[group]])
     # Of equal maxima, torch.max names the first.
     best = [torch.cat(parts).max(0) for parts in expected]
     indices = torch.stack([one.indices for one in best])

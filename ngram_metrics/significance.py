@@ -8,8 +8,9 @@ the measured one would come about by chance. They are sacrebleu's, from the same
 * :func:`paired_approximate_randomization` (Riezler and Maxwell 2005): each trial swaps the two systems' outputs for
   half of the sentences; how often the difference then exceeds the measured one.
 
-The p-value is (c + 1) / (n + 1) for c of n. Difference from sacrebleu: where the measured difference is exactly 0 it is
-1 here, and 1 / (n + 1) there, which reads as highly significant.
+The p-value is (c + 1) / (n + 1) for c of n. Differences from sacrebleu: where the measured difference is 0 it is 1 here,
+and 1 / (n + 1) there, which reads as highly significant; and a difference that exceeds another by rounding alone, by
+less than 1e-12 in scores of 0..1, counts as equal.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ __all__ = ["Comparison", "paired_bootstrap", "paired_approximate_randomization"]
 
 #: sacrebleu's default.
 TRIALS = 10_000
+#: Scores that differ by less are equal but for rounding, which is not the same on all devices.
+_ROUNDING = 1e-12
 
 
 class System(Protocol):
@@ -102,7 +105,7 @@ def paired_bootstrap(
 
     Raises:
         ValueError: an unknown baseline; no sentence, or different numbers of sentences; metrics of other settings, or
-            that kept no rows.
+            that kept no rows; a number of resamples or a level out of its range.
 
     Example:
         >>> from ngram_metrics import ChrF, significance
@@ -116,6 +119,7 @@ def paired_bootstrap(
         True
     """
     check_confidence(confidence, "micro")
+    _check_number("resamples", resamples)
     rows = _checked_rows(systems, baseline)
     sentences = len(rows[baseline])
     values = _in_one_order(systems, rows)
@@ -153,6 +157,7 @@ def paired_approximate_randomization(
     Raises:
         ValueError: as :func:`paired_bootstrap`.
     """
+    _check_number("trials", trials)
     rows = _checked_rows(systems, baseline)
     sentences = len(rows[baseline])
     values = _in_one_order(systems, rows)
@@ -168,6 +173,11 @@ def paired_approximate_randomization(
         chance = None if name == baseline else _share_above((first - second).abs(), measured, base)
         result[name] = _compared(systems[name], measured, chance)
     return result
+
+
+def _check_number(name: str, number: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+        raise ValueError(f"{name} must be an integer of at least 1 (got: {number})")
 
 
 def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
@@ -204,8 +214,8 @@ def _score(system: System, sums: Tensor, sentences: int) -> Tensor:
 def _share_above(differences: Tensor, measured: Tensor, baseline: Tensor) -> Tensor:
     """Return the p-value: how many of the differences ``(n, ...)`` lie above the measured one, ``(...)``."""
     difference = (measured - baseline).abs()
-    above = (differences > difference).sum(0).to(torch.float64)
-    return torch.where(difference > 0, (above + 1) / (len(differences) + 1), 1.0)
+    above = (differences > difference + _ROUNDING).sum(0).to(torch.float64)
+    return torch.where(difference > _ROUNDING, (above + 1) / (len(differences) + 1), 1.0)
 
 
 def _compared(

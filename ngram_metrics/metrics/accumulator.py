@@ -183,7 +183,7 @@ class Accumulator(torchmetrics.Metric):
 
     @property
     def signature(self) -> str:
-        """All settings and versions that affect the score, as sacrebleu writes them.
+        """All settings and versions that affect the score, as sacrebleu writes them; a callable is known by its name.
 
         ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
         ask for it on every one of them.

@@ -14,9 +14,10 @@ FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
 
 ``--profile`` also prints where our time goes, on the operations of torch.
 
-What it checks: the scores agree with fastchrf's within 1e-9 of 0..100, in every repeat. Both sides score character
-n-grams of the orders 1 to 6 without whitespace, beta 2, the precisions and recalls averaged over the orders that both
-sides have. A score is 100 * (1 + beta^2) P R / (beta^2 P + R).
+Ours are what a user calls, ``pairwise_chrf`` and ``aggregate_chrf``. chrF++ of all pairs, which counts words besides,
+has no peer and is timed beside them.
+
+What it checks: the scores agree with fastchrf's within 1e-9 of 0..100, in every repeat.
 """
 
 from __future__ import annotations
@@ -25,87 +26,34 @@ import json
 import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
 import fastchrf
-import numpy as np
 import torch
-from harness import Contestant, Corpus, layout, parser, read_corpus, run_pinned, time_each, unseen
-from torch import Tensor
+from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run_pinned, time_each, unseen
 
-from ngram_metrics.counting.aggregate import aggregate_matches
-from ngram_metrics.counting.all_pairs import all_pairs_matches
-from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
+from ngram_metrics import ChrF, functional, mbr
 
 Groups = list[list[str]]
-ORDER = 6
 SIZES = (64, 128, 256, 512, 1024)
 LARGEST = 4096
 SEGMENTS = 600
 TASKS = ("pairwise", "same", "groups", "aggregate", "largest")
 
 
-def encode(hypotheses: Groups, references: Groups) -> tuple[DocumentGroups, DocumentGroups]:
-    """Turn strings into code points without whitespace, numbered from 0; the same object twice is read once."""
-    sides = [hypotheses] if references is hypotheses else [hypotheses, references]
-    texts = ["".join(text.split()) for side in sides for group in side for text in group]
-    points = torch.from_numpy(
-        np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32).astype(np.int64)
-    )
-    present = torch.zeros(0x110000, dtype=torch.bool).index_fill_(0, points, True)
-    numbers = present.cumsum(0) - 1
-    lengths = torch.tensor(list(map(len, texts)))
-    tokens = RaggedTokens(numbers.index_select(0, points), lengths, int(numbers[-1]) + 1)
-    encoded, before = [], 0
-    for side in sides:
-        counts = torch.tensor(list(map(len, side)))
-        after = before + int(counts.sum())
-        encoded.append(DocumentGroups(tokens.slice(before, after), counts))
-        before = after
-    return encoded[0], encoded[-1]
-
-
-def chrf(matches: Tensor, hypothesis_totals: Tensor, reference_totals: Tensor) -> Tensor:
-    """chrF in 0..100 from matches ``(..., orders)`` and totals that broadcast to them."""
-    both = ((hypothesis_totals > 0) & (reference_totals > 0)).double()
-    share = both / both.sum(-1, keepdim=True).clamp(min=1)
-    precision_weight, recall_weight = (share / totals.clamp(min=1) for totals in (hypothesis_totals, reference_totals))
-    precision = recall = matches.new_zeros((), dtype=torch.float64)
-    # Order by order, so that no temporary is as large as the matches.
-    for order in range(ORDER):
-        of_order = matches[..., order].double()
-        precision = precision + of_order * precision_weight[..., order]
-        recall = recall + of_order * recall_weight[..., order]
-    return 500 * precision * recall / (4 * precision + recall).clamp(min=1e-300)
-
-
-def pairwise(hypotheses: Groups, references: Groups) -> list[Tensor]:
-    """Return chrF of all pairs in blocks, each ``(groups, rows, references)`` float64."""
-    return [
-        chrf(
-            block.matches,
-            ngram_totals(block.hypothesis_lengths, ORDER).unsqueeze(2),
-            ngram_totals(block.reference_lengths, ORDER).unsqueeze(1),
-        )
-        for block in all_pairs_matches(*encode(hypotheses, references), ORDER)
-    ]
-
-
-def joined(blocks: Sequence[Tensor], groups: int) -> np.ndarray:
-    """Put blocks together to ``(groups, hypotheses, references)``."""
-    return torch.cat([block.flatten(0, 1) for block in blocks]).unflatten(0, (groups, -1)).numpy()
-
-
 def ours_pairwise(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
-    return lambda: joined(pairwise(*groups), len(groups[0]))
+    return lambda: functional.pairwise_chrf(*groups).numpy()
 
 
 def ours_aggregate(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
-    return lambda: chrf(*aggregate_matches(*encode(*groups), ORDER)).unsqueeze(0).numpy()
+    return lambda: functional.aggregate_chrf(*groups).numpy()
+
+
+def ours_with_words(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
+    metric = ChrF(word_order=2)
+    return lambda: 100 * mbr.pairwise(metric, *groups).numpy()
 
 
 def theirs(function: Callable[..., Any]) -> Callable[[tuple[Groups, Groups]], Callable[[], Any]]:
@@ -145,14 +93,18 @@ def contestants(kind: str, goal: float | None) -> list[Contestant]:
         "pairwise": (ours_pairwise, fastchrf.pairwise_chrf),
         "aggregate": (ours_aggregate, fastchrf.aggregate_chrf),
     }[kind]
-    return [Contestant("ngram_metrics", ours), Contestant(f"fastchrf.{kind}_chrf", theirs(peer), goal=goal)]
+    listed = [Contestant("ngram_metrics", ours), Contestant(f"fastchrf.{kind}_chrf", theirs(peer), goal=goal)]
+    if kind == "pairwise":
+        listed.append(Contestant("ngram_metrics, chrF++", ours_with_words, tolerance=None, note="with words, no peer"))
+    return listed
 
 
 def largest(options: Any) -> None:
     """Print seconds and memory of the largest matrices, each from a process of its own."""
     rows = [["hypotheses x references", "seconds", "peak GiB", "GiB before"]]
     for name in ("others", "themselves"):
-        command = [sys.executable, __file__, str(options.folder), "--threads", str(options.threads), "--part", name]
+        command = [sys.executable, __file__, str(options.folder), "--threads", str(options.threads), "--clock"]
+        command += [options.clock, "--part", name]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
             sys.exit(done.returncode)
@@ -171,11 +123,12 @@ def part(options: Any) -> None:
     """Do what :func:`largest` asks, and print what it found as the last line."""
     groups = fresh_lines(distinct_lines(read_corpus(options.folder)), LARGEST, options.part == "themselves")(0, 0)
     before = peak_gib()
-    start = time.perf_counter()
-    scores = pairwise(*groups)
-    seconds = time.perf_counter() - start
-    if sum(block.numel() for block in scores) != LARGEST**2:
-        sys.exit(f"{[block.shape for block in scores]}: expected {LARGEST} x {LARGEST} scores")
+    clock = CLOCKS[options.clock]
+    start = clock()
+    scores = functional.pairwise_chrf(*groups)
+    seconds = clock() - start
+    if scores.shape != (1, LARGEST, LARGEST):
+        sys.exit(f"{tuple(scores.shape)}: expected {LARGEST} x {LARGEST} scores")
     print(json.dumps([seconds, peak_gib(), before]))
 
 
