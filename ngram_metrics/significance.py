@@ -8,9 +8,9 @@ the measured one would come about by chance. They are sacrebleu's, from the same
 * :func:`paired_approximate_randomization` (Riezler and Maxwell 2005): each trial swaps the two systems' outputs for
   half of the sentences; how often the difference then exceeds the measured one.
 
-The p-value is (c + 1) / (n + 1) for c of n. Differences from sacrebleu: where the measured difference is 0 it is 1 here,
-and 1 / (n + 1) there, which reads as highly significant; and a difference that exceeds another by rounding alone, by
-less than 1e-12 in scores of 0..1, counts as equal.
+The p-value is (c + 1) / (n + 1) for c of n. Differences from sacrebleu: where the measured difference is 0 it is 1
+here, and 1 / (n + 1) there, which reads as highly significant; and a difference that exceeds another by rounding alone,
+by less than 1e-12 in scores of 0..1, counts as equal.
 """
 
 from __future__ import annotations

@@ -239,19 +239,6 @@ def reward_batch(sentences, samples, width, seed):
     return preds, torch.randint(0, 4, (sentences, width + 1), generator=ids)
 
 
-def test_rewards_compile_into_one_graph_once_for_a_shape():
-    torch._dynamo.reset()
-    counter = CompileCounter()
-    compiled = torch.compile(get_score, fullgraph=True, backend=counter)
-    for seed in range(20):
-        preds, target = reward_batch(3, 2, 7, seed)
-        assert compiled(target, preds, 0, 2).equal(get_score(target, preds, 0, 2))
-    assert counter.frame_count == 1
-    preds, target = reward_batch(5, 3, 11, 0)
-    assert compiled(target, preds, 0, 2).equal(get_score(target, preds, 0, 2))
-    assert counter.frame_count == 2
-
-
 @pytest.mark.parametrize("average", ["none", "micro"])
 def test_the_best_of_several_references_compiles_into_one_graph_once_for_a_shape(average):
     torch._dynamo.reset()

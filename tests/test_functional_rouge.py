@@ -15,7 +15,6 @@ import torchmetrics.functional.text.rouge as peer
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from rouge_oracle import KEYS
-from torch._dynamo.testing import CompileCounter
 from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
 from ngram_metrics import ROUGEScore
@@ -359,22 +358,6 @@ def test_rewards_never_wait_for_the_device(keys, accumulate, separator):
             for value in rouge_score(preds, references, accumulate, average=average, **options).values():
                 assert value.device.type == "meta"
                 assert value.shape == ((3,) if average == "none" else ())
-
-
-@pytest.mark.parametrize(("keys", "separator"), [(("rouge1", "rouge2", "rougeL"), None), ("rougeLsum", 4)], ids=str)
-def test_rewards_compile_into_one_graph_once_for_a_shape(keys, separator):
-    torch._dynamo.reset()
-    options = {"rouge_keys": keys, "average": "none", "sentence_separator_id": separator, "pad_id": 0}
-    counter = CompileCounter()
-    # A graph for each shape: one for all shapes takes several times as long to trace.
-    compiled = torch.compile(rouge_score, fullgraph=True, dynamic=False, backend=counter)
-    for seed in range(20):
-        batch = reward_batch(3, 5, seed)
-        assert_same(compiled(*batch, **options), rouge_score(*batch, **options))
-    assert counter.frame_count == 1
-    batch = reward_batch(4, 7, 0)
-    assert_same(compiled(*batch, **options), rouge_score(*batch, **options))
-    assert counter.frame_count == 2
 
 
 @pytest.mark.parametrize("average", ["macro", "micro"])

@@ -120,8 +120,8 @@ class NgramOverlap(Accumulator):
 
     def _note(self, samples: int) -> None:
         if self.average == "none":
-            self._samples = samples
             self.samples = torch.full_like(self.samples, samples)
+            self._samples = samples
 
     def _known_samples(self) -> int:
         """Return the state as a number; what this metric counted itself is known without waiting for the device."""

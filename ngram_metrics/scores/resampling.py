@@ -54,7 +54,7 @@ def scores_of_sums(metric: Metric, sums: Tensor, sentences: int, average: Averag
     """Return the scores ``(..., *score_shape)`` of corpora of so many sentences, from sums of :func:`summands`."""
     if average == "micro":
         return metric.score(unpack(sums, metric.layout))
-    return (sums / sentences).reshape(*sums.shape[:-1], *metric.score_shape)
+    return (sums / sentences).reshape((*sums.shape[:-1], *metric.score_shape))
 
 
 def bootstrap_scores(metric: Metric, rows: Tensor, average: Average, resamples: int, seed: int) -> Tensor:

@@ -249,20 +249,3 @@ def test_on_cuda_the_same_as_on_the_cpu(case: Case, average: str, options: dict[
     metric.to("cpu")
     metric.update(*case.batches[0])
     assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))
-
-
-@pytest.mark.cuda
-@each_metric_on_ids
-def test_on_cuda_padded_ids_make_no_synchronisation(case: Case, average: str):
-    metric = case.make(average, device="cuda")
-    batches = [(preds.cuda(), target.cuda()) for preds, target in case.batches]
-    mode = torch.cuda.get_sync_debug_mode()
-    torch.cuda.set_sync_debug_mode("error")
-    try:
-        for batch in batches:
-            metric.update(*batch)
-        value = metric.compute()
-    finally:
-        torch.cuda.set_sync_debug_mode(mode)
-    for scores, expected in zip(scores_of(value), scores_of(case.value(average)), strict=True):
-        assert_same(scores.cpu(), expected)

@@ -60,7 +60,7 @@ def _drawn(ax: Any) -> list[float]:
 
 
 @pytest.mark.usefixtures("figures")
-@each_metric
+@each_metric_of_one_value
 def test_plot_computes(case: Case, average: str):
     metric = case.filled(average)
     figure, ax = metric.plot()
@@ -72,7 +72,7 @@ def test_plot_computes(case: Case, average: str):
 
 
 @pytest.mark.usefixtures("figures")
-@each_metric
+@each_metric_of_one_value
 def test_plot_of_a_value_on_a_given_axis(case: Case, average: str):
     metric = case.make(average)
     value = metric(*case.batches[0])
@@ -83,7 +83,7 @@ def test_plot_of_a_value_on_a_given_axis(case: Case, average: str):
 
 
 @pytest.mark.usefixtures("figures")
-@each_metric
+@each_metric_of_one_value
 def test_plot_of_values_over_steps(case: Case, average: str):
     metric = case.make(average)
     values = [metric(*case.batches[0]), metric(*case.batches[0])]

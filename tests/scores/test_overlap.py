@@ -3,8 +3,8 @@
 import math
 from itertools import product
 
-import oracles
 import numpy as np
+import oracles
 import pytest
 import torch
 from hypothesis import given

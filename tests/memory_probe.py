@@ -1,0 +1,116 @@
+"""Counts large batches in a process of its own, and prints how much memory each took and what was counted.
+
+``python tests/memory_probe.py SHAPE:SIZE:METRIC:LAYOUT ...`` prints a line of JSON for each, as
+``document:1000000:bleu:padded``; tests/test_bounded_memory.py runs it.
+
+Each batch is counted in a fork of this process: a process that has counted before keeps memory that it would use again,
+unseen. The peak is that of the resident set. A process started anew would begin with the peak of the one that started
+it, under which all that it does itself may disappear; a fork begins with what is resident.
+"""
+
+import gc
+import json
+import os
+import resource
+import sys
+import time
+from typing import Any
+
+import torch
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+
+METRICS = {
+    "bleu": lambda pad: Bleu(pad_id=pad),
+    "rouge": lambda pad: ROUGEScore(rouge_keys=("rouge1", "rouge2"), pad_id=pad),
+    "rougeL": lambda pad: ROUGEScore(rouge_keys="rougeL", pad_id=pad),
+    "rougeLsum": lambda pad: ROUGEScore(rouge_keys="rougeLsum", pad_id=pad, sentence_separator_id=-2),
+    "chrf": lambda pad: ChrF(pad_id=pad),
+    "overlap": lambda pad: NgramOverlap(ngram=2, pad_id=pad),
+}
+PADDING = -1
+WORDS = 50_000
+
+
+def peak_bytes() -> int:
+    """The high-water mark of this process."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def document(size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """One hypothesis; its first half is the reference and shares no word with the rest."""
+    generator = torch.Generator().manual_seed(0)
+    hypothesis = torch.randint(0, WORDS, (1, size), generator=generator)
+    hypothesis[:, size // 2 :] += WORDS
+    return hypothesis, hypothesis[:, : size // 2].clone().unsqueeze(1)
+
+
+def empty(size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sentences without a token, in rows of four."""
+    return torch.full((size, 4), PADDING), torch.full((size, 1, 4), PADDING)
+
+
+def one_token(size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Sentences of one token, every second of which is that of the reference."""
+    return (torch.arange(size) % 2).unsqueeze(1), torch.zeros((size, 1, 1), dtype=torch.int64)
+
+
+def many_references(size: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """One sentence of 50 tokens; a single one of its references is the same, the others share nothing with it."""
+    hypothesis = torch.arange(50).unsqueeze(0)
+    references = torch.arange(50, 50 + size * 50).reshape(1, size, 50)
+    references[0, size * 3 // 4] = hypothesis
+    return hypothesis, references
+
+
+SHAPES = {"document": document, "empty": empty, "one-token": one_token, "references": many_references}
+
+
+def as_lists(preds: torch.Tensor, target: torch.Tensor) -> tuple[Any, Any]:
+    """Rows without their padding, as lists."""
+    return (
+        [[one for one in row if one != PADDING] for row in preds.tolist()],
+        [[[one for one in row if one != PADDING] for row in rows] for rows in target.tolist()],
+    )
+
+
+def batch_of(shape: str, size: int, layout: str) -> tuple[Any, Any]:
+    preds, target = SHAPES[shape](size)
+    return (preds, target) if layout == "padded" else as_lists(preds, target)
+
+
+def measure(shape: str, size: int, name: str, layout: str) -> dict[str, Any]:
+    """Count one batch, which is there before the clock and the peak are looked at."""
+    metric, batch = METRICS[name](PADDING if layout == "padded" else None), batch_of(shape, size, layout)
+    gc.collect()
+    before, start = peak_bytes(), time.process_time()
+    metric.update(*batch)
+    value = metric.compute()
+    return {
+        "bytes": peak_bytes() - before,
+        "seconds": time.process_time() - start,
+        "row": metric.row.tolist(),
+        "sentences": int(metric.sentences),
+        "value": {key: one.item() for key, one in value.items()} if isinstance(value, dict) else value.item(),
+    }
+
+
+def main(asked: list[str]) -> None:
+    torch.set_num_threads(1)
+    for make in METRICS.values():  # what is loaded once
+        for layout in ("padded", "ragged"):
+            make(PADDING).forward(*batch_of("document", 4, layout))
+    for one in asked:
+        shape, size, name, layout = one.split(":")
+        fork = os.fork()
+        if fork == 0:
+            print(json.dumps(measure(shape, int(size), name, layout)), flush=True)
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1])
+        if code != 0:
+            sys.exit(f"{one}: exit code {code}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,298 @@
+"""Every metric with ``confidence``: the value and the ends of its interval, whatever the metric's life."""
+
+import copy
+import itertools
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from ignite.engine import Engine
+from ignite.exceptions import NotComputableError
+from metrics.cases import CASES, Case, assert_same, each_metric_of_one_value, joined
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU, CHRF
+from systems import output, references
+from torchmetrics import MetricCollection
+from torchmetrics.wrappers import Running
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import ignite as for_ignite
+
+REFERENCES = references(150)
+OUTPUT = output(REFERENCES, 0.3, seed=10)
+NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap"}
+
+
+def _with_interval(case: Case, average: str, **options: Any) -> Any:
+    return case.filled(average, confidence=0.95, **options)
+
+
+def _filled(metric: Any) -> Any:
+    metric.update(OUTPUT, REFERENCES)
+    return metric
+
+
+@each_metric_of_one_value
+def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: str):
+    plain, value = case.value(average), _with_interval(case, average).compute()
+    named = plain if isinstance(plain, dict) else {NAMES[case.metric]: plain}
+    assert list(value) == [name + end for name in named for end in ("", "_low", "_high")]
+    for name, score in named.items():
+        assert_same(value[name], score)
+        low, high = value[f"{name}_low"], value[f"{name}_high"]
+        assert low.dtype == high.dtype == torch.float64
+        assert low.shape == high.shape == ()
+        assert 0 <= low <= high <= 1
+    assert any(value[f"{name}_low"] < value[f"{name}_high"] for name in named)
+
+
+def test_the_names_are_those_of_the_metric():
+    assert list(_filled(Bleu(confidence=0.9)).compute()) == ["bleu", "bleu_low", "bleu_high"]
+    assert list(_filled(ChrF(confidence=0.9)).compute()) == ["chrf", "chrf_low", "chrf_high"]
+    assert list(_filled(NgramOverlap(confidence=0.9)).compute()) == [
+        "ngram_overlap",
+        "ngram_overlap_low",
+        "ngram_overlap_high",
+    ]
+    assert list(_filled(ROUGEScore(confidence=0.9, rouge_keys="rouge1")).compute())[:4] == [
+        "rouge1_fmeasure",
+        "rouge1_fmeasure_low",
+        "rouge1_fmeasure_high",
+        "rouge1_precision",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "peer"),
+    [
+        (Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=0.95), "bleu", BLEU()),
+        (ChrF(confidence=0.95), "chrf", CHRF()),
+    ],
+    ids=["BLEU", "chrF"],
+)
+def test_the_interval_of_a_corpus_is_sacrebleus_within_chance(metric: Any, name: str, peer: Any):
+    value = {key: 100 * one.item() for key, one in _filled(metric).compute().items()}
+    expected = peer.corpus_score(OUTPUT, [REFERENCES], n_bootstrap=1000)
+    assert value[name] == pytest.approx(expected.score, abs=1e-9)
+    low, high, half = value[f"{name}_low"], value[f"{name}_high"], float(expected._ci)
+    # The standard error of an end is 0.085 deviations, and an end lies 1.96 deviations from the mean.
+    assert (high - low) / 2 == pytest.approx(half, rel=0.15)
+    assert (high + low) / 2 == pytest.approx(float(expected._mean), abs=0.15 * half)
+
+
+def test_the_interval_of_a_mean_is_that_of_resampled_means_within_chance():
+    """Every value of ROUGE, against plain loops over rouge_score."""
+    keys = ("rouge1", "rouge2", "rougeL")
+    scorer = RougeScorer(keys)
+    scored = [scorer.score(target, line) for target, line in zip(REFERENCES, OUTPUT, strict=True)]
+    value = _filled(ROUGEScore(rouge_keys=keys, confidence=0.9)).compute()
+    drawn = np.random.default_rng(7).integers(len(scored), size=(4000, len(scored)))
+    for key, part in itertools.product(keys, ("fmeasure", "precision", "recall")):
+        scores = np.array([getattr(one[key], part) for one in scored])
+        means = sorted(scores[drawn].mean(1))
+        low, high = means[200], means[-201]
+        assert value[f"{key}_{part}"].item() == pytest.approx(scores.mean(), abs=1e-12)
+        assert value[f"{key}_{part}_low"].item() == pytest.approx(low, abs=0.15 * (high - low) / 2)
+        assert value[f"{key}_{part}_high"].item() == pytest.approx(high, abs=0.15 * (high - low) / 2)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+def test_the_order_of_sentences_and_batches_changes_nothing(metric: type, average: str):
+    expected = _filled(metric(average=average, confidence=0.95)).compute()
+    order = random.Random(4).sample(range(len(OUTPUT)), len(OUTPUT))
+    shuffled = metric(average=average, confidence=0.95)
+    for start in range(0, len(order), 37):
+        part = order[start : start + 37]
+        shuffled.update([OUTPUT[index] for index in part], [REFERENCES[index] for index in part])
+    assert_same(shuffled.compute(), expected)
+
+
+def test_the_order_of_means_over_references_changes_nothing():
+    """ROUGE's "avg" keeps scores and not counts, and these are often as round as 1/2."""
+    lines = [" ".join(random.Random(seed).choices(["a", "b", "c"], k=2)) for seed in range(400)]
+    targets = [[lines[-1 - index], "b c"] for index in range(400)]
+    values = []
+    for seed in range(3):
+        order = random.Random(seed).sample(range(400), 400)
+        metric = ROUGEScore(accumulate="avg", rouge_keys=("rouge1", "rouge2"), confidence=0.95)
+        metric.update([lines[index] for index in order], [targets[index] for index in order])
+        values.append(metric.compute())
+    assert_same(values[1], values[0])
+    assert_same(values[2], values[0])
+
+
+@each_metric_of_one_value
+def test_any_sharding_merges_to_the_same_interval(case: Case, average: str):
+    expected = _with_interval(case, average).compute()
+    for order in itertools.permutations(range(len(case.batches))):
+        shards = [case.filled(average, [case.batches[index]], confidence=0.95) for index in order]
+        first, *others = shards
+        for other in others:
+            first.merge_state(other)
+        assert_same(first.compute(), expected)
+
+
+@each_metric_of_one_value
+def test_a_saved_metric_goes_on_with_its_rows(case: Case, average: str):
+    expected = _with_interval(case, average).compute()
+    half = case.filled(average, case.batches[:2], confidence=0.95)
+    half.persistent(True)
+    loaded = case.make(average, confidence=0.95)
+    loaded.persistent(True)
+    loaded.load_state_dict(half.state_dict())
+    for metric in (loaded, pickle.loads(pickle.dumps(half)), copy.deepcopy(half), half.clone()):
+        metric.update(*case.batches[2])
+        assert_same(metric.compute(), expected)
+
+
+@each_metric_of_one_value
+def test_states_without_rows_are_refused(case: Case, average: str):
+    with pytest.raises(ValueError, match="of other settings"):
+        _with_interval(case, average).merge_state(case.filled(average))
+
+
+@each_metric_of_one_value
+def test_forward_gives_the_batch_its_own_interval(case: Case, average: str):
+    metric = case.make(average, confidence=0.95)
+    for batch in case.batches:
+        assert_same(metric(*batch), case.filled(average, [batch], confidence=0.95).compute())
+    assert_same(metric.compute(), _with_interval(case, average).compute())
+
+
+@each_metric_of_one_value
+def test_reset_forgets_the_rows(case: Case, average: str):
+    metric = _with_interval(case, average)
+    metric.reset()
+    metric.update(*case.batches[2])
+    assert_same(metric.compute(), case.filled(average, case.batches[2:], confidence=0.95).compute())
+
+
+@each_metric_of_one_value
+def test_before_data_both_ends_are_the_score(case: Case, average: str):
+    with pytest.warns(UserWarning, match="was called before the ``update`` method"):
+        value = case.make(average, confidence=0.95).compute()
+    for score in value.values():
+        assert_same(score, torch.tensor(case.before_data, dtype=torch.float64))
+
+
+@each_metric_of_one_value
+def test_levels_share_a_group_and_keep_their_intervals(case: Case, average: str):
+    metrics = {"wide": case.make(average, confidence=0.99), "narrow": case.make(average, confidence=0.5)}
+    collection = MetricCollection({**metrics, "plain": case.make(average)})
+    for batch in case.batches:
+        collection.update(*batch)
+    assert sorted(map(sorted, collection.compute_groups.values())) == [["narrow", "wide"], ["plain"]]
+    values = collection.compute()
+    for name, level in (("wide", 0.99), ("narrow", 0.5)):
+        for key, score in case.filled(average, confidence=level).compute().items():
+            found = values[f"{name}_{key}"] if f"{name}_{key}" in values else values[key]
+            assert_same(found, score)
+
+
+def test_a_higher_level_has_a_wider_interval():
+    wide, narrow = (_filled(ChrF(confidence=level)).compute() for level in (0.99, 0.5))
+    assert wide["chrf_low"] < narrow["chrf_low"] < narrow["chrf_high"] < wide["chrf_high"]
+
+
+@each_metric_of_one_value
+def test_rows_moved_to_the_cpu_count_the_same(case: Case, average: str):
+    assert_same(_with_interval(case, average, compute_on_cpu=True).compute(), _with_interval(case, average).compute())
+
+
+def test_running_resamples_the_window():
+    running = Running(ChrF(confidence=0.95), window=2)
+    for batch in CASES[4].batches:
+        running.update(*batch)
+    expected = ChrF(confidence=0.95)
+    expected.update(*joined(CASES[4].batches[1:]))
+    assert_same(running.compute(), expected.compute())
+
+
+def test_several_samples_a_sentence_are_resampled_each():
+    generator = torch.Generator().manual_seed(1)
+    preds, target = (
+        torch.randint(1, 9, (20, 4, 6), generator=generator),
+        torch.randint(1, 9, (20, 6), generator=generator),
+    )
+    samples, flat = NgramOverlap(pad_id=0, confidence=0.95), NgramOverlap(pad_id=0, confidence=0.95)
+    samples.update(preds, target)
+    flat.update(preds.flatten(0, 1), target.repeat_interleave(4, 0))
+    assert_same(samples.compute(), flat.compute())
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+def test_what_a_training_loop_has_set_changes_nothing(metric: type, average: str, surroundings: None):
+    around = _filled(metric(average=average, confidence=0.95, device="cpu")).compute()
+    with torch.inference_mode(False):
+        expected = _filled(metric(average=average, confidence=0.95, device="cpu")).compute()
+        assert_same(around, expected)
+        assert all(one.dtype == torch.float64 for one in around.values())
+
+
+def test_the_generator_of_the_caller_is_not_touched():
+    state = torch.get_rng_state()
+    _filled(ChrF(confidence=0.95)).compute()
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+def test_a_confidence_that_is_none_is_refused(metric: type):
+    for module in (metric, getattr(for_ignite, metric.__name__)):
+        with pytest.raises(ValueError, match=r"confidence must lie between 0 and 1, as 0\.95 \(got: 95\)"):
+            module(confidence=95)
+    with pytest.raises(ValueError, match="confidence is of one score"):
+        metric(average="none", confidence=0.95)
+
+
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+def test_rows_are_kept_only_where_asked_for(metric: type):
+    for made in (metric(), getattr(for_ignite, metric.__name__)()):
+        with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):
+            made.sentence_rows()
+    assert _filled(metric(confidence=0.95)).sentence_rows().shape[0] == len(OUTPUT)
+    assert _filled(metric(average="none")).sentence_rows().shape[0] == len(OUTPUT)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "ROUGEScore"])
+def test_ignite_gives_the_same_numbers(name: str, average: str):
+    options = {"average": average, "confidence": 0.9}
+    expected = _filled(
+        {"Bleu": Bleu, "ChrF": ChrF, "NgramOverlap": NgramOverlap, "ROUGEScore": ROUGEScore}[name](**options)
+    )
+    numbers = {key: score.item() for key, score in expected.compute().items()}
+    metric = getattr(for_ignite, name)(**options)
+    engine = Engine(lambda engine, batch: batch)
+    metric.attach(engine, "score")
+    batches = [(OUTPUT[start : start + 40], REFERENCES[start : start + 40]) for start in range(0, len(OUTPUT), 40)]
+    for _ in range(2):  # epochs do not add up
+        state = engine.run(batches)
+        assert state.metrics["score"] == pytest.approx(numbers, rel=1e-12)
+        assert all(isinstance(one, float) for one in state.metrics["score"].values())
+        assert state.metrics[f"{next(iter(numbers))}_low"] == state.metrics["score"][f"{next(iter(numbers))}_low"]
+    assert metric.signature == expected.signature
+
+
+@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "ROUGEScore"])
+def test_ignite_saves_the_rows(name: str):
+    whole, half, loaded = (getattr(for_ignite, name)(confidence=0.95) for _ in range(3))
+    whole.update((OUTPUT, REFERENCES))
+    half.update((OUTPUT[:50], REFERENCES[:50]))
+    loaded.load_state_dict(half.state_dict())
+    loaded.update((OUTPUT[50:], REFERENCES[50:]))
+    assert loaded.compute() == pytest.approx(whole.compute(), rel=1e-12)
+    loaded.reset()
+    loaded.update((OUTPUT[:50], REFERENCES[:50]))
+    assert loaded.compute() == half.compute()
+
+
+def test_ignite_before_data():
+    assert for_ignite.Bleu(average="micro", confidence=0.95).compute() == {"bleu": 0, "bleu_low": 0, "bleu_high": 0}
+    for made in (for_ignite.Bleu(confidence=0.95), for_ignite.ChrF(confidence=0.95)):
+        with pytest.raises(NotComputableError):
+            made.compute()

@@ -1,0 +1,346 @@
+"""The signature: every setting that affects the number, in one line, and how many references there were."""
+
+import copy
+import functools
+import inspect
+import pickle
+import re
+import unicodedata
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+import torch
+from metrics.cases import CASES, IDS, TEXT, Case, assert_same, assert_same_states, each_case, each_metric, states_of
+from sacrebleu.metrics import BLEU, CHRF
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, __version__
+from ngram_metrics import ignite as for_ignite
+
+
+def _lower(text: str) -> str:
+    return text.lower()
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines()
+
+
+#: For each metric and each of its parameters that affects the number, settings that all give different numbers.
+READING: dict[str, list[dict[str, Any]]] = {
+    "tokenizer": [{"tokenizer": one} for one in ("13a", "intl", "char", "unicode", str.split, _lines)],
+    "pad_id": [{"pad_id": one} for one in (0, 1, (0, 1))],
+    "confidence": [{"confidence": 0.95}],
+}
+AFFECTING: dict[type, dict[str, list[dict[str, Any]]]] = {
+    Bleu: {
+        **READING,
+        "ngram": [{"ngram": 3}, {"ngram": 5}],
+        "smooth": [{"smooth": one} for one in ("smooth1", "nltk_smooth2", "smooth2", "floor", "add-k", "exp")],
+        "smooth_value": [
+            {"smooth": "floor", "smooth_value": 0.2},
+            {"smooth": "floor", "smooth_value": 0.001},
+            {"smooth": "floor", "smooth_value": 0.002},
+            {"smooth": "add-k", "smooth_value": 2},
+            {"smooth": "add-k", "smooth_value": 2.0000000001},
+        ],
+        "average": [{"average": "micro"}, {"average": "none"}],
+        "weights": [{"weights": (0.4, 0.3, 0.2, 0.1)}, {"weights": (0.4, 0.3, 0.2, 0.1000000001)}],
+        "effective_order": [{"effective_order": True}],
+        "lowercase": [{"lowercase": True}],
+    },
+    ChrF: {
+        "pad_id": READING["pad_id"],
+        "confidence": READING["confidence"],
+        "char_order": [{"char_order": 5}],
+        "word_order": [{"word_order": 1}, {"word_order": 2}],
+        "beta": [{"beta": 1.0}, {"beta": 2.0000000001}, {"beta": 0.5}],
+        "lowercase": [{"lowercase": True}],
+        "whitespace": [{"whitespace": True}],
+        "eps_smoothing": [{"eps_smoothing": True}],
+        "average": [{"average": "macro"}, {"average": "none"}],
+    },
+    NgramOverlap: {
+        **READING,
+        "ngram": [{"ngram": 2}, {"ngram": 3}],
+        "average": [{"average": "micro"}, {"average": "none"}],
+    },
+    ROUGEScore: {
+        **READING,
+        "use_stemmer": [{"use_stemmer": True}],
+        "normalizer": [{"normalizer": _lower}, {"normalizer": str.upper}],
+        "accumulate": [{"accumulate": "avg"}],
+        "rouge_keys": [{"rouge_keys": "rouge1"}, {"rouge_keys": ("rouge1", "rougeL")}, {"rouge_keys": "rougeLsum"}],
+        "average": [{"average": "micro"}, {"average": "none"}],
+        "sentence_splitter": [{"sentence_splitter": _lines}],
+        "sentence_separator_id": [{"sentence_separator_id": 7}, {"sentence_separator_id": 8}],
+    },
+}
+#: Where it is computed, and what torchmetrics and ignite do with it.
+NOT_AFFECTING = {"device", "kwargs", "output_transform"}
+#: What ignite's face of BLEU has no parameter for.
+ONLY_TORCHMETRICS = {"smooth_value", "weights", "effective_order", "lowercase"}
+#: And the smoothings that it has.
+IGNITE_SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2")
+
+each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
+
+
+@each_class
+def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
+    tables = AFFECTING[metric]
+    assert set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING == set(tables)
+    settings: list[dict[str, Any]] = [{}, *(one for table in tables.values() for one in table)]
+    signatures = [metric(**one).signature for one in settings]
+    assert len(set(signatures)) == len(settings)
+    assert [metric(**one).signature for one in settings] == signatures
+
+
+@each_class
+def test_ignite_has_the_same_signatures(metric: type):
+    face = getattr(for_ignite, metric.__name__)
+    tables = {
+        name: table for name, table in AFFECTING[metric].items() if metric is not Bleu or name not in ONLY_TORCHMETRICS
+    }
+    assert set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING == set(tables)
+    assert face().signature == metric().signature
+    for table in tables.values():
+        for one in table:
+            if metric is Bleu and (
+                one.get("average") == "none" or one.get("smooth", "no_smooth") not in IGNITE_SMOOTHINGS
+            ):
+                continue
+            assert face(**one).signature == metric(**one).signature
+
+
+@pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
+def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
+    settings: list[dict[str, Any]] = [
+        {},
+        {"multiref": "best"},
+        {"alpha": 0.5},
+        {"alpha": 0.50000000001},
+        {"pad_id": 0},
+        {"tokenizer": "13a"},
+    ]
+    settings += {for_ignite.Rouge: [{"variants": ["L"]}], for_ignite.RougeN: [{"ngram": 2}]}.get(face, [])
+    parameters = set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING
+    assert parameters == {name for one in settings for name in one}
+    assert len({face(**one).signature for one in settings}) == len(settings)
+
+
+@each_class
+def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric: type):
+    same = [{}, {"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}]
+    assert len({metric(**one).signature for one in same}) == 1
+    assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"tokenizer": functools.partial(re.split, " ")}, {"tokenizer": functools.partial(re.split, "t")}),
+        ({"tokenizer": functools.partial(re.split, " ")}, {"tokenizer": functools.partial(re.split, " ", maxsplit=2)}),
+        ({"tokenizer": re.compile("a").findall}, {"tokenizer": re.compile("a").split}),
+    ],
+    ids=["arguments", "keywords", "built-in methods"],
+)
+def test_callables_are_told_apart_by_name_and_fixed_arguments(first: dict[str, Any], second: dict[str, Any]):
+    assert Bleu(**first).signature != Bleu(**second).signature
+    assert Bleu(**first).signature == Bleu(**first).signature
+
+
+def _word_level(*words: str) -> Tokenizer:
+    tokenizer = Tokenizer(WordLevel({"?": 0, **{word: index for index, word in enumerate(words, 1)}}, unk_token="?"))
+    tokenizer.pre_tokenizer = Whitespace()
+    return tokenizer
+
+
+def test_tokenizers_of_one_class_are_told_apart_by_their_vocabulary():
+    first, second, same = _word_level("the", "cat"), _word_level("the", "dog"), _word_level("the", "cat")
+    same.enable_padding(length=9)  # changes no count
+    signatures = [Bleu(tokenizer=one).signature for one in (first, second, same)]
+    assert signatures[0] == signatures[2] != signatures[1]
+    assert f"tokenizers:{version('tokenizers')}" in signatures[0]
+
+
+def test_versions_stand_where_they_affect_the_number():
+    own = f"|version:{__version__}"
+    assert Bleu().signature.endswith(own)
+    for name in ("sacrebleu", "nltk", "unidata"):
+        assert name not in Bleu().signature + ROUGEScore().signature
+    assert Bleu(tokenizer="13a").signature.endswith(f"|sacrebleu:{version('sacrebleu')}{own}")
+    assert f"|nltk:{version('nltk')}" in ROUGEScore(use_stemmer=True).signature
+    assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
+
+
+def _fields(signature: str) -> dict[str, str]:
+    return dict(field.split(":", 1) for field in signature.split("|"))
+
+
+@pytest.mark.parametrize(
+    ("ours", "peer"),
+    [
+        (Bleu(average="micro", smooth="exp", tokenizer="13a"), BLEU()),
+        (Bleu(average="micro", smooth="exp", tokenizer="13a", lowercase=True), BLEU(lowercase=True)),
+        (Bleu(average="micro", smooth="floor", tokenizer="intl"), BLEU(smooth_method="floor", tokenize="intl")),
+        (Bleu(average="micro", smooth="add-k", tokenizer="char"), BLEU(smooth_method="add-k", tokenize="char")),
+        (
+            Bleu(average="micro", smooth="floor", smooth_value=0.5, tokenizer="zh", effective_order=True),
+            BLEU(smooth_method="floor", smooth_value=0.5, tokenize="zh", effective_order=True),
+        ),
+        (ChrF(), CHRF()),
+        (ChrF(word_order=2, lowercase=True, whitespace=True), CHRF(word_order=2, lowercase=True, whitespace=True)),
+        (ChrF(char_order=4, eps_smoothing=True), CHRF(char_order=4, eps_smoothing=True)),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_fields_that_sacrebleu_has_are_sacrebleus(ours: Any, peer: Any):
+    hypotheses, targets = ["the cat sat"], [["the cat sat down"], ["a cat sat"]]
+    ours.update(hypotheses, list(map(list, zip(*targets, strict=True))))
+    peer.corpus_score(hypotheses, targets)
+    expected = _fields(peer.get_signature().format())
+    expected.pop("version")  # each has its own
+    found = _fields(ours.signature)
+    assert {name: found[name] for name in expected} == expected
+    assert found["nrefs"] == "2"
+
+
+def test_an_interval_is_named_as_sacrebleu_names_it():
+    metric, peer = ChrF(confidence=0.95), CHRF()
+    metric.update(["the cat", "a dog"], ["the cat", "the dog"])
+    peer.corpus_score(["the cat", "a dog"], [["the cat", "the dog"]], n_bootstrap=1000)
+    expected = _fields(peer.get_signature().format())
+    assert {name: _fields(metric.signature)[name] for name in ("bs", "seed")} == {
+        "bs": str(expected["bs"]),
+        "seed": str(expected["seed"]),
+    }
+
+
+def _nrefs(metric: Any) -> str:
+    return _fields(metric.signature)["nrefs"]
+
+
+#: TEXT, and IDS as well: 1 to 2, then 3, then 1 to 3 references.
+SEEN = ("1-2", "1-3", "1-3")
+OF_BATCH = ("1-2", "3", "1-3")
+
+
+@each_metric
+def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
+    metric = case.make(average)
+    assert _nrefs(metric) == "?"
+    for batch, expected in zip(case.batches, SEEN, strict=True):
+        metric.update(*batch)
+        assert _nrefs(metric) == expected
+    metric.reset()
+    assert _nrefs(metric) == "?"
+    metric.update(*case.batches[1])
+    assert _nrefs(metric) == "3"
+
+
+@each_metric
+def test_nrefs_after_forward_and_after_nothing(case: Case, average: str):
+    metric = case.make(average)
+    for batch, expected in zip(case.batches, SEEN, strict=True):
+        metric(*batch)
+        assert _nrefs(metric) == expected
+    metric.update(*(part[:0] for part in case.batches[0]))
+    assert _nrefs(metric) == "1-3"
+
+
+@each_metric
+def test_nrefs_after_merging(case: Case, average: str):
+    for incoming_as in (lambda metric: metric, lambda metric: metric.metric_state):
+        first = case.filled(average, case.batches[1:2])
+        first.merge_state(incoming_as(case.filled(average, case.batches[:1])))
+        assert _nrefs(first) == "1-3"
+        empty = case.make(average)
+        empty.merge_state(incoming_as(case.filled(average, case.batches[1:2])))
+        assert _nrefs(empty) == "3"
+    unmerged = case.filled(average, case.batches[1:2])
+    unmerged.merge_state(case.make(average))
+    assert _nrefs(unmerged) == "3"
+
+
+@each_metric
+def test_nrefs_after_saving(case: Case, average: str):
+    metric = case.filled(average, case.batches[:1])
+    metric.persistent(True)
+    loaded = case.make(average)
+    loaded.persistent(True)
+    loaded.load_state_dict(metric.state_dict())
+    for one in (loaded, pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric)):
+        assert one.signature == metric.signature
+        one.update(*case.batches[1])
+        assert _nrefs(one) == "1-3"
+
+
+@each_metric
+def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
+    metrics = {"one": case.make(average), "two": case.make(average), "other": case.make(average, **case.others[0])}
+    collection = MetricCollection(metrics)
+    for batch, expected in zip(case.batches, SEEN, strict=True):
+        collection.update(*batch)
+        assert [_nrefs(metric) for metric in collection.values()] == [expected] * 3
+    assert len(collection.compute_groups) == 2
+    signatures = {name: metric.signature for name, metric in collection.items()}
+    assert signatures["one"] == signatures["two"] != signatures["other"]
+    collection.reset()
+    assert [_nrefs(metric) for metric in collection.values()] == ["?"] * 3
+
+
+def test_nrefs_of_one_reference_in_every_layout():
+    sentences = torch.tensor([[1, 2, 3], [4, 5, 0]])
+    for given in (
+        (["a b", "c"], ["a b", "c"]),
+        (["a b", "c"], [["a b"], ["c"]]),
+        ([["a", "b"], ["c"]], [[["a", "b"]], [["c"]]]),
+        (sentences, sentences),
+        (sentences, sentences.unsqueeze(1)),
+    ):
+        metric = Bleu(pad_id=0 if isinstance(given[0], torch.Tensor) else None)
+        metric.update(*given)
+        assert _nrefs(metric) == "1"
+
+
+def test_nrefs_of_samples_are_those_of_their_sentence():
+    metric = NgramOverlap(pad_id=0)
+    metric.update(torch.ones(2, 5, 3, dtype=torch.int64), torch.ones(2, 4, 3, dtype=torch.int64))
+    assert _nrefs(metric) == "4"
+
+
+@each_case
+def test_asking_for_the_signature_changes_nothing(case: Case):
+    metric = case.filled("macro")
+    value, states = metric.compute(), states_of(metric)
+    assert metric.signature == metric.signature
+    assert_same_states(metric, states)
+    assert metric._computed is value
+    assert_same(metric.compute(), value)
+
+
+@each_class
+def test_nrefs_in_ignite(metric: type):
+    face = getattr(for_ignite, metric.__name__)()
+    assert _nrefs(face) == "?"
+    for batch, expected in zip(TEXT, SEEN, strict=True):
+        face.update(batch)
+        assert _nrefs(face) == expected
+    loaded = getattr(for_ignite, metric.__name__)()
+    loaded.load_state_dict(face.state_dict())
+    assert loaded.signature == face.signature
+    face.reset()
+    assert _nrefs(face) == "?"
+    padded = getattr(for_ignite, metric.__name__)(pad_id=(0, -100))
+    padded.update(IDS[1])
+    assert _nrefs(padded) == "3"
+
+
+def test_the_cases_are_as_these_tests_take_them():
+    for case in CASES:
+        assert [_nrefs(case.filled("macro", [batch])) for batch in case.batches] == list(OF_BATCH)

@@ -1,0 +1,168 @@
+"""Resampled corpora: the weights, the sums, the order of rows, and the ends of an interval."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import estimate_ci
+from systems import output, references
+
+from ngram_metrics import Bleu, ChrF
+from ngram_metrics.scores import resampling
+from ngram_metrics.scores.resampling import (
+    bootstrap_scores,
+    bootstrap_weights,
+    check_confidence,
+    interval,
+    row_order,
+    swaps,
+    weighted_sums,
+)
+
+REFERENCES = references(60)
+OUTPUT = output(REFERENCES, 0.3, seed=2)
+
+
+def _weights(sentences: int, resamples: int, seed: int) -> torch.Tensor:
+    return torch.cat(list(bootstrap_weights(sentences, resamples, seed)))
+
+
+def test_a_resample_draws_as_many_sentences_as_there_are():
+    weights = _weights(17, 50, seed=3)
+    assert weights.shape == (50, 17)
+    assert weights.dtype == torch.float64
+    assert weights.sum(1).tolist() == [17.0] * 50
+    assert set(weights.unique().tolist()) <= set(map(float, range(18)))
+
+
+def test_every_sentence_is_drawn_as_often_as_chance_has_it():
+    """The counts of one sentence are binomial: mean 1, variance 1 - 1/n, and correlated with another's by -1/(n-1)."""
+    counts = _weights(5, 20_000, seed=4).numpy()
+    assert counts.mean(0) == pytest.approx(np.ones(5), abs=0.04)
+    assert counts.var(0) == pytest.approx(np.full(5, 0.8), abs=0.05)
+    correlation = np.corrcoef(counts.T)
+    assert correlation[~np.eye(5, dtype=bool)] == pytest.approx(np.full(20, -0.25), abs=0.04)
+
+
+def test_a_trial_swaps_half_of_the_sentences():
+    drawn = torch.cat(list(swaps(6, 20_000, seed=4))).numpy()
+    assert drawn.shape == (20_000, 6)
+    assert drawn.dtype == np.float64
+    assert set(np.unique(drawn)) == {0.0, 1.0}
+    assert drawn.mean(0) == pytest.approx(np.full(6, 0.5), abs=0.02)
+    assert np.corrcoef(drawn.T)[~np.eye(6, dtype=bool)] == pytest.approx(np.zeros(30), abs=0.04)
+
+
+@pytest.mark.parametrize("draw", [bootstrap_weights, swaps])
+def test_a_seed_says_it_all_however_many_weights_are_made_at_a_time(draw, monkeypatch: pytest.MonkeyPatch):
+    whole = torch.cat(list(draw(11, 40, 5)))
+    assert not torch.equal(whole, torch.cat(list(draw(11, 40, 6))))
+    for at_once in (1, 30, 11 * 13):
+        monkeypatch.setattr(resampling, "WEIGHTS_AT_ONCE", at_once)
+        parts = list(draw(11, 40, 5))
+        assert len(parts) > 1
+        torch.testing.assert_close(torch.cat(parts), whole, rtol=0, atol=0)
+
+
+def test_sums_are_those_of_plain_loops_and_exact():
+    chance = random.Random(1)
+    values = [[[chance.randrange(1 << 42) for _ in range(width)] for _ in range(9)] for width in (3, 1)]
+    tensors = [torch.tensor(rows, dtype=torch.float64) for rows in values]
+    drawn = [list(map(int, one)) for one in _weights(9, 30, seed=7).tolist()]
+    for rows, sums in zip(values, weighted_sums(bootstrap_weights(9, 30, 7), tensors), strict=True):
+        for weights, found in zip(drawn, sums.tolist(), strict=True):
+            totals = [0] * len(rows[0])
+            for weight, row in zip(weights, rows, strict=True):
+                for column, count in enumerate(row):
+                    totals[column] += weight * count
+            assert found == totals
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize(
+    ("ours", "peer"),
+    [
+        (
+            lambda **options: Bleu(smooth="exp", tokenizer="13a", effective_order=True, **options),
+            BLEU(effective_order=True),
+        ),
+        (lambda **options: ChrF(**options), CHRF()),
+    ],
+    ids=["BLEU", "chrF"],
+)
+def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str):
+    """sacrebleu scores the corpora themselves, each sentence as often as it was drawn."""
+    metric = ours(average=average, confidence=0.95)
+    metric.update(OUTPUT, REFERENCES)
+    rows = metric.sentence_rows()
+    scores = bootstrap_scores(metric.metric, rows, average, resamples=6, seed=8)
+    order = row_order(rows).tolist()
+    for weights, score in zip(_weights(len(rows), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
+        drawn = [index for index, weight in zip(order, weights, strict=True) for _ in range(weight)]
+        hypotheses, targets = [OUTPUT[index] for index in drawn], [REFERENCES[index] for index in drawn]
+        if average == "micro":
+            expected = peer.corpus_score(hypotheses, [targets]).score
+        else:
+            each = [peer.sentence_score(one, [other]).score for one, other in zip(hypotheses, targets, strict=True)]
+            expected = sum(each) / len(each)
+        assert 100 * score == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.float64], ids=str)
+@pytest.mark.parametrize("width", [1, 2, 18])
+def test_rows_are_put_in_one_order_however_they_come(dtype: torch.dtype, width: int):
+    """Also scores that differ in a few bits only, as 1/4, 1/2 and 1 do."""
+    chance = random.Random(width)
+    steps = [0, 1, 2, 3, 4, 8] if dtype == torch.int64 else [0.0, 0.125, 0.25, 0.5, 0.75, 1.0, 1 / 3]
+    rows = torch.tensor([[chance.choice(steps) for _ in range(width)] for _ in range(3000)], dtype=dtype)
+    expected = rows[row_order(rows)]
+    for seed in range(3):
+        shuffled = rows[torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed))]
+        order = row_order(shuffled)
+        assert sorted(order.tolist()) == list(range(len(rows)))
+        assert torch.equal(shuffled[order], expected)
+
+
+@pytest.mark.parametrize("resamples", [1, 2, 39, 40, 41, 1000])
+def test_the_interval_is_sacrebleus_at_095(resamples: int):
+    scores = np.random.default_rng(resamples).normal(size=resamples)
+    low, high = interval(torch.from_numpy(scores), 0.95)
+    _, half = estimate_ci(scores)
+    assert (high - low).item() / 2 == pytest.approx(half, abs=1e-15)
+
+
+@pytest.mark.parametrize(("confidence", "place"), [(0.95, 26), (0.9, 51), (0.99, 6), (0.5, 251), (0.999, 1)])
+def test_the_ends_are_the_scores_that_many_places_from_the_ends(confidence: float, place: int):
+    scores = [random.Random(place).random() for _ in range(1)] + list(np.random.default_rng(place).random(999))
+    low, high = interval(torch.tensor(scores, dtype=torch.float64), confidence)
+    assert low.item() == sorted(scores)[place - 1]
+    assert high.item() == sorted(scores, reverse=True)[place - 1]
+
+
+def test_each_value_has_an_interval_of_its_own():
+    scores = torch.from_numpy(np.random.default_rng(1).random((200, 2, 3)))
+    low, high = interval(scores, 0.9)
+    for first in range(2):
+        for second in range(3):
+            alone = interval(scores[:, first, second], 0.9)
+            assert (low[first, second], high[first, second]) == alone
+
+
+@pytest.mark.parametrize("resamples", [1, 2, 3, 1000])
+def test_the_lower_end_is_never_above_the_higher(resamples: int):
+    low, high = interval(torch.arange(resamples, dtype=torch.float64), 1e-15)
+    assert low <= high
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 0.0, 1.0, 95, -0.5, float("nan"), True, "0.95"])
+def test_a_confidence_that_is_no_level_is_refused(confidence):
+    with pytest.raises(ValueError, match=r"confidence must lie between 0 and 1, as 0\.95"):
+        check_confidence(confidence, "micro")
+
+
+def test_a_score_of_each_sentence_has_no_interval():
+    check_confidence(None, "none")
+    with pytest.raises(ValueError, match="confidence is of one score: expected average 'micro' or 'macro', not 'none'"):
+        check_confidence(0.95, "none")

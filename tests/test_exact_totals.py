@@ -1,0 +1,238 @@
+"""Counts stay exact past 2^31 and 2^53, and means of millions of scores past any rounding that shows.
+
+2^24 is where float32 begins to lose ones, 2^31 is where int32 ends, 2^53 where float64 begins to lose ones. No test can
+count so far, so states are set just below each bound, as a checkpoint or another rank would bring them, and go on.
+"""
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import ignite.metrics
+import oracles
+import pytest
+import rouge_oracle
+import torch
+from metrics.cases import CASES, Case, each_case, each_metric, states_of
+from torch import Tensor
+
+import ngram_metrics.ignite as faces
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics.counting import all_pairs
+from ngram_metrics.counting.matches import clipped_matches
+from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
+
+BOUNDS = (2**24, 2**31, 2**53)
+each_bound = pytest.mark.parametrize("bound", BOUNDS, ids=lambda bound: f"2^{bound.bit_length() - 1}")
+
+
+def counts_of(metric: Any) -> list[int]:
+    """The summed row as Python's integers, which have no bound."""
+    return metric.row.tolist()
+
+
+def near(metric: Any, bound: int) -> dict[str, Tensor]:
+    """States as of a metric that has counted to 3 below the bound, in every count and in the sentences."""
+    states = {name: state for name, state in states_of(metric).items() if name != "callables"}
+    for name in ("row", "sentences"):
+        if states[name].dtype == torch.int64:
+            states[name] = torch.full_like(states[name], bound - 3)
+    return states
+
+
+def holds_counts(case: Case) -> bool:
+    return case.make("macro").row.dtype == torch.int64
+
+
+@each_bound
+@each_metric
+def test_no_count_is_lost_at_a_bound(case: Case, average: str, bound: int):
+    """Where a float32, an int32 or a float64 would lose some."""
+    once = case.make(average)
+    once.update(*case.whole)
+    metric = case.make(average)
+    metric.persistent(True)
+    metric.load_state_dict(near(metric, bound))
+    for _ in range(3):
+        metric.update(*case.whole)
+    if holds_counts(case):
+        assert counts_of(metric) == [bound - 3 + 3 * count for count in counts_of(once)]
+    assert int(metric.sentences) == bound - 3 + 3 * len(case.whole[0])
+
+
+@each_bound
+@each_metric
+def test_no_count_is_lost_when_two_are_merged(case: Case, average: str, bound: int):
+    small, large = case.make(average), case.make(average)
+    small.update(*case.whole)
+    large.persistent(True)
+    large.load_state_dict(near(large, bound))
+    expected = [bound - 3 + count for count in counts_of(small)]
+    for metric, other in ((case.make(average), large), (large, small)):
+        metric.merge_state(other)
+    if holds_counts(case):
+        assert counts_of(large) == expected
+    assert int(large.sentences) == bound - 3 + len(case.whole[0])
+    assert (large.row.dtype, large.sentences.dtype) == (case.make(average).row.dtype, torch.int64)
+
+
+FACES: dict[str, Callable[[], ignite.metrics.Metric]] = {
+    "Bleu": lambda: faces.Bleu(ngram=2, average="micro"),
+    "Bleu-macro": lambda: faces.Bleu(ngram=2),
+    "Rouge": lambda: faces.Rouge([1, "L"]),
+    "ROUGEScore": lambda: faces.ROUGEScore(rouge_keys=("rouge1", "rougeL", "rougeLsum"), average="micro"),
+    "ChrF": lambda: faces.ChrF(),
+    "NgramOverlap": lambda: faces.NgramOverlap(average="micro"),
+}
+
+
+@each_bound
+@pytest.mark.parametrize("name", FACES)
+def test_no_count_of_an_ignite_face_is_lost_at_a_bound(name: str, bound: int):
+    once, metric = FACES[name](), FACES[name]()
+    batch = CASES[0].whole
+    once.update(batch)
+    ((key, (of_rank,)),) = metric.state_dict().items()
+    near_it = {"_row": torch.full_like(of_rank["_row"], bound - 3), "_sentences": bound - 3}
+    metric.load_state_dict({key: [{**of_rank, **near_it}]})
+    for _ in range(3):
+        metric.update(batch)
+    assert metric._row.tolist() == [bound - 3 + 3 * count for count in once._row.tolist()]
+    assert metric._sentences == bound - 3 + 3 * len(batch[0])
+
+
+@each_bound
+@each_case
+def test_the_corpus_score_of_huge_counts_is_that_of_their_ratios(case: Case, bound: int):
+    """Counts a thousand billion times as large, in the same proportions, give the same score."""
+    if "micro" not in case.averages:
+        return
+    metric = case.make("micro", **({"smooth": "no_smooth"} if case.metric is Bleu else {}))
+    metric.update(*case.whole)
+    expected = metric.compute()
+    most = max(counts_of(metric))
+    metric.persistent(True)
+    states = metric.state_dict()
+    for name in ("row", "sentences"):
+        states[name] = states[name] * (bound // most)
+    metric.load_state_dict(states)
+    torch.testing.assert_close(metric.compute(), expected, rtol=1e-12, atol=0)
+
+
+def test_a_score_past_2_to_the_53_is_that_of_exact_fractions():
+    """One match in three, of counts that a float64 still holds and of counts that it rounds."""
+    for scale in (2**40, 2**53 + 1, 3 * 2**59 + 7):
+        metric = NgramOverlap(average="micro")
+        metric.persistent(True)
+        states = metric.state_dict()
+        states["row"] = torch.tensor([scale // 3, scale, scale - 2])
+        states["sentences"] = torch.tensor(scale)
+        metric.load_state_dict(states)
+        expected = Fraction(2 * (scale // 3), 2 * scale - 2)
+        assert metric.compute().item() == pytest.approx(float(expected), rel=1e-15)
+
+
+def test_a_document_has_more_matches_than_2_to_the_16():
+    """Two counts travel in one number: neither spills into the other."""
+    for tokens in (2**16 + 1, 2**17 + 3):
+        document = RaggedTokens(torch.zeros(tokens, dtype=torch.int64), torch.tensor([tokens]), 1)
+        longer = RaggedTokens(torch.zeros(tokens + 9, dtype=torch.int64), torch.tensor([tokens + 9]), 1)
+        one = DocumentGroups(longer, torch.tensor([1]))
+        assert clipped_matches(document, one, 2).tolist() == [[tokens, tokens - 1]]
+        assert clipped_matches(longer, DocumentGroups(document, torch.tensor([1])), 2).tolist() == [
+            [tokens, tokens - 1]
+        ]
+
+
+def test_no_product_sums_more_ones_than_a_float32_counts():
+    """Pairs are counted by products in float32, exact up to 2^24 ones: that is the limit they are cut at."""
+    assert torch.tensor(float(all_pairs.EXACT_COLUMNS - 1), dtype=torch.float32).item() == all_pairs.EXACT_COLUMNS - 1
+    assert all_pairs.EXACT_COLUMNS <= 2**24
+
+
+# The mean of millions of sentences.
+
+WIDTH, KINDS = 6, 48
+
+
+def kinds_of_pairs() -> tuple[list[list[int]], list[list[int]]]:
+    """A few different pairs, of ids 1 to 6 without padding, of many scores."""
+    chance = random.Random(0)
+
+    def document() -> list[int]:
+        return [chance.randrange(1, 7) for _ in range(WIDTH)]
+
+    return [document() for _ in range(KINDS)], [document() for _ in range(KINDS)]
+
+
+def oracle_chrf(hypothesis: list[int], reference: list[int]) -> float:
+    """chrF of two orders, beta 2, in plain Python; both sides have both orders."""
+    rows = [
+        (
+            oracles.matches(hypothesis, [reference], n) / (WIDTH + 1 - n),
+            oracles.matches(reference, [hypothesis], n) / (WIDTH + 1 - n),
+        )
+        for n in (1, 2)
+    ]
+    precision, recall = (sum(column) / 2 for column in zip(*rows, strict=True))
+    return 5 * precision * recall / (4 * precision + recall) if precision + recall else 0.0
+
+
+MEANS: dict[str, tuple[Callable[[], Any], Callable[[list[int], list[int]], float]]] = {
+    "Bleu": (
+        lambda: Bleu(ngram=2, smooth="floor", pad_id=0),
+        lambda one, other: oracles.sentence_bleu(one, [other], 2, smooth="floor"),
+    ),
+    "ROUGEScore": (
+        lambda: ROUGEScore(rouge_keys="rougeL", pad_id=0),
+        lambda one, other: rouge_oracle.rouge("rougeL", [one], [[other]]).fmeasure,
+    ),
+    "ChrF": (lambda: ChrF(char_order=2, average="macro", pad_id=0), oracle_chrf),
+    "NgramOverlap": (
+        lambda: NgramOverlap(pad_id=0),
+        lambda one, other: 2 * oracles.matches(one, [other], 1) / (2 * WIDTH),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        pytest.param(200_000, id="2*10^5"),
+        pytest.param(10**7, id="10^7", marks=pytest.mark.slow),
+    ],
+)
+@pytest.mark.parametrize("name", MEANS)
+def test_the_mean_of_many_sentences_is_that_of_an_exact_sum(name: str, sentences: int):
+    make, oracle = MEANS[name]
+    hypotheses, references = kinds_of_pairs()
+    scores = list(map(oracle, hypotheses, references))
+    assert len(set(scores)) > 3
+    sides = torch.tensor(hypotheses), torch.tensor(references)
+    metric, generator = make(), torch.Generator().manual_seed(0)
+    at_once, seen = sentences // 20, torch.zeros(KINDS, dtype=torch.int64)
+    for _ in range(20):
+        # Uneven shares of the kinds, and another order in each batch.
+        chosen = (torch.rand(at_once, generator=generator) ** 2 * KINDS).long()
+        metric.update(*(side[chosen] for side in sides))
+        seen += chosen.bincount(minlength=KINDS)
+    assert int(seen.sum()) == int(metric.sentences) == sentences
+    value = metric.compute()
+    mean = (value["rougeL_fmeasure"] if isinstance(value, dict) else value).item()
+    # The exact sum, rounded once, of as many floats as there are sentences.
+    exact = math.fsum(score for score, times in zip(scores, seen.tolist(), strict=True) for _ in range(times))
+    assert abs(mean - exact / sentences) < 1e-9
+
+
+def test_a_mean_near_its_bound_still_feels_one_sentence():
+    """After 10^9 sentences that scored a half, a sum in float32 would not move by one more."""
+    metric = NgramOverlap(pad_id=0)
+    metric.persistent(True)
+    states = metric.state_dict()
+    states["sentences"], states["score_sum"] = torch.tensor(10**9), torch.tensor(5e8, dtype=torch.float64)
+    metric.load_state_dict(states)
+    metric.update(torch.tensor([[1, 2]]), torch.tensor([[1, 2]]))
+    assert metric.compute().item() == pytest.approx((5 * 10**8 + 1) / (10**9 + 1), abs=1e-16)
+    assert float(metric.score_sum) == 5 * 10**8 + 1
