@@ -1,0 +1,259 @@
+"""The documentation: what its pages show runs, what they link to exists, and everything public is in the reference.
+
+Blocks with ``>>>`` are doctests of the pages and run as such; here is the rest.
+"""
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import json
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from ngram_metrics import cli
+from ngram_metrics.functional import get_score
+from ngram_metrics.metrics.signature import _FIELDS
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+TEXTS = [*PAGES, *sorted(ROOT.glob("*.md"))]
+PARSER = doctest.DocTestParser()
+BLOCK = re.compile(r"^( *)```([\w-]*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+#: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
+NOT_RUN = {
+    "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
+    "graph = torch.cuda.CUDAGraph()": "needs a GPU",
+}
+#: Pages whose blocks another test runs.
+RUN_ELSEWHERE = {"docs/hugging_face.md": "test_trainer_recipe.py"}
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    """The blocks of a language, without the indentation of a list they stand in."""
+    found = BLOCK.findall(page.read_text(encoding="utf-8"))
+    return [
+        "".join(line.removeprefix(indent) for line in code.splitlines(True))
+        for indent, of, code in found
+        if of == language
+    ]
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def is_session(code: str) -> bool:
+    return ">>> " in code
+
+
+PROGRAMS = [page for page in TEXTS if not all(map(is_session, blocks(page, "python")))]
+
+
+@pytest.mark.parametrize("page", PROGRAMS, ids=named)
+def test_python_without_prompts_runs_or_is_known_not_to(page: Path):
+    names: dict[str, object] = {}
+    for code in blocks(page, "python"):
+        # A block may use what a session above it has defined; what that prints, its doctest has compared.
+        parts = [one.source for one in PARSER.get_examples(code) if one.exc_msg is None] if is_session(code) else [code]
+        for part in parts:
+            program = compile(part, named(page), "exec")
+            if named(page) not in RUN_ELSEWHERE and not any(line in code for line in NOT_RUN):
+                exec(program, names)
+
+
+def test_every_exception_is_still_needed():
+    programs = "".join(code for page in PROGRAMS for code in blocks(page, "python") if not is_session(code))
+    assert [line for line in NOT_RUN if line not in programs] == []
+    for page, test in RUN_ELSEWHERE.items():
+        assert page in map(named, PROGRAMS)
+        assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
+
+
+def test_code_has_a_language_and_sessions_are_doctests():
+    for page in TEXTS:
+        for _, language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+            assert language in {"python", "console", "sh", "text", "toml", "yaml", ""}, f"{named(page)}: {language}"
+            assert ">>> " not in code or language == "python", f"{named(page)}: a session is not marked as python"
+
+
+def sessions(page: Path) -> Iterator[tuple[str, str]]:
+    """Commands of the blocks marked console, and what they print."""
+    for code in blocks(page, "console"):
+        for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+            command, _, printed = part.partition("\n")
+            yield command, printed
+
+
+def compared(text: str) -> str:
+    """Without the versions in signatures, and without the last digits of numbers, which depend on the processor."""
+    return re.sub(r"(\.\d{6})\d+", r"\1", re.sub(r":\d+(\.\d+)+", ":*", text))
+
+
+@pytest.mark.parametrize("page", ["docs/command_line.md", "README.md"])
+def test_the_command_line_prints_what_the_page_shows(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    # The files are those that the page of the command line shows.
+    for command, printed in sessions(DOCS / "command_line.md"):
+        if command.startswith("cat "):
+            Path(command.removeprefix("cat ")).write_text(printed, encoding="utf-8")
+    calls = [(command, printed) for command, printed in sessions(ROOT / page) if not command.startswith("cat ")]
+    assert calls
+    for command, printed in calls:
+        name, *arguments = shlex.split(command)
+        assert name == "ngram-metrics"
+        cli.main(arguments)
+        shown = capsys.readouterr()
+        assert compared(shown.out + shown.err) == compared(printed), command
+
+
+def test_the_command_line_page_has_every_option():
+    page = (DOCS / "command_line.md").read_text(encoding="utf-8")
+    table = page[page.index("## All options") :]
+    for action in cli._parser()._actions:
+        for option in action.option_strings:
+            assert f"`{option}`" in table, option
+
+
+def test_the_page_of_intervals_names_every_field_of_the_signature():
+    page = (DOCS / "significance.md").read_text(encoding="utf-8")
+    table = page[page.index("| field | says |") :]
+    assert [name for name in _FIELDS if f"`{name}`" not in table] == []
+
+
+def test_every_relative_link_leads_somewhere():
+    for page in TEXTS:
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            other = page.parent / path if path else page
+            assert other.exists(), f"{named(page)}: {target}"
+            if anchor and other.name != "api.md":  # of the API page, mkdocs knows the anchors
+                assert anchor in anchors(other), f"{named(page)}: {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ +(.+)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
+
+
+def in_navigation(part: object) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for value in part.values():
+            yield from in_navigation(value)
+    else:
+        assert isinstance(part, list)
+        for each in part:
+            yield from in_navigation(each)
+
+
+def test_every_page_is_in_the_navigation_once():
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(in_navigation(settings["nav"])) == [str(page.relative_to(DOCS)) for page in PAGES]
+
+
+def public_names() -> list[str]:
+    modules = ["ngram_metrics", *(f"ngram_metrics.{name}" for name in ("functional", "ignite", "mbr", "significance"))]
+    return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(set(public_names()) - set(listed)) == []
+
+
+def test_no_picture_is_missing_or_left_over():
+    program = (DOCS / "make_pictures.py").read_text(encoding="utf-8")
+    (made,) = (
+        node.body[-1].value  # type: ignore[attr-defined]
+        for node in ast.parse(program).body
+        if isinstance(node, ast.FunctionDef) and node.name == "figures"
+    )
+    drawn = {f"{ast.literal_eval(key)}.png" for key in made.keys}
+    there = {picture.name for picture in (DOCS / "pictures").iterdir()}
+    shown = {name for page in PAGES for name in re.findall(r"\(pictures/([^)]+)\)", page.read_text(encoding="utf-8"))}
+    assert drawn == there == shown
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "n_gram", "exact", "of_torch_ngram"),
+    [
+        ([5, 5, 5, 5], [5, 5, 6, 7], 1, 4 / 8, 1.0),
+        ([2, 4, 6, 8], [1, 2, 3, 4], 2, 0.0, 0.667),
+        ([5, 5, 5, 5], [5, 5, 6, 7], 2, 0.333, 0.0),
+        ([5, 6], [5, 6], 3, 0.0, 1.0),
+    ],
+)
+def test_the_page_of_the_overlap_tells_torch_ngram_right(
+    ours: list[int], theirs: list[int], n_gram: int, exact: float, of_torch_ngram: float
+):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    reference, sample = torch.tensor([theirs]), torch.tensor([[ours]])
+    assert get_score(reference, sample, 0, n_gram).item() == pytest.approx(exact, abs=5e-4)
+    assert peer.get_score(reference, sample, 0, n_gram).item() == pytest.approx(of_torch_ngram, abs=5e-4)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly."""
+    for needed in ("mkdocs", "mkdocstrings"):
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"{needed} is not installed (extra docs)")
+    folder = tmp_path_factory.mktemp("site")
+    # Not --quiet: it hides the warnings from --strict as well.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def test_the_reference_shows_every_public_name(site: Path):
+    page = (site / "api.html").read_text(encoding="utf-8")
+    assert [name for name in public_names() if f'id="{name}"' not in page] == []
+
+
+def test_docstrings_are_shown_without_markup(site: Path):
+    page = re.sub(r"<pre>.*?</pre>", "", (site / "api.html").read_text(encoding="utf-8"), flags=re.DOTALL)
+    words = re.sub(r"<[^>]+>", "", page)
+    for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
+        assert markup not in words, markup
+
+
+def test_formulas_are_shown_without_tex(site: Path):
+    page = (site / "api.html").read_text(encoding="utf-8")
+    words = re.sub(r"<[^>]+>", "", page)
+    assert "BLEU = min(1, e^(1 - r / h)) · exp Σ(n = 1..N) w_n log (m_n / t_n)" in words
+    assert "chrF = ((1 + β²) P R) / (β² P + R)" in words
+    assert "\\" not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL).partition('role="main"')[2]
+
+
+def test_the_site_fetches_nothing(site: Path):
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r'<(?:script|link|img|iframe)[^>]*\b(?:src|href)="(?:https?:)?//', text)
+        assert fetched == [], page.name
+    for style in site.rglob("*.css"):
+        assert re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text(encoding="utf-8")) == [], (
+            style.name
+        )
+
+
+def test_the_search_index_has_every_page(site: Path):
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES} <= found | {"index.html"}
