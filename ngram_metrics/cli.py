@@ -25,7 +25,8 @@ import torch
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, __version__
 from ngram_metrics.metrics.accumulator import Accumulator
-from ngram_metrics.significance import Comparison, paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.scores.resampling import RESAMPLES
+from ngram_metrics.significance import TRIALS, Comparison, paired_approximate_randomization, paired_bootstrap
 
 #: Lines counted at a time.
 CHUNK = 4096
@@ -116,7 +117,7 @@ def _level(text: str) -> float:
 def _new_metrics(options: argparse.Namespace, keep: bool) -> dict[str, Accumulator]:
     """Return new metrics by their names; ``keep`` asks for the counts of each sentence, for the paired test."""
     try:
-        torch.empty(0, device=options.device)
+        torch.zeros((), device=options.device).item()
     except (RuntimeError, AssertionError) as error:  # AssertionError: how a build without CUDA says so
         raise OptionError(f"--device {options.device}: {error}") from error
     common = {"device": options.device, "confidence": options.confidence or (0.95 if keep else None)}
@@ -205,8 +206,17 @@ def _report(systems: dict[str, dict[str, Accumulator]], sentences: int, options:
         report |= {"baseline": baseline, "test": options.test}
     if options.confidence is not None:
         report["confidence"] = options.confidence
-    report["signatures"] = {name: metric.signature for name, metric in systems[baseline].items()}
+    report["signatures"] = {name: _signature(metric, report, options) for name, metric in systems[baseline].items()}
     return report
+
+
+def _signature(metric: Accumulator, report: dict[str, Any], options: argparse.Namespace) -> str:
+    """Return a signature of what is printed: the rows are kept for either test, and resampled not for both."""
+    if report.get("test") != "randomization":
+        return metric.signature
+    resamples = f"bs:{RESAMPLES}|"
+    shown = resamples if options.confidence is not None else ""
+    return metric.signature.replace(resamples, f"{shown}ar:{TRIALS}|")
 
 
 def _by_name(metric: Accumulator) -> dict[str, float]:

@@ -25,7 +25,7 @@ from ngram_metrics.scores.overlap import OverlapMetric
 from ngram_metrics.scores.references import NO_REFERENCES, reference_range
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, with_interval
 from ngram_metrics.scores.rouge import Reducer, RougeMetric, by_key, checked_keys, rouge_metric
-from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, unpack
+from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
 from ngram_metrics.text.characters import CharacterReader
 from ngram_metrics.text.encoding import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
@@ -83,7 +83,7 @@ class _Face(ignite_metrics.Metric):
         """Forget all batches."""
         width, dtype = row_width(self.metric.layout), self.metric.row_dtype
         self._row = torch.zeros(width, dtype=dtype, device=self._device)
-        self._score_sum = torch.zeros(self.metric.score_shape, dtype=self._double_dtype, device=self._device)
+        self._score_sum = torch.zeros(self.metric.score_shape, dtype=score_dtype(self._device), device=self._device)
         self._sentences = 0
         self._reference_range = torch.tensor(NO_REFERENCES, dtype=torch.int64, device=self._device)
         self._rows = torch.zeros(0, width, dtype=dtype, device=self._device)

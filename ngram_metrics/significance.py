@@ -15,7 +15,7 @@ by less than 1e-12 in scores of 0..1, counts as equal.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 import torch
@@ -98,7 +98,7 @@ def paired_bootstrap(
         baseline: the name that the others are compared with.
         resamples: how many corpora are drawn.
         confidence: the level of the intervals.
-        seed: of the draws; equal seeds give equal results on any device, for any order of sentences.
+        seed: of the draws; equal seeds and systems give equal results on any device, for any order of sentences.
 
     Returns:
         For each system, for each value that the metric computes, the comparison.
@@ -120,21 +120,14 @@ def paired_bootstrap(
     """
     check_confidence(confidence, "micro")
     _check_number("resamples", resamples)
-    rows = _checked_rows(systems, baseline)
-    sentences = len(rows[baseline])
-    values = _in_one_order(systems, rows)
-    sums = weighted_sums(bootstrap_weights(sentences, resamples, seed), list(values.values()))
-    scores = {name: _score(systems[name], own, sentences) for name, own in zip(values, sums, strict=True)}
-    measured = {name: _score(systems[name], own.sum(0), sentences) for name, own in values.items()}
-    result = {}
-    for name in systems:
-        difference = (scores[name] - scores[baseline]).abs()
-        chance = _share_above(difference - difference.mean(0), measured[name], measured[baseline])
-        low, high = interval(scores[name], confidence)
-        result[name] = _compared(
-            systems[name], measured[name], None if name == baseline else chance, scores[name].mean(0), low, high
-        )
-    return result
+    values = _summands(systems, baseline)
+    metric, average, base = systems[baseline].metric, systems[baseline].average, list(systems).index(baseline)
+    sums = _sums_of_all(bootstrap_weights(len(values), resamples, seed), values)
+    scores = scores_of_sums(metric, sums, len(values), average)
+    measured = scores_of_sums(metric, values.sum(0), len(values), average)
+    differences = (scores - scores[:, base : base + 1]).abs()
+    chances = _shares_above(differences - differences.mean(0), measured, base)
+    return _compared(systems, baseline, measured, chances, scores.mean(0), *interval(scores, confidence))
 
 
 def paired_approximate_randomization(
@@ -158,21 +151,16 @@ def paired_approximate_randomization(
         ValueError: as :func:`paired_bootstrap`.
     """
     _check_number("trials", trials)
-    rows = _checked_rows(systems, baseline)
-    sentences = len(rows[baseline])
-    values = _in_one_order(systems, rows)
-    ours = values[baseline]
+    values = _summands(systems, baseline)
+    metric, average, base = systems[baseline].metric, systems[baseline].average, list(systems).index(baseline)
+    totals, own = values.sum(0), values[:, base : base + 1]
     # What each trial moves from a system's sums to the baseline's.
-    moved = weighted_sums(swaps(sentences, trials, seed), [own - ours for own in values.values()])
-    base = _score(systems[baseline], ours.sum(0), sentences)
-    result = {}
-    for (name, own), shift in zip(values.items(), moved, strict=True):
-        measured = _score(systems[name], own.sum(0), sentences)
-        ends = (ours.sum(0) + shift, own.sum(0) - shift)
-        first, second = (_score(systems[name], one, sentences) for one in ends)
-        chance = None if name == baseline else _share_above((first - second).abs(), measured, base)
-        result[name] = _compared(systems[name], measured, chance)
-    return result
+    moved = _sums_of_all(swaps(len(values), trials, seed), values - own)
+    first, second = (
+        scores_of_sums(metric, sums, len(values), average) for sums in (own.sum(0) + moved, totals - moved)
+    )
+    measured = scores_of_sums(metric, totals, len(values), average)
+    return _compared(systems, baseline, measured, _shares_above((first - second).abs(), measured, base))
 
 
 def _check_number(name: str, number: int) -> None:
@@ -198,36 +186,41 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
     return rows
 
 
-def _in_one_order(systems: Mapping[str, System], rows: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return what is summed of each system, sentences in an order that does not depend on how they came."""
-    device = next(iter(rows.values())).device
-    order = row_order(torch.cat([own.to(device) for own in rows.values()], 1))
-    return {
-        name: summands(systems[name].metric, own.to(device)[order], systems[name].average) for name, own in rows.items()
-    }
+def _summands(systems: Mapping[str, System], baseline: str) -> Tensor:
+    """Return what is summed, ``(sentences, systems, width)``, in one order however the sentences came."""
+    rows = list(_checked_rows(systems, baseline).values())
+    joined = torch.stack([own.to(rows[0].device) for own in rows], 1)
+    return summands(systems[baseline].metric, joined[row_order(joined.flatten(1))], systems[baseline].average)
 
 
-def _score(system: System, sums: Tensor, sentences: int) -> Tensor:
-    return scores_of_sums(system.metric, sums, sentences, system.average)
+def _sums_of_all(weights: Iterable[Tensor], values: Tensor) -> Tensor:
+    """Return the sums ``(n, systems, width)`` of values ``(sentences, systems, width)`` under each row of weights."""
+    # Such as the lengths of references, which are summed once.
+    shared = (values == values[:, :1]).flatten(0, 1).all(0)
+    own = values[:, :, ~shared]
+    parts = weighted_sums(weights, torch.cat((own.flatten(1), values[:, 0, shared]), 1))
+    sums = values.new_empty(len(parts), *values.shape[1:])
+    own_width = own.shape[1] * own.shape[2]
+    sums[..., ~shared] = parts[:, :own_width].unflatten(1, own.shape[1:])
+    sums[..., shared] = parts[:, None, own_width:]
+    return sums
 
 
-def _share_above(differences: Tensor, measured: Tensor, baseline: Tensor) -> Tensor:
-    """Return the p-value: how many of the differences ``(n, ...)`` lie above the measured one, ``(...)``."""
-    difference = (measured - baseline).abs()
+def _shares_above(differences: Tensor, measured: Tensor, base: int) -> Tensor:
+    """Return p-values ``(systems, ...)``: how many of the differences ``(n, systems, ...)`` exceed the measured one."""
+    difference = (measured - measured[base]).abs()
     above = (differences > difference + _ROUNDING).sum(0).to(torch.float64)
     return torch.where(difference > _ROUNDING, (above + 1) / (len(differences) + 1), 1.0)
 
 
 def _compared(
-    system: System,
-    score: Tensor,
-    p_value: Tensor | None,
-    mean: Tensor | None = None,
-    low: Tensor | None = None,
-    high: Tensor | None = None,
-) -> dict[str, Comparison]:
-    columns = [None if one is None else system.named_scores(one) for one in (score, p_value, mean, low, high)]
-    return {
-        name: Comparison(*(None if column is None else column[name].item() for column in columns))  # type: ignore[arg-type]
-        for name in system.named_scores(score)
-    }
+    systems: Mapping[str, System], baseline: str, score: Tensor, p_value: Tensor, *others: Tensor
+) -> dict[str, dict[str, Comparison]]:
+    """Take the columns of the comparisons apart, each ``(systems, *score_shape)``."""
+    named = systems[baseline].named_scores
+    columns = [{value: of_all.tolist() for value, of_all in named(one).items()} for one in (score, p_value, *others)]
+    result: dict[str, dict[str, Comparison]] = {}
+    for number, name in enumerate(systems):
+        result[name] = {value: Comparison(*(column[value][number] for column in columns)) for value in columns[0]}
+    result[baseline] = {value: one._replace(p_value=None) for value, one in result[baseline].items()}
+    return result

@@ -213,6 +213,26 @@ def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(resul
         assert_same(of_rank[f"attached/{name}"], expected)
 
 
+@each_sharding
+@pytest.mark.parametrize("name", ranks.CONFIDENT)
+def test_every_rank_has_the_intervals_the_signature_and_the_p_values_of_one_process(
+    results: Results, name: str, size: int, sharding: str
+):
+    metrics = ranks.confident_metrics(name)
+    for batch in _flat(_shards(size, sharding, TEXT)):
+        ranks.count_confidently(metrics, *batch)
+    expected = ranks.confident_values(metrics)
+    for of_rank in results[size]:
+        result = of_rank[f"{sharding}/confident-{name}"]
+        assert_same(result["value"], expected["value"])
+        assert result["ignite"] == pytest.approx(expected["ignite"], abs=1e-12, nan_ok=True)
+        assert result["signatures"] == expected["signatures"]
+        assert list(result["tests"]) == list(expected["tests"])
+        for test, compared in expected["tests"].items():
+            for value, numbers in compared.items():
+                assert result["tests"][test][value] == pytest.approx(numbers, abs=1e-12)
+
+
 @each_size
 @pytest.mark.parametrize("difference", ranks.UNLIKE_RANKS)
 def test_ranks_of_other_settings_raise(results: Results, difference: str, size: int):

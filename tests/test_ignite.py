@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import ignite
 import pytest
 import torch
 from ignite.engine import Engine, Events
@@ -26,6 +27,7 @@ from ngram_metrics import ignite as ours
 
 SMOOTHINGS = ["no_smooth", "smooth1", "nltk_smooth2", "smooth2"]
 AVERAGES = ["macro", "micro"]
+OLD = tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 3)
 
 #: TEXT in the form that ignite takes: tokens, and a list of references for each sentence.
 TOKENS: tuple[Batch, ...] = tuple(
@@ -93,7 +95,7 @@ def test_the_parameters_begin_with_those_of_ignite():
         {"average": "none"},
         {"average": None},
         {"average": "unknown", "output_transform": 1},
-        {"output_transform": 1},
+        pytest.param({"output_transform": 1}, marks=pytest.mark.skipif(OLD, reason="ignite 0.5.3 brought this error")),
         {"device": "unknown"},
     ],
     ids=str,

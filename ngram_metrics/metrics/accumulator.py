@@ -119,7 +119,8 @@ class Accumulator(torchmetrics.Metric):
             self.add_state("rows", [], "cat")
         # Made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
         self._device = torch.device("cpu")
-        self.to(device if device is not None else torch.get_default_device())
+        # torch.get_default_device() knows nothing of `with torch.device(...)` in torch 2.4.
+        self.to(device if device is not None else torch.empty(0).device)
 
     def update(self, preds: Any, target: Any) -> None:
         """Count a batch.

@@ -93,7 +93,7 @@ def _figure(ax: Any) -> tuple[Any, Any]:
         from matplotlib import pyplot
     except ImportError as error:
         raise ModuleNotFoundError("plots need matplotlib: pip install 'ngram-metrics[plot]'") from error
-    return pyplot.subplots()
+    return pyplot.subplots(layout="constrained")  # else names that are turned stand out of the figure
 
 
 def _names(values: Mapping[str, Any]) -> list[str]:

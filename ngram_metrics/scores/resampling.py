@@ -11,7 +11,7 @@ interval on every device, for every order of sentences, and for every number of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -21,8 +21,10 @@ from ngram_metrics.scores.statistics import Average, Metric, score_dtype, unpack
 #: sacrebleu's defaults.
 SEED = 12345
 RESAMPLES = 1000
-#: Weights made at a time, about 20 bytes each.
-WEIGHTS_AT_ONCE = 1 << 22
+#: Weights made at a time, about 20 bytes each: few enough for the caches, and for memory.
+WEIGHTS_AT_ONCE = 1 << 19
+#: Resamples made at a time at least: each time all values are read.
+_RESAMPLES_AT_ONCE = 8
 
 
 def check_confidence(confidence: float | None, average: str) -> None:
@@ -36,18 +38,19 @@ def check_confidence(confidence: float | None, average: str) -> None:
 
 
 def summands(metric: Metric, rows: Tensor, average: Average) -> Tensor:
-    """Return what a corpus score is made of the sums of, ``(sentences, width)`` in float64.
+    """Return what a corpus score is made of the sums of, ``(sentences, ..., width)`` in float64.
 
     Args:
         metric: the formula.
-        rows: ``(sentences, fields)``, packed statistics.
+        rows: ``(sentences, ..., fields)``, packed statistics.
         average: ``"micro"``: the counts themselves; ``"macro"``: the sentences' scores.
     """
     if score_dtype(rows.device) != torch.float64:
         rows = rows.cpu()
     if average == "micro":
         return rows.to(torch.float64)
-    return metric.score(unpack(rows, metric.layout)).reshape(len(rows), -1)
+    width = math.prod(metric.score_shape)
+    return metric.score(unpack(rows, metric.layout)).reshape((*rows.shape[:-1], width))
 
 
 def scores_of_sums(metric: Metric, sums: Tensor, sentences: int, average: Average) -> Tensor:
@@ -68,7 +71,7 @@ def bootstrap_scores(metric: Metric, rows: Tensor, average: Average, resamples: 
         seed: of the weights.
     """
     values = summands(metric, rows[row_order(rows)], average)
-    (sums,) = weighted_sums(bootstrap_weights(len(rows), resamples, seed), [values])
+    sums = weighted_sums(bootstrap_weights(len(rows), resamples, seed), values)
     return scores_of_sums(metric, sums, len(rows), average)
 
 
@@ -109,14 +112,10 @@ def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
     return ordered[outside], ordered[len(scores) - 1 - outside]
 
 
-def weighted_sums(weights: Iterable[Tensor], values: Sequence[Tensor]) -> Sequence[Tensor]:
-    """Return the sums ``(resamples, width)`` of each of the values ``(sentences, width)`` under each row of weights.
-
-    All values go through one product, because reading the weights is what costs.
-    """
-    joined = torch.cat(list(values), 1)
-    sums = torch.cat([some.to(joined.device) @ joined for some in weights])
-    return sums.split([one.shape[1] for one in values], 1)
+def weighted_sums(weights: Iterable[Tensor], values: Tensor) -> Tensor:
+    """Return the sums ``(resamples, ...)`` of values ``(sentences, ...)`` under each row of weights."""
+    flat = values.flatten(1)
+    return torch.cat([some.to(flat.device) @ flat for some in weights]).unflatten(1, values.shape[1:])
 
 
 def bootstrap_weights(sentences: int, resamples: int, seed: int) -> Iterator[Tensor]:
@@ -146,14 +145,16 @@ def row_order(rows: Tensor) -> Tensor:
     """
     generator = torch.Generator(device="cpu").manual_seed(SEED)
     factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
-    # Also scores: equal ones have equal bits.
-    bits = rows.contiguous().view(torch.int64)
-    # Scores such as 1/2 and 1 differ in their highest bits alone, which a product modulo 2^64 would all but drop.
-    keys = ((bits ^ (bits >> 32)) * factors.to(rows.device)).sum(1)
+    if rows.is_floating_point():
+        # Equal scores have equal bits. Those such as 1/2 and 1 differ in their highest bits alone, which a product
+        # modulo 2^64 would all but drop.
+        bits = rows.contiguous().view(torch.int64)
+        rows = bits ^ (bits >> 32)
+    keys = (rows * factors.to(rows.device)).sum(1)
     return torch.sort(keys, stable=True).indices
 
 
 def _parts(total: int, sentences: int) -> Iterator[int]:
-    at_once = max(1, WEIGHTS_AT_ONCE // sentences)
+    at_once = max(_RESAMPLES_AT_ONCE, WEIGHTS_AT_ONCE // sentences)
     for first in range(0, total, at_once):
         yield min(at_once, total - first)

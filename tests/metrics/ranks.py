@@ -5,7 +5,7 @@ Every process writes down what it got, and the tests look at it.
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -21,8 +21,10 @@ from ignite.exceptions import NotComputableError
 from metrics.cases import CASES, TEXT, Batch, Case, joined
 from torchmetrics import MetricCollection
 
+import ngram_metrics
 from ngram_metrics import Bleu
 from ngram_metrics import ignite as faces
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 #: The processes are started once: all of them meet, then fewer.
 WORLD_SIZES = (4, 2)
@@ -58,6 +60,12 @@ IGNITE: dict[str, tuple[str, dict[str, Any]]] = {
         )
         for average in ("micro", "macro", "none")
     },
+}
+#: Metrics run with intervals: counts, and scores.
+CONFIDENT = {
+    "Bleu-micro": ("Bleu", {"average": "micro", "ngram": 2}),
+    "ChrF": ("ChrF", {"char_order": 3}),
+    "ROUGEScore": ("ROUGEScore", {"accumulate": "avg", "rouge_keys": ("rouge1", "rougeL")}),
 }
 #: Two metrics that differ so that their ranks must not be added up.
 UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
@@ -154,6 +162,9 @@ def _results(rank: int, world_size: int) -> dict[str, Any]:
         for batch in _updates(TEXT, sentences):
             metric.update(batch)
         results[f"collectives/ignite-{name}"] = _computed(metric)["collectives"]
+    for sharding, shards in shardings.items():
+        for name in CONFIDENT:
+            results[f"{sharding}/confident-{name}"] = _confident(name, chosen(TEXT, shards[rank]))
     results["collectives/torchmetrics"] = _collectives_of_torchmetrics()
     # Last, for a rank may have been left waiting by the others.
     results["unlike"] = {name: _error_of_unlike_ranks(rank, *pair) for name, pair in UNLIKE_RANKS.items()}
@@ -194,6 +205,47 @@ def _numbers(metric: torchmetrics.Metric) -> dict[str, Any]:
 def _alone(case: Case, average: str, rank: int) -> dict[str, Any]:
     batches = chosen(case.batches, [rank % len(case.batches)])
     return _computed(case.filled(average, batches, sync_on_compute=False))
+
+
+def confident_metrics(name: str) -> dict[str, Any]:
+    """A metric with intervals, and another that counts the hypotheses without their last words; and ignite's face."""
+    kind, settings = CONFIDENT[name]
+    made = {of: getattr(ngram_metrics, kind)(**settings, confidence=0.95) for of in ("whole", "shortened")}
+    return {**made, "ignite": getattr(faces, kind)(**settings, confidence=0.95)}
+
+
+def count_confidently(metrics: Mapping[str, Any], preds: Sequence[str], target: Sequence[Sequence[str]]) -> None:
+    metrics["whole"].update(preds, target)
+    metrics["shortened"].update([text.rsplit(" ", 1)[0] for text in preds], target)
+    metrics["ignite"].update((preds, target))
+
+
+def _confident(name: str, batches: Sequence[Batch]) -> dict[str, Any]:
+    metrics = confident_metrics(name)
+    for batch in batches:
+        count_confidently(metrics, *batch)
+    return confident_values(metrics)
+
+
+def confident_values(metrics: Mapping[str, Any]) -> dict[str, Any]:
+    """Values, signatures, and p-values; the first signature once more, for what is gathered must not stay."""
+    pair = {of: metrics[of] for of in ("whole", "shortened")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value, of_ignite = metrics["whole"].compute(), ignite_value(metrics["ignite"])
+    if not int(metrics["whole"].sentence_rows().shape[0]):
+        tests = {}
+    else:
+        tests = {
+            test.__name__: {key: one._asdict() for key, one in test(pair, "whole", 100)["shortened"].items()}
+            for test in (paired_bootstrap, paired_approximate_randomization)
+        }
+    return {
+        "value": value,
+        "ignite": of_ignite,
+        "signatures": [metrics[of].signature for of in ("whole", "ignite", "whole")],
+        "tests": tests,
+    }
 
 
 def _ignite(name: str, batches: Sequence[Batch]) -> dict[str, Any]:

@@ -249,7 +249,6 @@ def test_other_settings_are_other_states(first: dict[str, Any], second: dict[str
         ({"tokenizer": _words}, {"tokenizer": _words}),
         ({"tokenizer": _Splitter(" ").split}, {"tokenizer": _Splitter(" ").split}),
     ],
-    ids=str,
 )
 def test_equal_settings_are_equal_states(first: dict[str, Any], second: dict[str, Any]):
     assert torch.equal(Bleu(**first).settings, Bleu(**second).settings)

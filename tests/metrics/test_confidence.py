@@ -234,6 +234,14 @@ def test_what_a_training_loop_has_set_changes_nothing(metric: type, average: str
         assert all(one.dtype == torch.float64 for one in around.values())
 
 
+@pytest.mark.cuda
+@each_metric_of_one_value
+def test_a_gpu_draws_the_same_resamples(case: Case, average: str):
+    on_gpu = _with_interval(case, average, device="cuda").compute()
+    assert all(score.device.type == "cuda" for score in on_gpu.values())
+    assert_same({name: score.cpu() for name, score in on_gpu.items()}, _with_interval(case, average).compute())
+
+
 def test_the_generator_of_the_caller_is_not_touched():
     state = torch.get_rng_state()
     _filled(ChrF(confidence=0.95)).compute()

@@ -1,0 +1,265 @@
+"""Paired tests, against sacrebleu's on the same outputs, and against plain loops."""
+
+import itertools
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest
+from systems import output, references
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import ignite as for_ignite
+from ngram_metrics.significance import Comparison, paired_approximate_randomization, paired_bootstrap
+
+REFERENCES = references(150)
+#: Some close to the baseline, one far from it.
+OUTPUTS = {
+    "base": output(REFERENCES, 0.30, seed=10),
+    "alike": output(REFERENCES, 0.30, seed=21),
+    "close": output(REFERENCES, 0.29, seed=12),
+    "far": output(REFERENCES, 0.2, seed=13),
+}
+METRICS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "bleu": (lambda **options: Bleu(smooth="exp", tokenizer="13a", average="micro", **options), BLEU),
+    "chrf": (lambda **options: ChrF(**options), CHRF),
+}
+TESTS = {"bs": paired_bootstrap, "ar": paired_approximate_randomization}
+each_test = pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+
+
+def _systems(make: Callable[..., Any], outputs: dict[str, list[str]] = OUTPUTS, **options: Any) -> dict[str, Any]:
+    systems = {name: make(**{"confidence": 0.95, **options}) for name in outputs}
+    for name, metric in systems.items():
+        metric.update(outputs[name], REFERENCES[: len(outputs[name])])
+    return systems
+
+
+@pytest.mark.parametrize("kind", TESTS)
+@pytest.mark.parametrize("name", METRICS)
+def test_p_values_means_and_intervals_are_sacrebleus_within_chance(name: str, kind: str):
+    draws = {"bs": 1000, "ar": 3000}[kind]
+    make, peer = METRICS[name]
+    ours = TESTS[kind](_systems(make), "base", draws)
+    _, found = PairedTest(list(OUTPUTS.items()), {name: peer()}, [REFERENCES], kind, n_samples=draws)()
+    (results,) = (column for heading, column in found.items() if heading != "System")
+    p_values = []
+    for system, result in zip(OUTPUTS, results, strict=True):
+        comparison = ours[system][name]
+        assert 100 * comparison.score == pytest.approx(result.score, abs=1e-9)
+        if kind == "bs":
+            half = 50 * (comparison.high - comparison.low)
+            # The standard error of an end is 0.085 deviations, and an end lies 1.96 deviations from the mean.
+            assert half == pytest.approx(result.ci, rel=0.15)
+            assert 100 * comparison.mean == pytest.approx(result.mean, abs=0.1 * float(result.ci))
+            assert comparison.low < comparison.mean < comparison.high
+        else:
+            assert comparison[2:] == (None, None, None)
+        if system == "base":
+            assert comparison.p_value is None
+            continue
+        error = (2 * result.p_value * (1 - result.p_value) / draws) ** 0.5
+        assert comparison.p_value == pytest.approx(result.p_value, abs=4 * error + 2 / draws)
+        p_values.append(result.p_value)
+    assert min(p_values) < 0.01
+    assert any(0.1 < p_value < 0.9 for p_value in p_values), "chance agrees with anything at the ends"
+
+
+@each_test
+def test_p_values_are_fractions_of_the_draws_plus_one_in_float64(test: Callable[..., Any]):
+    p_value = test(_systems(ChrF), "base", 999)["close"]["chrf"].p_value
+    assert isinstance(p_value, float)
+    assert p_value * 1000 == pytest.approx(round(p_value * 1000), abs=1e-12)
+
+
+def _by_resampling(ours: np.ndarray, theirs: np.ndarray, draws: int) -> float:
+    """The paired bootstrap over means, on scores of sentences."""
+    chance = np.random.default_rng(99)
+    differences = []
+    for _ in range(draws):
+        drawn = chance.integers(len(ours), size=len(ours))
+        differences.append(abs(ours[drawn].mean() - theirs[drawn].mean()))
+    measured, centre = abs(ours.mean() - theirs.mean()), sum(differences) / draws
+    return (sum(one - centre > measured for one in differences) + 1) / (draws + 1)
+
+
+def _by_swapping(ours: np.ndarray, theirs: np.ndarray, draws: int) -> float:
+    """Approximate randomization over means, on scores of sentences."""
+    chance = np.random.default_rng(99)
+    more = 0
+    for _ in range(draws):
+        swapped = chance.random(len(ours)) < 0.5
+        first, second = np.where(swapped, theirs, ours), np.where(swapped, ours, theirs)
+        more += abs(first.mean() - second.mean()) > abs(ours.mean() - theirs.mean())
+    return (more + 1) / (draws + 1)
+
+
+@pytest.mark.parametrize(
+    ("test", "plain"),
+    [(paired_bootstrap, _by_resampling), (paired_approximate_randomization, _by_swapping)],
+    ids=["bootstrap", "randomization"],
+)
+def test_means_over_sentences_and_every_value_are_tested(test: Callable[..., Any], plain: Callable[..., float]):
+    """ROUGE: precision, recall and F of two keys, each with its own p-value, against plain loops over rouge_score."""
+    scorer = RougeScorer(["rouge1", "rougeL"])
+    scored = {
+        name: [scorer.score(target, line) for target, line in zip(REFERENCES, lines, strict=True)]
+        for name, lines in OUTPUTS.items()
+    }
+    ours = test(_systems(ROUGEScore, rouge_keys=("rouge1", "rougeL")), "base", 2000)
+    for name in ("alike", "close", "far"):
+        assert len(ours[name]) == 6
+        for key in ("rouge1", "rougeL"):
+            for part in ("precision", "recall", "fmeasure"):
+                values = [np.array([getattr(one[key], part) for one in scored[each]]) for each in (name, "base")]
+                expected = plain(*values, 2000)
+                comparison = ours[name][f"{key}_{part}"]
+                assert comparison.score == pytest.approx(values[0].mean(), abs=1e-12)
+                error = (2 * expected * (1 - expected) / 2000) ** 0.5
+                assert comparison.p_value == pytest.approx(expected, abs=4 * error + 1e-3)
+
+
+def test_the_randomization_of_a_few_sentences_is_that_of_all_swaps():
+    """The exact share, over all 2^5 swaps, of differences that exceed the measured one: those that equal it do not."""
+    outputs = {name: lines[:5] for name, lines in OUTPUTS.items()}
+    peer = CHRF()
+    scores = {
+        name: [peer.sentence_score(one, [other]).score for one, other in zip(lines, REFERENCES, strict=False)]
+        for name, lines in outputs.items()
+    }
+    ours = paired_approximate_randomization(_systems(ChrF, outputs, average="macro"), "base", 4000)
+    for name in ("alike", "close", "far"):
+        gaps = [one - other for one, other in zip(scores[name], scores["base"], strict=True)]
+        swapped = [abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True))) for signs in _signs(5)]
+        share = sum(one > abs(sum(gaps)) + 1e-9 for one in swapped) / len(swapped)
+        error = (share * (1 - share) / 4000) ** 0.5
+        assert ours[name]["chrf"].p_value == pytest.approx(share, abs=4 * error + 1e-3)
+
+
+def _signs(sentences: int) -> list[tuple[int, ...]]:
+    return list(itertools.product((1, -1), repeat=sentences))
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_test
+def test_identical_systems_do_not_differ(test: Callable[..., Any], average: str):
+    """Where sacrebleu gives 1 / (n + 1), as if they surely did."""
+    outputs = {"base": OUTPUTS["base"], "same": list(OUTPUTS["base"])}
+    for make in (Bleu, ChrF, NgramOverlap):
+        for comparison in test(_systems(make, outputs, average=average), "base")["same"].values():
+            assert comparison.p_value == 1
+    _, found = PairedTest(list(outputs.items()), {"chrf": CHRF()}, [REFERENCES], "bs", n_samples=100)()
+    assert found["chrF2"][1].p_value == pytest.approx(1 / 101)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_differences_that_are_larger_by_rounding_alone_are_not_larger(average: str):
+    """Systems that differ in one sentence: each swap gives the measured difference, one way or the other."""
+    for changed in range(8):
+        lines = list(OUTPUTS["base"])
+        lines[changed] = "so it is."
+        systems = _systems(ChrF, {"base": OUTPUTS["base"], "one": lines}, average=average)
+        result = paired_approximate_randomization(systems, "base", 500)["one"]["chrf"]
+        assert result.p_value == pytest.approx(1 / 501, abs=1e-12)
+
+
+def test_scores_that_are_equal_but_for_rounding_do_not_differ():
+    """One system's sentences in the other's order: their means differ in the last bit at most."""
+    lines, targets = OUTPUTS["far"], REFERENCES
+    systems = {"base": ChrF(average="macro", confidence=0.95), "moved": ChrF(average="macro", confidence=0.95)}
+    order = random.Random(5).sample(range(len(lines)), len(lines))
+    systems["base"].update(lines, targets)
+    systems["moved"].update([lines[index] for index in order], [targets[index] for index in order])
+    for test in TESTS.values():
+        assert test(systems, "base")["moved"]["chrf"].p_value == 1
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_test
+def test_the_order_of_sentences_changes_nothing(test: Callable[..., Any], average: str):
+    expected = test(_systems(ChrF, average=average), "base", 200)
+    order = random.Random(3).sample(range(len(REFERENCES)), len(REFERENCES))
+    systems = {name: ChrF(average=average, confidence=0.95) for name in OUTPUTS}
+    for start in range(0, len(order), 40):  # in batches, too
+        part = order[start : start + 40]
+        for name, metric in systems.items():
+            metric.update([OUTPUTS[name][index] for index in part], [REFERENCES[index] for index in part])
+    assert test(systems, "base", 200) == expected
+
+
+@each_test
+def test_a_seed_says_it_all(test: Callable[..., Any]):
+    systems = _systems(ChrF)
+    assert test(systems, "base", 200) == test(systems, "base", 200)
+    assert test(systems, "base", 200, seed=1) == test(systems, "base", 200, seed=1)
+    assert test(systems, "base", 200) != test(systems, "base", 200, seed=1)
+
+
+@each_test
+def test_what_a_training_loop_has_set_changes_nothing(test: Callable[..., Any], surroundings: None):
+    plain = _systems(Bleu, average="macro", device="cpu")
+    result = test(plain, "base", 50)
+    with torch.inference_mode(False):
+        assert result["close"]["bleu"].p_value is not None
+        assert result == test(plain, "base", 50)
+
+
+@pytest.mark.cuda
+@each_test
+def test_a_gpu_draws_the_same(test: Callable[..., Any]):
+    expected = test(_systems(ChrF), "base", 200)
+    for name, comparisons in test(_systems(ChrF, device="cuda"), "base", 200).items():
+        assert comparisons["chrf"] == pytest.approx(expected[name]["chrf"], abs=1e-12)
+
+
+@each_test
+def test_ignites_metrics_are_tested_alike(test: Callable[..., Any]):
+    systems = {name: for_ignite.ChrF(confidence=0.95) for name in OUTPUTS}
+    for name, metric in systems.items():
+        metric.update((OUTPUTS[name], REFERENCES))
+    assert test(systems, "base", 100) == test(_systems(ChrF), "base", 100)
+
+
+def test_the_baseline_is_compared_with_nobody():
+    result = paired_bootstrap(_systems(ChrF), "far", 100)
+    assert result["far"]["chrf"].p_value is None
+    assert all(result[name]["chrf"].p_value is not None for name in ("base", "alike", "close"))
+    assert isinstance(result["far"]["chrf"], Comparison)
+
+
+def test_intervals_are_of_the_level_asked_for():
+    systems = _systems(ChrF)
+    wide, narrow = (paired_bootstrap(systems, "base", 500, confidence=level)["far"]["chrf"] for level in (0.99, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert wide[:3] == narrow[:3]
+
+
+@each_test
+def test_errors_say_what_is_expected(test: Callable[..., Any]):
+    systems = _systems(ChrF)
+    with pytest.raises(
+        ValueError, match=r"unknown baseline 'best': expected one of \['base', 'alike', 'close', 'far'\]"
+    ):
+        test(systems, "best")
+    with pytest.raises(ValueError, match="must be an integer of at least 1"):
+        test(systems, "base", 0)
+    short = ChrF(confidence=0.95)
+    short.update(OUTPUTS["base"][:7], REFERENCES[:7])
+    with pytest.raises(ValueError, match="'short' has 7 sentences and 'base' 150: expected the same ones"):
+        test({**systems, "short": short}, "base")
+    with pytest.raises(ValueError, match="'other' is a metric of other settings than 'base'"):
+        test({**systems, "other": ChrF(beta=1.0, confidence=0.95)}, "base")
+    with pytest.raises(ValueError, match="'base' has counted no sentence"):
+        test({"base": ChrF(confidence=0.95)}, "base")
+    with pytest.raises(ValueError, match=r"this ChrF keeps sums only: construct it with confidence=0\.95"):
+        test({"base": ChrF()}, "base")
+
+
+def test_a_level_out_of_range_is_refused():
+    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+        paired_bootstrap(_systems(ChrF), "base", confidence=95)
