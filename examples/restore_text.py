@@ -17,7 +17,6 @@ when a validation run starts, updates it after each batch, and puts its score in
 from __future__ import annotations
 
 import argparse
-import random
 from pathlib import Path
 
 import matplotlib
@@ -27,16 +26,15 @@ from ignite.engine import Engine, Events
 from ignite.handlers import ProgressBar
 from ignite.metrics import Average
 from ignite.utils import manual_seed
-from python_topics import pieces, sentences, split_sentences, without_vowels
-from torch import Tensor, nn
+from python_topics import without_vowels
+from torch import nn
 from torch.utils.data import DataLoader
+from vowel_batches import Batch, prepare
 
 from ngram_metrics.ignite import Bleu, ChrF, NgramOverlap, ROUGEScore
 
 matplotlib.use("Agg")  # draws into files and needs no screen
 from matplotlib import pyplot
-
-Batch = tuple[Tensor, Tensor, list[str]]  # source ids, target ids, the targets as text
 
 
 def build_metrics() -> dict[str, object]:
@@ -66,15 +64,9 @@ def main() -> None:
     # every step would take several times as long.
     torch.set_num_threads(1)
 
-    training, validation = split_sentences(sentences(), arguments.sentences)
-    characters = Characters(training)
-    # Whole sentences and short pieces of them: on short text the network soon finds out where in
-    # the source to look, on whole sentences alone it takes many more epochs.
-    examples = training + [piece for sentence in training for piece in pieces(sentence)]
-    random.shuffle(examples)
-    training_batches = make_batches(examples, characters, batch_size=32)
-    validation_batches = make_batches(validation, characters, batch_size=64)
-    print(f"{len(training)} sentences to learn from, {len(validation)} others to validate with")
+    task = prepare(arguments.sentences)
+    characters = task.characters
+    print(f"{len(task.training)} sentences to learn from, {len(task.validation)} others to validate with")
 
     model = Restorer(len(characters)).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
@@ -89,7 +81,7 @@ def main() -> None:
     @trainer.on(Events.EPOCH_COMPLETED)
     def validate() -> None:
         schedule.step()
-        evaluator.run(validation_batches)
+        evaluator.run(task.validation_batches)
         # A metric with a dictionary of scores is found there twice, whole and score by score.
         scores = {name: value for name, value in evaluator.state.metrics.items() if not isinstance(value, dict)}
         history.append(scores)
@@ -100,10 +92,10 @@ def main() -> None:
         )
 
     # batch_size=None leaves the ready batches as they are; every epoch has them in another order.
-    loader = DataLoader(training_batches, batch_size=None, shuffle=True)
+    loader = DataLoader(task.training_batches, batch_size=None, shuffle=True)
     trainer.run(loader, max_epochs=arguments.epochs)
 
-    print_samples(model, characters, validation[:4], device)
+    print_samples(model, characters, task.validation[:4], device)
     print(f"\nThe scores over the epochs: {draw_scores(history, arguments.out)}")
 
 
@@ -120,17 +112,6 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--device", default=default_device, help="where to train")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
     return parser.parse_args()
-
-
-def make_batches(targets: list[str], characters: Characters, batch_size: int) -> list[Batch]:
-    """Sentences of like length together, so that little padding is computed."""
-    targets = sorted(targets, key=len)
-    batches = []
-    for start in range(0, len(targets), batch_size):
-        texts = targets[start : start + batch_size]
-        source = characters.encode([without_vowels(text) for text in texts])
-        batches.append((source, characters.encode(texts), texts))
-    return batches
 
 
 def build_trainer(model: Restorer, optimizer: torch.optim.Optimizer, device: torch.device) -> Engine:

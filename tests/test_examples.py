@@ -1,0 +1,114 @@
+"""The examples of training runs do what their first lines say: scores, files, going on, one process or two."""
+
+import csv
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+import torch
+
+from ngram_metrics.functional import chrf_score
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SENTENCES = "120"  # of which 15 to validate with: enough for scores above 0 after an epoch or two
+
+
+def run(name: str, *options: object, code: int = 0) -> subprocess.CompletedProcess:
+    command = [sys.executable, EXAMPLES / name, "--sentences", SENTENCES, *options]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300)
+    assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
+    return done
+
+
+def only(folder: Path, pattern: str) -> Path:
+    (path,) = folder.glob(pattern)
+    return path
+
+
+def test_ignite_keeps_the_best_model_and_goes_on_with_the_scores_it_had(tmp_path: Path):
+    done = run("ignite_run.py", "--device", "cpu", "--epochs", 1, "--out", tmp_path)
+    (first,) = re.findall(r"^epoch  1   (bleu .*)$", done.stdout, re.MULTILINE)
+    assert 0 < float(re.search(r"chrf ([\d.]+)", first)[1]) < 1
+    assert only(tmp_path, "best_*").name in done.stdout
+
+    done = run("ignite_run.py", "--device", "cpu", "--epochs", 3, "--patience", 1, "--out", tmp_path, "--resume")
+    # The counts of the validation were in the checkpoint: the same scores without validating again.
+    assert f"goes on after epoch 1   {first}\n" in done.stdout
+    scores = {1: float(first.split()[1])}
+    scores |= {int(a): float(b) for a, b in re.findall(r"^epoch +(\d+)   bleu ([\d.]+)", done.stdout, re.MULTILINE)}
+    assert list(scores) == list(range(1, len(scores) + 1))
+    assert len(scores) in (2, 3)
+    assert ("stopped: no better BLEU in 1 epochs" in done.stdout) == (len(scores) == 2)
+
+    # Of each kind one file: those of the first run were replaced.
+    best, last = only(tmp_path, "best_*"), only(tmp_path, "last_*")
+    assert len(list(tmp_path.iterdir())) == 2
+    epoch, score = re.fullmatch(r"best_model_(\d+)_bleu=([\d.]+)\.pt", best.name).groups()
+    assert float(score) == scores[int(epoch)] == max(scores.values())
+    assert last.name == f"last_checkpoint_{len(scores)}.pt"
+    saved = torch.load(last, weights_only=True)
+    assert {"trainer", "model", "optimizer", "stopper", "bleu", "chrf", "rouge", "overlap"} <= saved.keys()
+
+
+def test_ignite_has_nothing_to_go_on_from(tmp_path: Path):
+    done = run("ignite_run.py", "--out", tmp_path, "--resume", code=1)
+    assert done.stderr.endswith("expected a file last_checkpoint_*.pt to go on from\n")
+
+
+@pytest.fixture
+def lightning_run(monkeypatch: pytest.MonkeyPatch):
+    """The example as a module."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    with warnings.catch_warnings():
+        # Lightning's own imports use what others deprecate.
+        warnings.simplefilter("ignore")
+        import lightning_run
+    return lightning_run
+
+
+def check_lightning(module, folder: Path, printed: str, epochs: int, processes: int) -> None:
+    """Compare what was logged with what the best model writes, scored here, in one process."""
+    with open(only(folder, "scores/version_0/metrics.csv")) as file:
+        rows = [row for row in csv.DictReader(file) if row["val/chrf"]]
+    assert [int(row["epoch"]) for row in rows] == list(range(epochs))
+    assert [name for name in rows[0] if name.startswith("val/")] == [
+        *("val/bleu", "val/chrf", "val/overlap"),
+        *(f"val/rougeL_{part}" for part in ("fmeasure", "precision", "recall")),
+    ]
+    best = max(rows, key=lambda row: float(row["val/chrf"]))
+    path = only(folder, "epoch*.ckpt")
+    assert path.name == f"epoch{best['epoch']}-chrf{float(best['val/chrf']):.4f}.ckpt"
+    assert f"the best model: {path}" in printed
+    assert (folder / "last.ckpt").is_file()
+
+    model = module.VowelRestorer.load_from_checkpoint(path).eval()
+    sentences = module.prepare(int(SENTENCES)).validation
+    written, references = [], []
+    for rank in range(processes):
+        for source, _, texts in module.make_batches(sentences[rank::processes], model.characters, 64):
+            written += model.characters.decode(model.network.greedy(source))
+            references += texts
+    assert sorted(references) == sorted(sentences)
+    collection = model.metrics.clone()
+    collection.update(written, references)
+    for name, value in collection.compute().items():
+        assert float(best[name]) == pytest.approx(value.item(), abs=1e-6)
+    assert float(best["val/chrf"]) == pytest.approx(chrf_score(written, references, average="micro").item(), abs=1e-6)
+    assert float(best["val/chrf"]) > 0
+
+
+def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run):
+    done = run("lightning_run.py", "--epochs", 2, "--out", tmp_path)
+    check_lightning(lightning_run, tmp_path, done.stdout, epochs=2, processes=1)
+    assert len(re.findall(r"epoch \d   val/bleu", done.stdout)) == 2
+
+
+@pytest.mark.slow
+def test_lightning_logs_the_scores_of_all_sentences_in_two_processes(tmp_path: Path, lightning_run):
+    done = run("lightning_run.py", "--epochs", 1, "--devices", 2, "--out", tmp_path)
+    check_lightning(lightning_run, tmp_path, done.stdout, epochs=1, processes=2)
+    done = run("lightning_run.py", "--epochs", 2, "--devices", 2, "--out", tmp_path, "--resume")
+    assert re.findall(r"epoch (\d)   val/bleu", done.stdout) == ["1"]
