@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -66,7 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         report = _report(systems, sentences, options)
     except (InputError, OSError) as error:
         return _failed(error)
-    print(json.dumps(report, indent=2) if options.format == "json" else _table(report))
+    try:
+        print(json.dumps(report, indent=2) if options.format == "json" else _table(report), flush=True)
+    except BrokenPipeError:
+        # Whoever read has closed the pipe; Python would try once more at its exit, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
     return 0
 
 
@@ -96,7 +102,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--test", choices=_TESTS, default="bootstrap", help="the paired test, default: bootstrap")
     parser.add_argument("--tokenizer", default="13a", help="for bleu and overlap, one of sacrebleu's, default: 13a")
-    parser.add_argument("-lc", "--lowercase", action="store_true", help="for bleu and chrf; rouge does so anyway")
+    parser.add_argument(
+        "-lc", "--lowercase", action="store_true", help="for bleu, as sacrebleu's; rouge does so anyway"
+    )
+    parser.add_argument("--chrf-lowercase", action="store_true", help="for chrf and chrf++")
     parser.add_argument("--stem", action="store_true", help="for rouge: stem words")
     parser.add_argument("--device", default="cpu", help="where to count, default: cpu")
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
@@ -125,8 +134,8 @@ def _new_metrics(options: argparse.Namespace, keep: bool) -> dict[str, Accumulat
         "bleu": lambda: Bleu(
             smooth="exp", average="micro", tokenizer=options.tokenizer, lowercase=options.lowercase, **common
         ),
-        "chrf": lambda: ChrF(lowercase=options.lowercase, **common),
-        "chrf++": lambda: ChrF(word_order=2, lowercase=options.lowercase, **common),
+        "chrf": lambda: ChrF(lowercase=options.chrf_lowercase, **common),
+        "chrf++": lambda: ChrF(word_order=2, lowercase=options.chrf_lowercase, **common),
         "rouge": lambda: ROUGEScore(use_stemmer=options.stem, **common),
         "overlap": lambda: NgramOverlap(tokenizer=options.tokenizer, **common),
     }
@@ -245,7 +254,7 @@ def _table(report: dict[str, Any]) -> str:
     ]
     notes = [f"{report['sentences']} sentences, scores in 0..100"]
     if "confidence" in report:
-        notes.append(f"[low, high]: {report['confidence']:.0%} bootstrap interval")
+        notes.append(f"[low, high]: {100 * report['confidence']:g}% bootstrap interval")
     if "test" in report:
         notes.append(f"* differs from {report['baseline']}, p < {SIGNIFICANT}, paired {report['test']} test")
     signatures = [f"{name}: {text}" for name, text in report["signatures"].items()]

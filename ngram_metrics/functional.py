@@ -237,6 +237,9 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
         >>> get_score(torch.tensor([[1, 2, 3, 4]]), torch.tensor([[[1, 2, 3, 0], [2, 4, 6, 8]]]), pad_id=0, n_gram=2)
         tensor([[0.8000, 0.0000]], dtype=torch.float64)
     """
+    for name, given in (("ref_tensor", ref_tensor), ("sys_tensor", sys_tensor)):
+        if not isinstance(given, Tensor):
+            raise TypeError(f"{name} is a {type(given).__name__}: expected a tensor of ids")
     if sys_tensor.dim() != 3 or ref_tensor.dim() != 2:
         raise ValueError(
             f"ref_tensor has shape {tuple(ref_tensor.shape)} and sys_tensor {tuple(sys_tensor.shape)}: "
@@ -262,8 +265,10 @@ def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
     if not input_tensors:
         raise ValueError("input_tensors is empty: expected at least one tensor")
     for index, tensor in enumerate(input_tensors):
-        if tensor.dtype != torch.int64:
-            raise TypeError(f"tensor {index} is {tensor.dtype}: expected int64 token ids")
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"tensor {index} is a {type(tensor).__name__}: expected int64 token ids")
+        if tensor.dtype != torch.int64 or tensor.dim() == 0:
+            raise TypeError(f"tensor {index} is {tensor.dtype} of {tensor.dim()} dimension: expected int64 token ids")
     longest = max(tensor.shape[-1] for tensor in input_tensors)
     return torch.stack([pad(tensor, (0, longest - tensor.shape[-1]), value=pad_id) for tensor in input_tensors])
 

@@ -22,7 +22,7 @@ from ngram_metrics.metrics.signature import signature
 from ngram_metrics.scores.bleu import BleuMetric
 from ngram_metrics.scores.chrf import ChrfMetric
 from ngram_metrics.scores.overlap import OverlapMetric
-from ngram_metrics.scores.references import NO_REFERENCES, reference_range
+from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, with_interval
 from ngram_metrics.scores.rouge import Reducer, RougeMetric, by_key, checked_keys, rouge_metric
 from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
@@ -99,12 +99,14 @@ class _Face(ignite_metrics.Metric):
         statistics = self.metric.statistics(*batch)
         rows = pack(statistics, self.metric.layout)
         row = self._row + rows.sum(0).to(self._device)
-        references = torch.maximum(self._reference_range, reference_range(batch[1]).to(self._device))
-        if self._keeps_rows:
-            self._new_rows.append(rows.to(self._device))
+        references, score_sum = joined_range(self._reference_range, batch[1]), self._score_sum
         if self.average == "macro":
-            self._score_sum = self._score_sum + self.metric.score(statistics).sum(0).to(self._score_sum)
-        self._row, self._sentences, self._reference_range = row, self._sentences + len(rows), references
+            score_sum = score_sum + self.metric.score(statistics).sum(0).to(score_sum)
+        sentences, kept = self._sentences + len(rows), rows.to(self._device)
+        # Nothing is set before all is computed: an error, also of memory, leaves the counts of one and the same data.
+        if self._keeps_rows:
+            self._new_rows.append(kept)
+        self._row, self._score_sum, self._sentences, self._reference_range = row, score_sum, sentences, references
 
     @sync_all_reduce("_row", "_score_sum", "_sentences")
     def compute(self) -> Any:

@@ -58,6 +58,10 @@ class System(Protocol):
     def settings(self) -> Tensor:
         """Equal for metrics of equal settings."""
 
+    @property
+    def signature(self) -> str:
+        """All that affects the score, with the number of references."""
+
     def sentence_rows(self) -> Tensor:
         """Return the packed statistics, ``(sentences, fields)``, of all processes."""
 
@@ -172,10 +176,15 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
     """Return the rows of each system, as many and of the same settings."""
     if baseline not in systems:
         raise ValueError(f"unknown baseline {baseline!r}: expected one of {list(systems)}")
-    settings = systems[baseline].settings
+    settings, signature = systems[baseline].settings, systems[baseline].signature
     for name, system in systems.items():
         if not torch.equal(system.settings.cpu(), settings.cpu()):
             raise ValueError(f"{name!r} is a metric of other settings than {baseline!r}: expected the same ones")
+        if system.signature != signature:
+            # The references differ, in their number.
+            raise ValueError(
+                f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
+            )
     rows = {name: system.sentence_rows() for name, system in systems.items()}
     sentences = len(rows[baseline])
     if sentences == 0:

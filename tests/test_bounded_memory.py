@@ -228,6 +228,7 @@ def as_is(text: str) -> list[str]:
 FACES: dict[str, Callable[[Any], ignite.metrics.Metric]] = {
     "Bleu": lambda tokenizer: faces.Bleu(ngram=2, tokenizer=tokenizer),
     "Bleu-micro": lambda tokenizer: faces.Bleu(average="micro", tokenizer=tokenizer),
+    "Bleu-confidence": lambda tokenizer: faces.Bleu(smooth="smooth1", tokenizer=tokenizer, confidence=0.9),
     "Rouge": lambda tokenizer: faces.Rouge([1, "L"], tokenizer=tokenizer),
     "RougeN": lambda tokenizer: faces.RougeN(2, tokenizer=tokenizer),
     "RougeL": lambda tokenizer: faces.RougeL(tokenizer=tokenizer),
@@ -247,6 +248,7 @@ def face_states(face: Any) -> dict[str, Any]:
     """A copy of all that an ignite metric has counted."""
     return {
         "row": face._row.clone(),
+        "reference_range": face._reference_range.clone(),
         "score_sum": face._score_sum.clone(),
         "sentences": face._sentences,
         "rows": face._rows.clone(),

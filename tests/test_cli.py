@@ -127,8 +127,9 @@ def test_several_references_lowercase_and_tokenizers_are_sacrebleus(folder: Path
     theirs = ["ref.txt", "ref2.txt", "-i", "base.txt", "-m", "bleu", "chrf"]
     for ours, options in (
         ([], []),
-        (["-lc"], ["-lc", "--chrf-lowercase"]),
-        (["--lowercase", "--tokenizer", "intl"], ["-lc", "--chrf-lowercase", "-tok", "intl"]),
+        (["-lc"], ["-lc"]),
+        (["-lc", "--chrf-lowercase"], ["-lc", "--chrf-lowercase"]),
+        (["--lowercase", "--tokenizer", "intl"], ["-lc", "-tok", "intl"]),
         (["--tokenizer", "char"], ["-tok", "char"]),
     ):
         found = _scores(capsys, "base.txt", "ref.txt", "ref2.txt", *ours)
@@ -361,3 +362,14 @@ def test_the_command_as_a_process(folder: Path):
     assert done.stderr.decode().strip() == (
         "ngram-metrics: the files have different numbers of lines: - has 1, ref.txt has 120"
     )
+
+
+def test_a_reader_that_has_gone_is_no_error_in_python(folder: Path):
+    command = f"{sys.executable} -u -m ngram_metrics.cli base.txt ref.txt -m chrf | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_a_level_is_printed_as_it_was_given(folder: Path, capsys):
+    assert cli.main(["base.txt", "ref.txt", "-m", "chrf", "-c", "0.975"]) == 0
+    assert "97.5% bootstrap interval" in capsys.readouterr().out

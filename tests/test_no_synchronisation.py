@@ -5,6 +5,7 @@ every operation that torch is asked for, a dispatch mode sees the name, its tags
 ``torch.compile(fullgraph=True)`` refuses whatever depends on a value.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -101,6 +102,7 @@ ROUGE = {"rouge_keys": ROUGE_KEYS, "pad_id": (PADDING, -100)}
 COUNTED = (
     Counted("bleu", Bleu, faces.Bleu, {"smooth": "smooth1", "pad_id": PADDING}),
     Counted("bleu-exp-weights", Bleu, faces.Bleu, {"smooth": "exp", "weights": (0.5, 0.3, 0.2, 0), "pad_id": PADDING}),
+    Counted("bleu-no-sentence", Bleu, faces.Bleu, {"pad_id": PADDING}, data={"sentences": 0}),
     Counted("bleu-one-reference", Bleu, faces.Bleu, {"pad_id": PADDING}, data={"references": None}),
     Counted("rouge", ROUGEScore, faces.ROUGEScore, ROUGE),
     Counted("rouge-separator", ROUGEScore, faces.ROUGEScore, {**ROUGE, "sentence_separator_id": SEPARATOR}),
@@ -315,8 +317,11 @@ def test_generated_code_scores_the_same(reward: Reward):
 @contextmanager
 def _synchronisation_is_an_error() -> Iterator[None]:
     mode = torch.cuda.get_sync_debug_mode()
-    torch.cuda.set_sync_debug_mode("error")
     try:
+        with warnings.catch_warnings():
+            # torch warns once that the mode is a prototype.
+            warnings.simplefilter("ignore", UserWarning)
+            torch.cuda.set_sync_debug_mode("error")
         yield
     finally:
         torch.cuda.set_sync_debug_mode(mode)

@@ -254,6 +254,10 @@ def test_errors_say_what_is_expected(test: Callable[..., Any]):
         test({**systems, "short": short}, "base")
     with pytest.raises(ValueError, match="'other' is a metric of other settings than 'base'"):
         test({**systems, "other": ChrF(beta=1.0, confidence=0.95)}, "base")
+    doubled = ChrF(confidence=0.95)
+    doubled.update(OUTPUTS["base"], [[one, "x"] for one in REFERENCES])
+    with pytest.raises(ValueError, match=r"'doubled' was scored as nrefs:2\|.*, and 'base' as nrefs:1\|"):
+        test({**systems, "doubled": doubled}, "base")
     with pytest.raises(ValueError, match="'base' has counted no sentence"):
         test({"base": ChrF(confidence=0.95)}, "base")
     with pytest.raises(ValueError, match=r"this ChrF keeps sums only: construct it with confidence=0\.95"):

@@ -17,7 +17,7 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 from ngram_metrics.metrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.metrics.settings import callables_number, settings_digest
 from ngram_metrics.metrics.signature import signature
-from ngram_metrics.scores.references import NO_REFERENCES, reference_range
+from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, with_interval
 from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
 
@@ -136,7 +136,7 @@ class Accumulator(torchmetrics.Metric):
         statistics = self.metric.statistics(*batch)
         rows = pack(statistics, self.metric.layout)
         row = self.row + rows.sum(0).to(self.row.device)
-        references = torch.maximum(self.reference_range, reference_range(batch[1]).to(self.row.device))
+        references = joined_range(self.reference_range, batch[1])
         if self.average == "macro":
             scores = self.metric.score(statistics)
             # The state's device first, its dtype next: an accelerator may lack float64.
@@ -273,9 +273,15 @@ class Accumulator(torchmetrics.Metric):
                 )
                 if problem is not None:
                     raise ValueError(problem)
-        super().merge_state(incoming_state)
-        if own is not None:
-            self.rows = own + _kept(cast(Any, incoming)["rows"], "rows")
+        before = {name: getattr(self, name) for name in self._defaults}
+        try:
+            super().merge_state(incoming_state)
+            if own is not None:
+                self.rows = own + _kept(cast(Any, incoming)["rows"], "rows")
+        except BaseException:
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         self._update_count += merged
         self._computed = None  # torchmetrics keeps what was computed before the merge
@@ -324,7 +330,14 @@ class Accumulator(torchmetrics.Metric):
 
         @functools.wraps(compute)
         def shaped(*args: Any, **kwargs: Any) -> Any:
-            value = squeezed(*args, **kwargs)
+            synced = self._is_synced
+            try:
+                value = squeezed(*args, **kwargs)
+            except BaseException:
+                # torchmetrics would leave the states of all processes in the place of this one's.
+                if self._is_synced and not synced:
+                    self.unsync()
+                raise
             if self.average == "none":
                 value = apply_to_collection(value, Tensor, self._with_dimension)
                 if self.compute_with_cache:
@@ -370,10 +383,15 @@ class Accumulator(torchmetrics.Metric):
         """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
         # The settings by themselves first: ranks of different averages have different states, and would wait for each
         # other in the middle of gathering them.
-        _all_equal(torch.stack(dist_sync_fn(self.settings, group=process_group or self.process_group)))
+        group = process_group or self.process_group
+        _all_equal(torch.stack(dist_sync_fn(self.settings, group=group)))
+        self._check_ranks(lambda state: torch.stack(dist_sync_fn(state, group=group)))
         if self._keeps_rows:
             self.rows = [self._all_rows()]
         super()._sync_dist(dist_sync_fn, process_group)
+
+    def _check_ranks(self, gathered: Callable[[Tensor], Tensor]) -> None:
+        """Raise where states of ranks cannot be joined, before any is; ``gathered`` stacks a state of all ranks."""
 
     def _check_settings(self, settings: Any) -> None:
         if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
@@ -400,7 +418,8 @@ class Accumulator(torchmetrics.Metric):
                 error_msgs.append(problem)
                 return
             for name, value in saved.items():
-                state_dict[prefix + name] = _moved(value, self._place(name))
+                # A sync joins the rows to one tensor; here they are a list, to be added to.
+                state_dict[prefix + name] = _moved(_kept(value, name), self._place(name))
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -100,7 +100,11 @@ class NgramOverlap(Accumulator):
     def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
         super()._reduce_states(incoming_state)
         if self.average == "none":
-            self.samples = torch.maximum(incoming_state["samples"], self.samples)
+            self.samples = torch.maximum(incoming_state["samples"].to(self.samples.device), self.samples)
+
+    def _check_ranks(self, gathered: Callable[[Tensor], Tensor]) -> None:
+        if self.average == "none":
+            _same_samples(gathered(self.samples))
 
     def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
         super()._load_from_state_dict(*args, **kwargs)

@@ -15,7 +15,7 @@ from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.statistics import PairCounts
 
-#: The reference range of no sentence, see :func:`reference_range`.
+#: The reference range of no sentence, see :func:`joined_range`.
 NO_REFERENCES = (-(1 << 62), 0)
 
 
@@ -99,15 +99,18 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     return number.new_full(shape, len(score)).scatter_reduce(0, sentence, candidate, "amin")
 
 
-def reference_range(references: DocumentGroups | PaddedReferences) -> Tensor:
-    """Return how many references the sentences have: ``[-fewest, most]`` int64, so that ranges join by the maximum."""
+def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
+    """Join how many references sentences have, ``known``, with those of a batch, which may be of no sentence.
+
+    A range is ``[-fewest, most]`` int64, so that ranges join by the maximum.
+    """
     if isinstance(references, PaddedReferences):
         counts = references.present.sum(1)
     else:
         counts = references.counts
     if len(counts) == 0:
-        return torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu")
-    return torch.stack((-counts.amin(), counts.amax()))
+        return known
+    return torch.maximum(known, torch.stack((-counts.amin(), counts.amax())).to(known.device))
 
 
 def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:

@@ -119,7 +119,12 @@ def _with_unicode_words(texts: Sequence[str], place: Place) -> list[list[str]]:
 
 def reads_text_as_it_is(tokenizer: Any) -> bool:
     """Tell whether a tokenizer is one by name or of Hugging Face, which does its own normalization."""
-    return isinstance(tokenizer, str) or _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens")
+    return isinstance(tokenizer, str) or is_hugging_face(tokenizer)
+
+
+def is_hugging_face(tokenizer: Any) -> bool:
+    """Tell whether this is a tokenizer of ``tokenizers`` or ``transformers``."""
+    return _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens")
 
 
 def _is_of_tokenizers(tokenizer: Any) -> bool:

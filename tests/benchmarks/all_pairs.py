@@ -10,7 +10,8 @@ FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
     same        n = 1,024, the hypotheses being the references
     groups      the outputs of all systems for a segment against each other, 600 segments
     aggregate   n = 1,024 against the aggregate of n others, and against that of themselves
-    largest     n = 4,096 against 4,096 others and against themselves: seconds, and the peak of memory, ours only
+    largest     n = 2,048 and 4,096 against as many others and against themselves: seconds, and the peak of memory,
+                ours only
 
 ``--profile`` also prints where our time goes, on the operations of torch.
 
@@ -27,7 +28,7 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import fastchrf
@@ -38,7 +39,7 @@ from ngram_metrics import ChrF, functional, mbr
 
 Groups = list[list[str]]
 SIZES = (64, 128, 256, 512, 1024)
-LARGEST = 4096
+LARGEST = (2048, 4096)
 SEGMENTS = 600
 TASKS = ("pairwise", "same", "groups", "aggregate", "largest")
 
@@ -102,14 +103,14 @@ def contestants(kind: str, goal: float | None) -> list[Contestant]:
 def largest(options: Any) -> None:
     """Print seconds and memory of the largest matrices, each from a process of its own."""
     rows = [["hypotheses x references", "seconds", "peak GiB", "GiB before"]]
-    for name in ("others", "themselves"):
+    for size, name in product(LARGEST, ("others", "themselves")):
         command = [sys.executable, __file__, str(options.folder), "--threads", str(options.threads), "--clock"]
-        command += [options.clock, "--part", name]
+        command += [options.clock, "--part", name, "--size", str(size)]
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
             sys.exit(done.returncode)
         found = json.loads(done.stdout.splitlines()[-1])
-        rows.append([f"{LARGEST} x {LARGEST} {name}", *(f"{number:.2f}" for number in found)])
+        rows.append([f"{size} x {size} {name}", *(f"{number:.2f}" for number in found)])
     print(f"\n### The largest matrices\n\n{layout(rows)}", flush=True)
 
 
@@ -121,14 +122,15 @@ def peak_gib() -> float:
 
 def part(options: Any) -> None:
     """Do what :func:`largest` asks, and print what it found as the last line."""
-    groups = fresh_lines(distinct_lines(read_corpus(options.folder)), LARGEST, options.part == "themselves")(0, 0)
+    size = options.size
+    groups = fresh_lines(distinct_lines(read_corpus(options.folder)), size, options.part == "themselves")(0, 0)
     before = peak_gib()
     clock = CLOCKS[options.clock]
     start = clock()
     scores = functional.pairwise_chrf(*groups)
     seconds = clock() - start
-    if scores.shape != (1, LARGEST, LARGEST):
-        sys.exit(f"{tuple(scores.shape)}: expected {LARGEST} x {LARGEST} scores")
+    if scores.shape != (1, size, size):
+        sys.exit(f"{tuple(scores.shape)}: expected {size} x {size} scores")
     print(json.dumps([seconds, peak_gib(), before]))
 
 
@@ -176,6 +178,7 @@ if __name__ == "__main__":
     arguments.add_argument("--tasks", default=",".join(TASKS[:-1]), help="apart by commas (%(default)s)")
     arguments.add_argument("--profile", action="store_true", help="print where our time goes")
     arguments.add_argument("--part", help="for the script itself: one measurement")
+    arguments.add_argument("--size", type=int, help="for the script itself: its lines")
     options = arguments.parse_args()
     if options.part:
         torch.set_num_threads(int(options.threads))

@@ -35,6 +35,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import statistics
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -44,8 +45,7 @@ import torch
 from harness import CLOCKS, layout, parser, run_pinned
 from torch import Tensor
 
-from ngram_metrics.counting.all_pairs import all_pairs_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
+from ngram_metrics import ChrF, mbr
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 
 WORDS = 32_000
@@ -89,8 +89,13 @@ def our_rouge_l(preds: Tensor, target: Tensor) -> Tensor:
     return rouge_score(preds, target, rouge_keys="rougeL", average="none", pad_id=PAD)["rougeL_fmeasure"]
 
 
-def sort_of_all(preds: Tensor, target: Tensor) -> Tensor:
-    return torch.sort(torch.cat((preds, target.flatten(1)), 1), dim=1).values
+def sort_rows(rows: Tensor, _: Tensor) -> Tensor:
+    return torch.sort(rows, dim=1).values
+
+
+def joined(inputs: Sequence[Inputs]) -> list[Inputs]:
+    """Return each batch as rows of all its tokens, for the sort alone to be timed."""
+    return [(torch.cat((preds, target.flatten(1)), 1), preds) for preds, target in inputs]
 
 
 def tensorbleu() -> Call | None:
@@ -190,18 +195,23 @@ def bleu(options: argparse.Namespace) -> None:
             ours = ways("ours", our_bleu, inputs[0], options)
             check("bleu", ours, inputs, 1e-12)
             times = {name: milliseconds(call, inputs, options) for name, call in ours.items()}
-            times["sort"] = milliseconds(sort_of_all, inputs, options)
+            rows_of_all = joined(inputs)
+            for name, call in ways("sort", sort_rows, rows_of_all[0], options, compiles=False).items():
+                times[name] = milliseconds(call, rows_of_all, options)
             shown = {name: f"{took:.3f}" for name, took in times.items()}
-            shown["ours / sort"] = f"{min(took for name, took in times.items() if name != 'sort') / times['sort']:.1f}"
+            for way in ("eager", "graph") if options.device.type == "cuda" else ("eager",):
+                shown[f"ours / sort, {way}"] = f"{times[f'ours, {way}'] / times[f'sort, {way}']:.1f}"
             if peer is not None:
                 try:
                     check("bleu", {"ours": our_bleu, "TensorBLEU": peer}, inputs, 1e-4)
                     theirs = milliseconds(peer, inputs, options)
                     shown["TensorBLEU"] = f"{theirs:.3f}"
-                    shown["TensorBLEU / ours, eager"] = f"{theirs / times['ours, eager']:.1f}"
+                    ratios = [f"{theirs / took:.1f}" for name, took in times.items() if name.startswith("ours")]
+                    shown |= dict(zip([f"TensorBLEU / {name}" for name in ours], ratios, strict=True))
                 except torch.OutOfMemoryError:
                     torch.cuda.empty_cache()
-                    shown |= dict.fromkeys(("TensorBLEU", "TensorBLEU / ours, eager"), "out of memory")
+                    columns = ["TensorBLEU", *(f"TensorBLEU / {name}" for name in ours)]
+                    shown |= dict.fromkeys(columns, "out of memory")
             rows = rows or [["B x L", *shown]]
             rows.append([f"{sentences} x {length}", *shown.values()])
         print(f"\n### BLEU, {references} reference{'s' * (references > 1)}, ms\n\n{layout(rows)}", flush=True)
@@ -216,37 +226,29 @@ def one_metric(title: str, call: Call, compiles: bool) -> Callable[[argparse.Nam
             inputs = [batch(seed, sentences, length, 1, options.device) for seed in range(TURNS)]
             ours = ways("ours", call, inputs[0], options, compiles)
             check(title, ours, inputs, 1e-12)
-            calls = {**ours, "sort": sort_of_all}
-            rows = rows or [["B x L", *calls]]
-            times = [f"{milliseconds(one, inputs, options):.3f}" for one in calls.values()]
+            rows = rows or [["B x L", *ours, "sort, eager"]]
+            times = [f"{milliseconds(one, inputs, options):.3f}" for one in ours.values()]
+            times.append(f"{milliseconds(sort_rows, joined(inputs), options):.3f}")
             rows.append([f"{sentences} x {length}", *times])
         print(f"\n### {title}, 1 reference, ms\n\n{layout(rows)}", flush=True)
 
     return task
 
 
-def all_matches(hypotheses: Tensor, references: Tensor) -> Tensor:
-    """Return the matches of all pairs summed over the blocks, so that none of them is kept."""
-
-    def group(ids: Tensor) -> DocumentGroups:
-        lengths = torch.full((len(ids),), ids.shape[-1])
-        return DocumentGroups(RaggedTokens(ids.flatten(), lengths, WORDS + 1), torch.tensor([len(ids)]))
-
-    blocks = all_pairs_matches(group(hypotheses), group(references.squeeze(1)), 4)
-    return torch.stack([block.matches.sum((0, 1, 2)) for block in blocks]).sum(0)
-
-
 def pairwise(options: argparse.Namespace) -> None:
-    """Print the time of all pairs; the matches of the diagonal are checked against those of the pairs."""
+    """Print the time of chrF of all pairs; the diagonal is checked against the scores of the pairs."""
+    metric = ChrF(pad_id=PAD, device=options.device)
+
+    def all_pairs(hypotheses: Tensor, references: Tensor) -> Tensor:
+        return mbr.pairwise(metric, hypotheses.unsqueeze(0), references.squeeze(1).unsqueeze(0))[0]
+
     inputs = [batch(seed, PAIRS, options.pair_length, 1, options.device) for seed in range(2)]
-    few = tuple(side[:1] for side in inputs[0])
-    # With itself a document matches in every n-gram.
-    expected = [options.pair_length - order for order in range(4)]
-    if all_matches(few[0], few[0].unsqueeze(1)).tolist() != expected:
-        sys.exit(f"pairwise: a document with itself should match {expected}")
-    took = milliseconds(all_matches, inputs, options)
-    rows = [["pairs", "ms"], [f"{PAIRS} x {PAIRS} of {options.pair_length} tokens, orders 1 to 4", f"{took:.1f}"]]
-    print(f"\n### Pairwise matches, eager\n\n{layout(rows)}", flush=True)
+    worst = float((all_pairs(*inputs[0]).diagonal() - our_chrf(*inputs[0])).abs().max())
+    if not worst <= 1e-12:
+        sys.exit(f"pairwise: the diagonal differs from the scores of the pairs by {worst}")
+    took = milliseconds(all_pairs, inputs, options)
+    rows = [["pairs", "ms"], [f"{PAIRS} x {PAIRS} of {options.pair_length} tokens, orders 1 to 6", f"{took:.1f}"]]
+    print(f"\n### chrF of all pairs, eager\n\n{layout(rows)}", flush=True)
 
 
 RUN: dict[str, Callable[[argparse.Namespace], None]] = {
@@ -268,10 +270,10 @@ def main(options: argparse.Namespace) -> None:
     options.pair_length = options.pair_length or (256 if on_cuda else 64)
     if on_cuda:
         properties = torch.cuda.get_device_properties(options.device)
-        driver = getattr(torch._C, "_cuda_getDriverVersion", lambda: "unknown")()
+        asked = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+        driver = subprocess.run(asked, stdout=subprocess.PIPE, text=True, check=True).stdout.split("\n")[0]
         print(
-            f"{properties.name}, {properties.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}, "
-            f"driver for CUDA {driver}"
+            f"{properties.name}, {properties.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}, driver {driver}"
         )
     else:
         print("no GPU: eager on the CPU")

@@ -1,6 +1,7 @@
 """What every metric does between construction and reset: update, compute, forward, merge."""
 
 import inspect
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -259,6 +260,43 @@ def test_sync_joins_the_ranks_and_unsync_takes_it_back(case: Case, average: str)
     for name, state in states_of(metric).items():
         as_one = torch.cat if isinstance(state, list) else torch.as_tensor
         assert_same(as_one(state), as_one(states[name]))
+
+
+@each_metric
+def test_an_error_in_compute_gives_the_states_of_this_rank_back(
+    case: Case, average: str, monkeypatch: pytest.MonkeyPatch
+):
+    metric = case.filled(average, dist_sync_fn=_two_ranks_of_the_same, distributed_available_fn=lambda: True)
+    monkeypatch.setattr(metric, "_score", _out_of_memory)
+    with pytest.raises(MemoryError):
+        metric.compute()
+    monkeypatch.undo()
+    assert not metric._is_synced
+    metric.update(*case.batches[0])
+    batches = [*case.batches, case.batches[0]]
+    assert_same(metric.compute(), case.value(average, [*batches, *batches]))
+
+
+def _out_of_memory(*_: Any) -> None:
+    raise MemoryError
+
+
+@each_metric
+def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: str, monkeypatch: pytest.MonkeyPatch):
+    metric, other = case.filled(average), case.filled(average)
+    states, add, calls = states_of(metric), operator.add, []
+
+    def failing(first: Any, second: Any) -> Any:
+        calls.append(first)
+        if len(calls) == 2:
+            raise MemoryError
+        return add(first, second)
+
+    monkeypatch.setattr(operator, "add", failing)
+    with pytest.raises(MemoryError):
+        metric.merge_state(other)
+    monkeypatch.undo()
+    assert_same_states(metric, states)
 
 
 @each_metric

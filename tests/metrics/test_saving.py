@@ -99,6 +99,19 @@ def test_a_loaded_metric_goes_on_and_does_not_warn(case: Case, average: str, tmp
 
 
 @each_metric
+def test_states_saved_while_they_are_synced_are_gone_on_from(case: Case, average: str):
+    metric = case.filled(average, case.batches[:2])
+    metric.persistent(True)
+    with metric.sync_context(dist_sync_fn=lambda state, group=None: [state, state], distributed_available=lambda: True):
+        saved = metric.state_dict()
+    resumed = case.make(average)
+    resumed.persistent(True)
+    resumed.load_state_dict(saved)
+    resumed.update(*case.batches[2])
+    assert_same(resumed.compute(), case.value(average, [*case.batches[:2], *case.batches]))
+
+
+@each_metric
 def test_load_replaces_what_was_counted_and_computed(case: Case, average: str):
     saved = _saved(case.filled(average))
     metric = case.filled(average, case.batches[1:2])

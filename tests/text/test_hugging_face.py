@@ -2,6 +2,7 @@
 
 import pytest
 
+from ngram_metrics import Bleu
 from ngram_metrics.functional import bleu_score
 from ngram_metrics.text.tokenizers import batch_tokenizer
 
@@ -92,6 +93,15 @@ def test_a_longest_length_of_the_model_cuts_nothing():
 def test_no_text_has_no_tokens():
     assert tokenized(trained(), []) == []
     assert tokenized(wrapped(trained()), []) == []
+
+
+def test_tokenizers_of_other_vocabularies_are_other_settings():
+    other = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "?": 1}, unk_token="?"))
+    for first, second in ((trained(), other), (wrapped(trained()), wrapped(other))):
+        settings = [Bleu(tokenizer=one).settings for one in (first, second, first)]
+        assert settings[0].equal(settings[2])
+        assert not settings[0].equal(settings[1])
+    assert Bleu(tokenizer=trained()).settings.equal(Bleu(tokenizer=trained()).settings)
 
 
 def test_scores_are_those_of_the_ids():
