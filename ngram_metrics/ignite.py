@@ -23,7 +23,7 @@ from ngram_metrics.scores.bleu import BleuMetric
 from ngram_metrics.scores.chrf import ChrfMetric
 from ngram_metrics.scores.overlap import OverlapMetric
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
-from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, with_interval
+from ngram_metrics.scores.resampling import check_confidence, with_interval
 from ngram_metrics.scores.rouge import Reducer, RougeMetric, by_key, checked_keys, rouge_metric
 from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
 from ngram_metrics.text.characters import CharacterReader
@@ -151,11 +151,9 @@ class _Face(ignite_metrics.Metric):
         ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
         ask for it on every one of them.
         """
-        settings = {"avg": self.average, **self.reader.signature(), **self.metric.signature()}
-        if self.confidence is not None:
-            settings |= {"bs": str(RESAMPLES), "seed": str(SEED)}
         # A copy: ignite reduces in place.
-        return signature(settings, cast(Tensor, idist.all_reduce(self._reference_range.clone(), "MAX")))
+        references = cast(Tensor, idist.all_reduce(self._reference_range.clone(), "MAX"))
+        return signature(self.reader, self.metric, self.average, self.confidence, references)
 
     def _named(self, score: Tensor) -> Any:
         """Return a score, or its parts by name, as ``compute`` does."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 import torch
@@ -18,7 +18,7 @@ from ngram_metrics.metrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.metrics.settings import callables_number, settings_digest
 from ngram_metrics.metrics.signature import signature
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
-from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, with_interval
+from ngram_metrics.scores.resampling import check_confidence, with_interval
 from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
 
 #: What torchmetrics notes and turns while ``forward`` runs.
@@ -189,11 +189,8 @@ class Accumulator(torchmetrics.Metric):
         ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
         ask for it on every one of them.
         """
-        settings = {"avg": self.average, **self.reader.signature(), **self.metric.signature()}
-        if self.confidence is not None:
-            settings |= {"bs": str(RESAMPLES), "seed": str(SEED)}
         with self._synced():
-            return signature(settings, self.reference_range)
+            return signature(self.reader, self.metric, self.average, self.confidence, self.reference_range)
 
     def sentence_rows(self) -> Tensor:
         """Return the counts of each sentence, ``(sentences, fields)``, of all processes, rank by rank.
@@ -244,15 +241,9 @@ class Accumulator(torchmetrics.Metric):
     @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Count a batch and return its own score. An error leaves the states as they were."""
-        before = {name: _kept(getattr(self, name), name) for name in self._defaults}
         # torchmetrics has reset the states by the time an error comes, and turned some of its switches.
-        switches = {name: self.__dict__[name] for name in _SWITCHES}
-        try:
+        with self._undone_on_error(*_SWITCHES):
             return super().forward(*args, **kwargs)
-        except BaseException:
-            for name, value in {**before, **switches}.items():
-                setattr(self, name, value)
-            raise
 
     def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
         """Add another metric's states to this one's; its sentences come after this one's.
@@ -273,15 +264,10 @@ class Accumulator(torchmetrics.Metric):
                 )
                 if problem is not None:
                     raise ValueError(problem)
-        before = {name: getattr(self, name) for name in self._defaults}
-        try:
+        with self._undone_on_error():
             super().merge_state(incoming_state)
             if own is not None:
                 self.rows = own + _kept(cast(Any, incoming)["rows"], "rows")
-        except BaseException:
-            for name, value in before.items():
-                setattr(self, name, value)
-            raise
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         self._update_count += merged
         self._computed = None  # torchmetrics keeps what was computed before the merge
@@ -308,21 +294,25 @@ class Accumulator(torchmetrics.Metric):
 
         @functools.wraps(update)
         def guarded(*args: Any, **kwargs: Any) -> None:
-            count, computed = self._update_count, self._computed
-            states = {name: getattr(self, name) for name in self._defaults}
-            # Lists are added to in place. They are cut and not copied: that would take longer with every batch.
-            lengths = {name: len(state) for name, state in states.items() if isinstance(state, list)}
-            try:
+            with self._undone_on_error("_update_count", "_computed"):
                 counting(*args, **kwargs)
-            except BaseException:
-                for name, state in states.items():
-                    setattr(self, name, state)
-                for name, length in lengths.items():
-                    del states[name][length:]
-                self._update_count, self._computed = count, computed
-                raise
 
         return guarded
+
+    @contextmanager
+    def _undone_on_error(self, *switches: str) -> Iterator[None]:
+        """Give all states, and the attributes named, their values back where an error ends what is done inside."""
+        before = {name: getattr(self, name) for name in (*self._defaults, *switches)}
+        # Lists are added to in place. They are cut and not copied: that would take longer with every batch.
+        lengths = {name: len(state) for name, state in before.items() if isinstance(state, list)}
+        try:
+            yield
+        except BaseException:
+            for name, value in before.items():
+                setattr(self, name, value)
+            for name, length in lengths.items():
+                del before[name][length:]
+            raise
 
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
         """Give a score of each sentence its dimension back: torchmetrics takes it from a single one."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from importlib.metadata import version
+from typing import Protocol
 
 from torch import Tensor
+
+from ngram_metrics.scores.resampling import RESAMPLES, SEED
 
 #: The order of the fields, which is sacrebleu's where it has them; versions come last.
 _FIELDS = (
@@ -32,14 +35,27 @@ _FIELDS = (
 )
 
 
-def signature(settings: dict[str, str], references: Tensor) -> str:
+class Signed(Protocol):
+    """What reads, or what scores."""
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings that affect the score, in words; what is no known field is a package and its version."""
+
+
+def signature(reader: Signed, metric: Signed, average: str, confidence: float | None, references: Tensor) -> str:
     """Write a signature.
 
     Args:
-        settings: by the name of their field; what is no known field is a package and its version.
+        reader: how sentences are read.
+        metric: the formula.
+        average: how sentences become one score.
+        confidence: the level of the interval; None where nothing is drawn.
         references: minus the smallest number of references a sentence has, and the largest, which is 0 before any data:
             written ``nrefs:?``.
     """
+    settings = {"avg": average, **reader.signature(), **metric.signature()}
+    if confidence is not None:
+        settings |= {"bs": str(RESAMPLES), "seed": str(SEED)}
     fewest, most = (-references[0]).item(), references[1].item()
     number = "?" if most == 0 else str(most) if fewest == most else f"{fewest}-{most}"
     known = {name: settings[name] for name in _FIELDS if name in settings}

@@ -7,7 +7,6 @@ is what ``str.split()`` splits at, which includes the tab, the no-break space an
 from __future__ import annotations
 
 import string
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -29,7 +28,6 @@ from ngram_metrics.text.encoding import (
     refuse_text_options,
 )
 
-_WHITESPACE = np.array([one for one in range(sys.maxunicode + 1) if chr(one).isspace()])
 _PUNCTUATION = frozenset(string.punctuation)
 
 
@@ -122,7 +120,7 @@ def number_characters(texts: Sequence[str], whitespace: bool, device: torch.devi
     occurs = np.zeros(bound, bool)
     occurs[code_points] = True
     if not whitespace:
-        occurs[_WHITESPACE[bound > _WHITESPACE]] = False
+        occurs[[one for one in np.flatnonzero(occurs).tolist() if chr(one).isspace()]] = False
         kept = occurs[code_points]
         ends = np.concatenate(([0], np.cumsum(kept)))[ends]
         code_points = code_points[kept]

@@ -32,7 +32,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import bleuscore
-from harness import Batch, Contestant, Corpus, fresh_batch, parser, read_corpus, run_pinned, time_each
+from harness import (
+    Batch,
+    Contestant,
+    Corpus,
+    fresh_batch,
+    on_strings,
+    parser,
+    read_corpus,
+    run_pinned,
+    time_each,
+)
 from ignite.metrics import Bleu as IgniteBleu
 from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU
@@ -98,21 +108,6 @@ def torchmetrics_face(average: str, size: int | None = None) -> Timed:
 def nltk_corpus(batch: Batch) -> Callable[[], float]:
     hypotheses, references = split(batch)
     return lambda: corpus_bleu(references, hypotheses)
-
-
-def on_strings(metric: Callable[[], Any]) -> Timed:
-    """Time a torchmetrics class on strings."""
-
-    def prepare(batch: Batch) -> Callable[[], float]:
-        made = metric()
-
-        def call() -> float:
-            made.update(batch.hypotheses, batch.references)
-            return float(made.compute())
-
-        return call
-
-    return prepare
 
 
 def sacrebleu_corpus(tokenizer: str) -> Timed:

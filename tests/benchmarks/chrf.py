@@ -28,7 +28,18 @@ from typing import Any
 
 import fastchrf
 import torch
-from harness import Batch, Contestant, Corpus, fresh_batch, layout, parser, read_corpus, run_pinned, time_each
+from harness import (
+    Batch,
+    Contestant,
+    Corpus,
+    fresh_batch,
+    layout,
+    on_strings,
+    parser,
+    read_corpus,
+    run_pinned,
+    time_each,
+)
 from sacrebleu.metrics import CHRF
 from torchmetrics.text import CHRFScore
 
@@ -38,21 +49,6 @@ from ngram_metrics.functional import chrf_score
 Timed = Callable[[Batch], Callable[[], Any]]
 
 FLOAT32_SUMS = 1e-5
-
-
-def on_strings(metric: Callable[[], Any]) -> Timed:
-    """Time a torchmetrics class, ours or theirs."""
-
-    def prepare(batch: Batch) -> Callable[[], float]:
-        made = metric()
-
-        def call() -> float:
-            made.update(batch.hypotheses, batch.references)
-            return float(made.compute())
-
-        return call
-
-    return prepare
 
 
 def sacrebleu_corpus(word_order: int) -> Timed:

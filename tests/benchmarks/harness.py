@@ -287,3 +287,18 @@ def layout(rows: Sequence[Sequence[str]]) -> str:
 
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
     return "\n".join([line(rows[0]), line(rule), *map(line, rows[1:])])
+
+
+def on_strings(metric: Callable[[], Any]) -> Callable[[Batch], Callable[[], float]]:
+    """Time a torchmetrics class, ours or theirs, on strings."""
+
+    def prepare(batch: Batch) -> Callable[[], float]:
+        made = metric()
+
+        def call() -> float:
+            made.update(batch.hypotheses, batch.references)
+            return float(made.compute())
+
+        return call
+
+    return prepare

@@ -2,17 +2,20 @@
 
 from collections.abc import Iterator
 
+import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 import torch
 
 
-@pytest.fixture(scope="package", autouse=True)
-def one_thread() -> Iterator[None]:
-    """On batches of a few sentences several threads mostly wait for one another, for long on a busy machine."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+@pytest.fixture
+def figures() -> Iterator[None]:
+    """Figures are drawn without a window, and closed."""
+    backend = matplotlib.get_backend()
+    matplotlib.use("Agg")
     yield
-    torch.set_num_threads(threads)
+    plt.close("all")
+    matplotlib.use(backend)
 
 
 @pytest.fixture

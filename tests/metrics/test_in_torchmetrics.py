@@ -1,9 +1,7 @@
 """What torchmetrics builds on a metric: attributes, hashes, scripts, plots, arithmetic, wrappers."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 import torch
@@ -44,15 +42,6 @@ def test_a_metric_is_its_own_key(case: Case, average: str):
 def test_torch_jit_script_takes_a_metric(case: Case, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
     torch.jit.script(case.make(average))
-
-
-@pytest.fixture
-def figures() -> Iterator[None]:
-    backend = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    plt.close("all")
-    matplotlib.use(backend)
 
 
 def _drawn(ax: Any) -> list[float]:

@@ -1,10 +1,8 @@
 """plot(): one value, values over the steps, intervals as bars and as bands, a histogram of sentences."""
 
 import sys
-from collections.abc import Iterator
 from typing import Any
 
-import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 import torch
@@ -12,14 +10,7 @@ from metrics.cases import CASES, TEXT, Case, each_case, each_metric_of_one_value
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 
-
-@pytest.fixture(autouse=True)
-def figures() -> Iterator[None]:
-    backend = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    plt.close("all")
-    matplotlib.use(backend)
+pytestmark = pytest.mark.usefixtures("figures")
 
 
 def _lines(ax: Any) -> dict[str, list[float]]:
