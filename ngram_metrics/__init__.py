@@ -6,10 +6,10 @@ The classes named here are ``torchmetrics.Metric``; :mod:`ngram_metrics.ignite` 
 
 from importlib.metadata import version
 
-from ngram_metrics.metrics.bleu import Bleu as Bleu
-from ngram_metrics.metrics.chrf import ChrF as ChrF
-from ngram_metrics.metrics.overlap import NgramOverlap as NgramOverlap
-from ngram_metrics.metrics.rouge import ROUGEScore as ROUGEScore
+from ngram_metrics.torchmetrics.bleu import Bleu as Bleu
+from ngram_metrics.torchmetrics.chrf import ChrF as ChrF
+from ngram_metrics.torchmetrics.overlap import NgramOverlap as NgramOverlap
+from ngram_metrics.torchmetrics.rouge import ROUGEScore as ROUGEScore
 
 __all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap"]
 __version__ = version("ngram-metrics")

@@ -25,9 +25,9 @@ from typing import Any, BinaryIO
 import torch
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, __version__
-from ngram_metrics.metrics.accumulator import Accumulator
 from ngram_metrics.scores.resampling import RESAMPLES
 from ngram_metrics.significance import TRIALS, Comparison, paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 #: Lines counted at a time.
 CHUNK = 4096

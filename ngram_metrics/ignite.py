@@ -16,20 +16,20 @@ from ignite.exceptions import NotComputableError
 from ignite.metrics.metric import reinit__is_reduced, sync_all_reduce
 from torch import Tensor
 
-from ngram_metrics.metrics.accumulator import Reader
-from ngram_metrics.metrics.settings import settings_digest
-from ngram_metrics.metrics.signature import signature
-from ngram_metrics.scores.bleu import BleuMetric
-from ngram_metrics.scores.chrf import ChrfMetric
-from ngram_metrics.scores.overlap import OverlapMetric
+from ngram_metrics.scores.bleu import BleuMeasure
+from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.measure import Average, Measure, check_average, pack, row_width, score_dtype, unpack
+from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
-from ngram_metrics.scores.rouge import Reducer, RougeMetric, by_key, checked_keys, rouge_metric
-from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
-from ngram_metrics.text.characters import CharacterReader
-from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.scores.rouge import Reducer, RougeMeasure, by_key, checked_keys, rouge_measure
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.reader import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.samples import SampleReader
+from ngram_metrics.torchmetrics.accumulator import Reader
+from ngram_metrics.torchmetrics.settings import settings_digest
+from ngram_metrics.torchmetrics.signature import signature
 
 __all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap"]
 
@@ -57,7 +57,7 @@ class _Face(ignite_metrics.Metric):
     def __init__(
         self,
         reader: Reader,
-        metric: Metric,
+        measure: Measure,
         average: str,
         confidence: float | None,
         output_transform: Callable[[Any], Any],
@@ -65,10 +65,10 @@ class _Face(ignite_metrics.Metric):
     ) -> None:
         check_average(average)
         check_confidence(confidence, average)
-        self.reader, self.metric, self.average = reader, metric, cast(Average, average)
+        self.reader, self.measure, self.average = reader, measure, cast(Average, average)
         self.confidence = confidence
         self._keeps_rows = average == "none" or confidence is not None
-        self._settings = settings_digest(type(self).__name__, reader, metric, average, self._keeps_rows)
+        self._settings = settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows)
         # ignite would hand over (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform=output_transform, device=device, skip_unrolling=True)
 
@@ -81,9 +81,9 @@ class _Face(ignite_metrics.Metric):
     @reinit__is_reduced
     def reset(self) -> None:
         """Forget all batches."""
-        width, dtype = row_width(self.metric.layout), self.metric.row_dtype
+        width, dtype = row_width(self.measure.layout), self.measure.row_dtype
         self._row = torch.zeros(width, dtype=dtype, device=self._device)
-        self._score_sum = torch.zeros(self.metric.score_shape, dtype=score_dtype(self._device), device=self._device)
+        self._score_sum = torch.zeros(self.measure.score_shape, dtype=score_dtype(self._device), device=self._device)
         self._sentences = 0
         self._reference_range = torch.tensor(NO_REFERENCES, dtype=torch.int64, device=self._device)
         self._rows = torch.zeros(0, width, dtype=dtype, device=self._device)
@@ -96,12 +96,12 @@ class _Face(ignite_metrics.Metric):
         if not isinstance(y_pred, str) and len(y_pred) != len(y):
             raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
         batch = self.reader.read(y_pred, y, self._device)
-        statistics = self.metric.statistics(*batch)
-        rows = pack(statistics, self.metric.layout)
+        statistics = self.measure.statistics(*batch)
+        rows = pack(statistics, self.measure.layout)
         row = self._row + rows.sum(0).to(self._device)
         references, score_sum = joined_range(self._reference_range, batch[1]), self._score_sum
         if self.average == "macro":
-            score_sum = score_sum + self.metric.score(statistics).sum(0).to(score_sum)
+            score_sum = score_sum + self.measure.score(statistics).sum(0).to(score_sum)
         sentences, kept = self._sentences + len(rows), rows.to(self._device)
         # Nothing is set before all is computed: an error, also of memory, leaves the counts of one and the same data.
         if self._keeps_rows:
@@ -114,15 +114,15 @@ class _Face(ignite_metrics.Metric):
         if self._sentences == 0:
             return self._empty()
         if self.average == "none":
-            return self._named(self.metric.score(unpack(self._gathered_rows(), self.metric.layout)))
+            return self._named(self.measure.score(unpack(self._gathered_rows(), self.measure.layout)))
         if self.average == "micro":
-            score = self.metric.score(unpack(self._row, self.metric.layout))
+            score = self.measure.score(unpack(self._row, self.measure.layout))
         else:
             score = self._score_sum / self._sentences
         if self.confidence is None:
             return self._named(score)
         rows = self._gathered_rows()
-        values = with_interval(self.metric, rows, self.average, self.confidence, score, self.named_scores)
+        values = with_interval(self.measure, rows, self.average, self.confidence, score, self.named_scores)
         return {name: value.item() for name, value in values.items()}
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
@@ -153,7 +153,7 @@ class _Face(ignite_metrics.Metric):
         """
         # A copy: ignite reduces in place.
         references = cast(Tensor, idist.all_reduce(self._reference_range.clone(), "MAX"))
-        return signature(self.reader, self.metric, self.average, self.confidence, references)
+        return signature(self.reader, self.measure, self.average, self.confidence, references)
 
     def _named(self, score: Tensor) -> Any:
         """Return a score, or its parts by name, as ``compute`` does."""
@@ -236,11 +236,11 @@ class Bleu(_Face):
     ) -> None:
         if ngram > 0 and smooth not in _IGNITE_SMOOTHINGS:
             raise ValueError(f"Smooth is not valid (expected: {_IGNITE_SMOOTHINGS}, got: {smooth})")
-        metric = BleuMetric(ngram, smooth)
+        measure = BleuMeasure(ngram, smooth)
         if average not in ["macro", "micro"]:
             raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
         reader = WordReader(tokenizer, pad_id=pad_id)
-        super().__init__(reader, metric, average, confidence, output_transform, device)
+        super().__init__(reader, measure, average, confidence, output_transform, device)
 
     score_name = "bleu"
 
@@ -276,8 +276,8 @@ class _RougeFace(_Face):
                 raise ValueError("variant must be 'L' or integer greater to zero")
             if variant != "L" and int(variant) < 1:
                 raise ValueError(f"ngram order must be greater than zero (got : {variant})")
-        metric = RougeMetric(tuple(variants), reducers[multiref], alpha)
-        super().__init__(WordReader(tokenizer, pad_id=pad_id), metric, "macro", None, output_transform, device)
+        measure = RougeMeasure(tuple(variants), reducers[multiref], alpha)
+        super().__init__(WordReader(tokenizer, pad_id=pad_id), measure, "macro", None, output_transform, device)
         self._variants = tuple(variants)
 
     def _named(self, score: Tensor) -> dict[str, float]:
@@ -397,8 +397,8 @@ class ROUGEScore(_Face):
         reader = RougeReader(
             use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, wants_sentences
         )
-        metric = rouge_metric(self.rouge_keys, accumulate, average)
-        super().__init__(reader, metric, average, confidence, output_transform, device)
+        measure = rouge_measure(self.rouge_keys, accumulate, average)
+        super().__init__(reader, measure, average, confidence, output_transform, device)
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
         """Return scores ``(..., keys, 3)`` by the names of the values that ``compute`` returns."""
@@ -439,9 +439,9 @@ class ChrF(_NumberFace):
         output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
-        metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
+        measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
         reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-        super().__init__(reader, metric, average, confidence, output_transform, device)
+        super().__init__(reader, measure, average, confidence, output_transform, device)
 
 
 class NgramOverlap(_NumberFace):
@@ -464,5 +464,5 @@ class NgramOverlap(_NumberFace):
         output_transform: Callable[[Any], Any] = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
-        reader, metric = SampleReader(tokenizer, pad_id=pad_id), OverlapMetric(ngram)
-        super().__init__(reader, metric, average, confidence, output_transform, device)
+        reader, measure = SampleReader(tokenizer, pad_id=pad_id), OverlapMeasure(ngram)
+        super().__init__(reader, measure, average, confidence, output_transform, device)

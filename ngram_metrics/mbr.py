@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
-from ngram_metrics.scores.statistics import Metric, score_dtype
-from ngram_metrics.text.rows import RowReader, read_rows
+from ngram_metrics.scores.measure import Measure, score_dtype
+from ngram_metrics.text.groups import RowReader, read_rows
 from ngram_metrics.text.tokenizers import shortened
 
 __all__ = ["Decoded", "pairwise", "decode"]
@@ -34,7 +34,7 @@ class Utility(Protocol):
         """How a document is read."""
 
     @property
-    def metric(self) -> Metric:
+    def measure(self) -> Measure:
         """What is counted, and the score."""
 
     @property
@@ -61,7 +61,7 @@ def pairwise(metric: Utility, hypotheses: Any, references: Any) -> Tensor | list
 
     Args:
         metric: the score of a pair; its ``average`` does not matter, and its states are neither read nor changed.
-        hypotheses: rows of documents, see :mod:`ngram_metrics.text.rows`.
+        hypotheses: rows of documents, see :mod:`ngram_metrics.text.groups`.
         references: as many rows; the same object, or the same texts, are counted once.
 
     Returns:
@@ -77,7 +77,7 @@ def pairwise(metric: Utility, hypotheses: Any, references: Any) -> Tensor | list
         tensor([[[1.0000, 0.0000],
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
-    return pair_scores(_formula(metric), read_rows(metric.reader, hypotheses, references, metric.device))
+    return pair_scores(_measure(metric), read_rows(metric.reader, hypotheses, references, metric.device))
 
 
 def decode(
@@ -108,7 +108,7 @@ def decode(
     """
     if references is None:
         references = hypotheses
-    formula = _formula(metric)
+    measure = _measure(metric)
     kinds = read_rows(metric.reader, hypotheses, references, metric.device)
     own, others = kinds[0]
     for name, side in (("hypotheses", own), ("references", others)):
@@ -120,7 +120,7 @@ def decode(
     totals = weights.sum(-1)
     heights = own.counts.tolist()
     expected: list[list[Tensor]] = [[] for _ in heights]
-    for block in score_blocks(formula, kinds):
+    for block in score_blocks(measure, kinds):
         some = slice(*block.groups)
         sums = (block.scores * weights[some, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
         utilities = sums / totals[some].unsqueeze(1)
@@ -134,11 +134,11 @@ def decode(
     return Decoded(chosen, indices, torch.stack([one.values for one in best]))
 
 
-def _formula(metric: Utility) -> Metric:
-    formula = getattr(metric, "metric", None)
-    if not isinstance(formula, Metric):
+def _measure(metric: Utility) -> Measure:
+    measure = getattr(metric, "measure", None)
+    if not isinstance(measure, Measure):
         raise TypeError(f"metric is a {type(metric).__name__}: expected a metric of this package, such as ChrF()")
-    return formula
+    return measure
 
 
 def _weights(probabilities: Any, counts: list[int]) -> Tensor:

@@ -21,6 +21,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from ngram_metrics.scores.measure import Average, Measure
 from ngram_metrics.scores.resampling import (
     RESAMPLES,
     SEED,
@@ -33,7 +34,6 @@ from ngram_metrics.scores.resampling import (
     swaps,
     weighted_sums,
 )
-from ngram_metrics.scores.statistics import Average, Metric
 
 __all__ = ["Comparison", "paired_bootstrap", "paired_approximate_randomization"]
 
@@ -47,7 +47,7 @@ class System(Protocol):
     """A metric that has counted a system's output and kept the counts of each sentence."""
 
     @property
-    def metric(self) -> Metric:
+    def measure(self) -> Measure:
         """What was counted, and the score."""
 
     @property
@@ -125,10 +125,10 @@ def paired_bootstrap(
     check_confidence(confidence, "micro")
     _check_number("resamples", resamples)
     values = _summands(systems, baseline)
-    metric, average, base = systems[baseline].metric, systems[baseline].average, list(systems).index(baseline)
+    measure, average, base = systems[baseline].measure, systems[baseline].average, list(systems).index(baseline)
     sums = _sums_of_all(bootstrap_weights(len(values), resamples, seed), values)
-    scores = scores_of_sums(metric, sums, len(values), average)
-    measured = scores_of_sums(metric, values.sum(0), len(values), average)
+    scores = scores_of_sums(measure, sums, len(values), average)
+    measured = scores_of_sums(measure, values.sum(0), len(values), average)
     differences = (scores - scores[:, base : base + 1]).abs()
     chances = _shares_above(differences - differences.mean(0), measured, base)
     return _compared(systems, baseline, measured, chances, scores.mean(0), *interval(scores, confidence))
@@ -156,14 +156,14 @@ def paired_approximate_randomization(
     """
     _check_number("trials", trials)
     values = _summands(systems, baseline)
-    metric, average, base = systems[baseline].metric, systems[baseline].average, list(systems).index(baseline)
+    measure, average, base = systems[baseline].measure, systems[baseline].average, list(systems).index(baseline)
     totals, own = values.sum(0), values[:, base : base + 1]
     # What each trial moves from a system's sums to the baseline's.
     moved = _sums_of_all(swaps(len(values), trials, seed), values - own)
     first, second = (
-        scores_of_sums(metric, sums, len(values), average) for sums in (own.sum(0) + moved, totals - moved)
+        scores_of_sums(measure, sums, len(values), average) for sums in (own.sum(0) + moved, totals - moved)
     )
-    measured = scores_of_sums(metric, totals, len(values), average)
+    measured = scores_of_sums(measure, totals, len(values), average)
     return _compared(systems, baseline, measured, _shares_above((first - second).abs(), measured, base))
 
 
@@ -199,7 +199,7 @@ def _summands(systems: Mapping[str, System], baseline: str) -> Tensor:
     """Return what is summed, ``(sentences, systems, width)``, in one order however the sentences came."""
     rows = list(_checked_rows(systems, baseline).values())
     joined = torch.stack([own.to(rows[0].device) for own in rows], 1)
-    return summands(systems[baseline].metric, joined[row_order(joined.flatten(1))], systems[baseline].average)
+    return summands(systems[baseline].measure, joined[row_order(joined.flatten(1))], systems[baseline].average)
 
 
 def _sums_of_all(weights: Iterable[Tensor], values: Tensor) -> Tensor:

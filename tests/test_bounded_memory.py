@@ -14,7 +14,7 @@ from typing import Any
 
 import ignite.metrics
 import pytest
-from metrics.cases import Case, assert_same, assert_same_states, each_metric, states_of
+from faces.cases import Case, assert_same, assert_same_states, each_metric, states_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import ngram_metrics.ignite as faces

@@ -1,6 +1,6 @@
 """Two and four real processes count as one: uneven shards, a rank without data, settings that differ.
 
-Both frameworks share one process group, so that the processes are started once; what they do is in metrics/ranks.py.
+Both frameworks share one process group, so that the processes are started once; what they do is in faces/ranks.py.
 """
 
 import multiprocessing
@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 import torch.multiprocessing
-from metrics import ranks
-from metrics.cases import TEXT, Batch, Case, assert_same, joined, scores_of
+from faces import ranks
+from faces.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 
 #: What each rank wrote down, for each number of ranks.
 Results = dict[int, list[dict[str, Any]]]

@@ -21,7 +21,7 @@ import yaml
 
 from ngram_metrics import cli
 from ngram_metrics.functional import get_score
-from ngram_metrics.metrics.signature import _FIELDS
+from ngram_metrics.torchmetrics.signature import _FIELDS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

@@ -15,7 +15,7 @@ import oracles
 import pytest
 import rouge_oracle
 import torch
-from metrics.cases import CASES, Case, each_case, each_metric, states_of
+from faces.cases import CASES, Case, each_case, each_metric, states_of
 from torch import Tensor
 
 import ngram_metrics.ignite as faces

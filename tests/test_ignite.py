@@ -9,6 +9,7 @@ from typing import Any
 import ignite
 import pytest
 import torch
+from faces.cases import TEXT, Batch, assert_same
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
@@ -21,7 +22,6 @@ from ignite.metrics.metric import (
     RunningEpochWise,
     SingleEpochRunningBatchWise,
 )
-from metrics.cases import TEXT, Batch, assert_same
 
 from ngram_metrics import ignite as ours
 

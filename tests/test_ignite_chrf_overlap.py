@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 import torch
+from faces.cases import IDS, TEXT, Batch, assert_same
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
 from ignite.metrics import MetricGroup, RunningAverage
-from metrics.cases import IDS, TEXT, Batch, assert_same
 
 import ngram_metrics
 from ngram_metrics import ignite as ours

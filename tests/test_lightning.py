@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.cases import CASES, PADDING, Batch, assert_same, joined
+from faces.cases import CASES, PADDING, Batch, assert_same, joined
 from torchmetrics import MetricCollection
 
 with warnings.catch_warnings():

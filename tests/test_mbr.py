@@ -19,8 +19,8 @@ from ngram_metrics import ignite, mbr
 from ngram_metrics.counting import all_pairs, chunks, pools
 from ngram_metrics.functional import chrf_score
 from ngram_metrics.scores.all_pairs import score_blocks
-from ngram_metrics.scores.overlap import OverlapMetric
-from ngram_metrics.text.rows import read_rows
+from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.text.groups import read_rows
 
 
 def overlap(hypothesis, reference, ngram):
@@ -164,7 +164,7 @@ def test_a_large_row_beside_small_ones_is_cut_into_blocks(case, same, monkeypatc
     whole = mbr.pairwise(case.make(), hypotheses, references)
     metric = case.make()
     monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 300)
-    blocks = list(score_blocks(metric.metric, read_rows(metric.reader, hypotheses, references, metric.device)))
+    blocks = list(score_blocks(metric.measure, read_rows(metric.reader, hypotheses, references, metric.device)))
     assert sum(block.groups == (1, 2) for block in blocks) >= 2
     assert any(block.groups[1] - block.groups[0] > 1 for block in blocks)
     found = mbr.pairwise(metric, hypotheses, references)
@@ -327,7 +327,7 @@ def test_the_first_of_equally_good_ones_across_blocks(monkeypatch):
 
 def test_what_a_shorter_row_lacks_is_neither_chosen_nor_counted(monkeypatch):
     # A distance: what is missing in a row that shares a block with longer ones is as far off as can be.
-    monkeypatch.setattr(OverlapMetric, "pair_score", lambda self, statistics: 1 - self.score(statistics))
+    monkeypatch.setattr(OverlapMeasure, "pair_score", lambda self, statistics: 1 - self.score(statistics))
     decoded = mbr.decode(ngram_metrics.NgramOverlap(), [["a"], ["b", "c"]], [["a"], ["b", "b", "c"]])
     assert decoded.indices.tolist() == [0, 1]
     assert decoded.expected_utilities.tolist() == pytest.approx([0, 2 / 3])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.cases import assert_same, scores_of
+from faces.cases import assert_same, scores_of
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch.utils._python_dispatch import TorchDispatchMode

@@ -1,6 +1,6 @@
 """A run that stops half way through an epoch and goes on elsewhere reports the number of one that did not stop.
 
-What a state holds, and which states are refused, is tested in metrics/test_saving.py and with the faces of ignite.
+What a state holds, and which states are refused, is tested in faces/test_saving.py and with the faces of ignite.
 """
 
 import copy
@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 import torch
+from faces import interrupted, ranks
+from faces.cases import TEXT, Batch, assert_same, joined
 from ignite.engine import Engine, Events
 from ignite.handlers import Checkpoint, DiskSaver
-from metrics import interrupted, ranks
-from metrics.cases import TEXT, Batch, assert_same, joined
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu

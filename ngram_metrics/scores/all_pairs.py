@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics.counting.token_batch import DocumentGroups
-from ngram_metrics.scores.statistics import Metric, PairCounts
+from ngram_metrics.scores.measure import Measure, PairCounts
 
 #: Hypotheses and references as one kind of token; the same object twice where the ones are the others.
 Side = tuple[DocumentGroups, DocumentGroups]
@@ -30,34 +30,34 @@ class ScoreBlock(NamedTuple):
     scores: Tensor
 
 
-def score_blocks(metric: Metric, kinds: Sequence[Side]) -> Iterator[ScoreBlock]:
+def score_blocks(measure: Measure, kinds: Sequence[Side]) -> Iterator[ScoreBlock]:
     """Score all pairs; no more is held at a time than a block of them.
 
     Args:
-        metric: the formula.
-        kinds: the same documents as each kind of token that ``metric.pair_orders`` names.
+        measure: the formula.
+        kinds: the same documents as each kind of token that ``measure.pair_orders`` names.
 
     Yields:
         Blocks that cover all groups, in order.
 
     Raises:
-        ValueError: the metric has no score of pairs, see :attr:`Metric.pair_orders`.
+        ValueError: the measure has no score of pairs, see :attr:`Measure.pair_orders`.
     """
-    orders = metric.pair_orders
+    orders = measure.pair_orders
     # The first kind says where blocks are cut; where it counts nothing, as in chrF of words alone, order 1 does.
     for block in all_pairs_matches(*kinds[0], max(1, orders[0])):
         lengths = block.hypothesis_lengths.unsqueeze(2), block.reference_lengths.unsqueeze(1)
         counts = [PairCounts(block.matches[..., : orders[0]], *lengths)]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):
             counts.append(_counts_of(kind, order, block))
-        yield ScoreBlock(block.groups, block.rows, metric.pair_score(metric.pair_statistics(*counts)))
+        yield ScoreBlock(block.groups, block.rows, measure.pair_score(measure.pair_statistics(*counts)))
 
 
-def pair_scores(metric: Metric, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
+def pair_scores(measure: Measure, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
     """Score all pairs, at least one group.
 
     Args:
-        metric: the formula.
+        measure: the formula.
         kinds: as for :func:`score_blocks`.
 
     Returns:
@@ -67,7 +67,7 @@ def pair_scores(metric: Metric, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
     matrices: Tensor | list[Tensor] = []
-    for block in score_blocks(metric, kinds):
+    for block in score_blocks(measure, kinds):
         if len(matrices) == 0:
             # Filled block by block: blocks that are joined at the end would need two or three times the room.
             room = block.scores.new_empty

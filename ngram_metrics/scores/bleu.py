@@ -51,7 +51,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.statistics import Metric, PairCounts, checked_order, exact, score_dtype
+from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, exact, score_dtype
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
 SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")
@@ -76,7 +76,7 @@ class BleuStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BleuMetric(Metric):
+class BleuMeasure(Measure):
     """BLEU under fixed settings.
 
     Attributes:

@@ -36,8 +36,8 @@ from torch import Tensor
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype, whole_number
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
-from ngram_metrics.scores.statistics import Metric, PairCounts, exact, score_dtype, whole_number
 
 #: What an order without n-grams counts for under eps smoothing.
 _EPSILON = 1e-16
@@ -58,7 +58,7 @@ class ChrfStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ChrfMetric(Metric):
+class ChrfMeasure(Measure):
     """chrF under fixed settings.
 
     Attributes:
@@ -158,17 +158,17 @@ class ChrfMetric(Metric):
         return ChrfStatistics(*(torch.cat(field, -1) for field in zip(*kinds, strict=True)))
 
 
-def aggregate_scores(metric: ChrfMetric, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
+def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
     """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
 
     Args:
-        metric: without words.
+        measure: without words.
         hypotheses: any number of documents a group.
         references: likewise; a hypothesis without any scores 0.
     """
-    matches, hypothesis, reference = aggregate_matches(hypotheses, references, metric.char_order)
+    matches, hypothesis, reference = aggregate_matches(hypotheses, references, measure.char_order)
     # The counts are all multiplied by the number of references, so precision and recall are those of the averages.
-    scores = metric.score(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
+    scores = measure.score(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
     return scores * (torch.repeat_interleave(references.counts, hypotheses.counts) > 0).to(scores.device)
 
 

@@ -26,8 +26,8 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, score_dtype
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
-from ngram_metrics.scores.statistics import Metric, PairCounts, checked_order, score_dtype
 
 
 class OverlapStatistics(NamedTuple):
@@ -45,7 +45,7 @@ class OverlapStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OverlapMetric(Metric):
+class OverlapMeasure(Measure):
     """N-gram overlap of one order, ``ngram``, at least 1.
 
     Raises:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.statistics import PairCounts
+from ngram_metrics.scores.measure import PairCounts
 
 #: The reference range of no sentence, see :func:`joined_range`.
 NO_REFERENCES = (-(1 << 62), 0)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.statistics import Average, Metric, score_dtype, unpack
+from ngram_metrics.scores.measure import Average, Measure, score_dtype, unpack
 
 #: sacrebleu's defaults.
 SEED = 12345
@@ -37,11 +37,11 @@ def check_confidence(confidence: float | None, average: str) -> None:
         raise ValueError("confidence is of one score: expected average 'micro' or 'macro', not 'none'")
 
 
-def summands(metric: Metric, rows: Tensor, average: Average) -> Tensor:
+def summands(measure: Measure, rows: Tensor, average: Average) -> Tensor:
     """Return what a corpus score is made of the sums of, ``(sentences, ..., width)`` in float64.
 
     Args:
-        metric: the formula.
+        measure: the formula.
         rows: ``(sentences, ..., fields)``, packed statistics.
         average: ``"micro"``: the counts themselves; ``"macro"``: the sentences' scores.
     """
@@ -49,34 +49,34 @@ def summands(metric: Metric, rows: Tensor, average: Average) -> Tensor:
         rows = rows.cpu()
     if average == "micro":
         return rows.to(torch.float64)
-    width = math.prod(metric.score_shape)
-    return metric.score(unpack(rows, metric.layout)).reshape((*rows.shape[:-1], width))
+    width = math.prod(measure.score_shape)
+    return measure.score(unpack(rows, measure.layout)).reshape((*rows.shape[:-1], width))
 
 
-def scores_of_sums(metric: Metric, sums: Tensor, sentences: int, average: Average) -> Tensor:
+def scores_of_sums(measure: Measure, sums: Tensor, sentences: int, average: Average) -> Tensor:
     """Return the scores ``(..., *score_shape)`` of corpora of so many sentences, from sums of :func:`summands`."""
     if average == "micro":
-        return metric.score(unpack(sums, metric.layout))
-    return (sums / sentences).reshape((*sums.shape[:-1], *metric.score_shape))
+        return measure.score(unpack(sums, measure.layout))
+    return (sums / sentences).reshape((*sums.shape[:-1], *measure.score_shape))
 
 
-def bootstrap_scores(metric: Metric, rows: Tensor, average: Average, resamples: int, seed: int) -> Tensor:
+def bootstrap_scores(measure: Measure, rows: Tensor, average: Average, resamples: int, seed: int) -> Tensor:
     """Return the scores of resampled corpora, ``(resamples, *score_shape)``.
 
     Args:
-        metric: the formula.
+        measure: the formula.
         rows: ``(sentences, fields)``, packed statistics of at least one sentence.
         average: ``"micro"`` or ``"macro"``.
         resamples: how many.
         seed: of the weights.
     """
-    values = summands(metric, rows[row_order(rows)], average)
+    values = summands(measure, rows[row_order(rows)], average)
     sums = weighted_sums(bootstrap_weights(len(rows), resamples, seed), values)
-    return scores_of_sums(metric, sums, len(rows), average)
+    return scores_of_sums(measure, sums, len(rows), average)
 
 
 def with_interval(
-    metric: Metric,
+    measure: Measure,
     rows: Tensor,
     average: Average,
     confidence: float,
@@ -86,7 +86,7 @@ def with_interval(
     """Return each value of a score by its name, and the ends of its interval as ``<name>_low`` and ``<name>_high``.
 
     Args:
-        metric: the formula.
+        measure: the formula.
         rows: ``(sentences, fields)``, packed statistics; of no sentence, both ends are the score.
         average: ``"micro"`` or ``"macro"``.
         confidence: the level, between 0 and 1.
@@ -95,7 +95,7 @@ def with_interval(
     """
     low = high = score
     if len(rows):
-        ends = interval(bootstrap_scores(metric, rows, average, RESAMPLES, SEED), confidence)
+        ends = interval(bootstrap_scores(measure, rows, average, RESAMPLES, SEED), confidence)
         low, high = (end.to(score) for end in ends)
     by_suffix = {"": named(score), "_low": named(low), "_high": named(high)}
     return {name + suffix: values[name] for name in by_suffix[""] for suffix, values in by_suffix.items()}

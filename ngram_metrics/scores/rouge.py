@@ -36,10 +36,11 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.longest_common_subsequence import subsequence_lengths
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
+from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.counting.union_subsequence import union_subsequence_hits
+from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype
 from ngram_metrics.scores.references import (
     Pairs,
     best_pair,
@@ -48,7 +49,6 @@ from ngram_metrics.scores.references import (
     references_of_sentences,
     sum_over_references,
 )
-from ngram_metrics.scores.statistics import Metric, PairCounts, exact, score_dtype
 
 #: What may be asked for, and the order of n-grams, or the kind of subsequence, that it counts.
 ROUGE_KEYS: dict[str, int | str] = {
@@ -90,7 +90,7 @@ class RougeScores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RougeMetric(Metric):
+class RougeMeasure(Measure):
     """ROUGE under fixed settings.
 
     Attributes:
@@ -221,7 +221,7 @@ class RougeMetric(Metric):
 
 
 @dataclass(frozen=True)
-class MeanRougeMetric(RougeMetric):
+class MeanRougeMeasure(RougeMeasure):
     """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score."""
 
     @property
@@ -253,7 +253,7 @@ class MeanRougeMetric(RougeMetric):
         return RougeScores(*mean.unbind(-1))
 
 
-def rouge_metric(rouge_keys: str | Sequence[str], accumulate: str, average: str) -> RougeMetric:
+def rouge_measure(rouge_keys: str | Sequence[str], accumulate: str, average: str) -> RougeMeasure:
     """Return the metric for torchmetrics' parameters.
 
     Raises:
@@ -267,7 +267,7 @@ def rouge_metric(rouge_keys: str | Sequence[str], accumulate: str, average: str)
             "accumulate='avg' averages scores, which leaves no counts to sum: expected average 'macro' or 'none'"
         )
     variants = tuple(ROUGE_KEYS[key] for key in keys)
-    return MeanRougeMetric(variants) if accumulate == "avg" else RougeMetric(variants)
+    return MeanRougeMeasure(variants) if accumulate == "avg" else RougeMeasure(variants)
 
 
 def checked_keys(rouge_keys: str | Sequence[str]) -> tuple[str, ...]:

@@ -36,8 +36,8 @@ class Sentences(NamedTuple):
         hypotheses: one a sentence: ``str`` for text, else a list of tokens or a 1-D int64 tensor.
         references: all references, those of the first sentence first, in the same form.
         counts: how many references each sentence has, at least 1.
-        hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.rows`: how many hypotheses each row has;
-            ``counts`` may then be 0.
+        hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.groups`: how many hypotheses each row
+            has; ``counts`` may then be 0.
     """
 
     kind: Kind

@@ -31,7 +31,7 @@ from ngram_metrics.counting.token_batch import (
     drop_ids,
 )
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
-from ngram_metrics.text.encoding import (
+from ngram_metrics.text.reader import (
     encode_padded,
     encode_sentences,
     fixed_pad_id,

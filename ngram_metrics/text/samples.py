@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.text.door import plain
-from ngram_metrics.text.encoding import Batch, WordReader
+from ngram_metrics.text.reader import Batch, WordReader
 from ngram_metrics.text.tokenizers import shortened
 
 

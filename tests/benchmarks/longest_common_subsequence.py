@@ -33,9 +33,9 @@ from harness import CLOCKS, layout, parser, run_pinned
 from rapidfuzz.distance import LCSseq
 from rouge_score import rouge_scorer
 
-from ngram_metrics.counting.longest_common_subsequence import subsequence_lengths
+from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
+from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
-from ngram_metrics.counting.union_subsequence import union_subsequence_hits
 
 WORDS = 30_000
 DENSE_WORDS = 50

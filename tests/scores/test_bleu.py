@@ -15,9 +15,9 @@ from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
 from sacrebleu.metrics import BLEU
 from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
 
-from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMetric, BleuStatistics
-from ngram_metrics.scores.statistics import averaged_score, pack, row_width, unpack
-from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMeasure, BleuStatistics
+from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.text.reader import WordReader
 
 # Two or three words in short sentences: ties of lengths, orders without a match and without an n-gram all occur.
 words = st.sampled_from("abc")
@@ -42,7 +42,7 @@ def settings(draw, smoothings=SMOOTHINGS):
     name, order = draw(st.sampled_from(smoothings)), draw(st.integers(1, 6))
     value = draw(st.sampled_from([None, 0, 0.01, 0.5, 1, 3])) if name in ("floor", "add-k") else None
     weights = draw(weights_of(order))
-    return BleuMetric(order, name, value, weights, draw(st.booleans()))
+    return BleuMeasure(order, name, value, weights, draw(st.booleans()))
 
 
 def statistics(metric, batch):
@@ -75,7 +75,7 @@ HELLO = split("hello world", "hello world")
 
 @given(batches(), st.integers(1, 7))
 def test_statistics_are_those_of_counters(batch, ngram):
-    rows = statistics(BleuMetric(ngram), batch)
+    rows = statistics(BleuMeasure(ngram), batch)
     expected = [oracles.bleu_counts(*one, ngram) for one in batch]
     assert rows.matches.tolist() == [one.matches for one in expected]
     assert rows.totals.tolist() == [one.totals for one in expected]
@@ -91,7 +91,7 @@ def test_padded_statistics_are_those_of_counters_and_a_missing_reference_has_no_
         preds[i, : len(one)] = torch.tensor(one).long()
         for j, other in enumerate(several):
             target[i, j, 7 - len(other) :] = torch.tensor(other).long()
-    rows = BleuMetric(2).statistics(*WordReader(pad_id=0).read(preds, target, CPU))
+    rows = BleuMeasure(2).statistics(*WordReader(pad_id=0).read(preds, target, CPU))
     # All padding is 'missing': an empty reference stays only where there is no other.
     kept = [(one, [other for other in several if other] or [[]]) for one, several in batch]
     expected = [oracles.bleu_counts(*one, 2) for one in kept]
@@ -131,7 +131,7 @@ SACREBLEU = ["none", "no_smooth", "floor", "add-k", "smooth2", "exp"]
 
 @given(batches(), settings(SACREBLEU))
 def test_scores_are_those_of_sacrebleu(batch, metric):
-    metric = BleuMetric(metric.ngram, metric.smooth, metric.smooth_value, None, metric.effective_order)
+    metric = BleuMeasure(metric.ngram, metric.smooth, metric.smooth_value, None, metric.effective_order)
     peer = sacrebleu(metric)
     hypotheses = [" ".join(one) for one, _ in batch]
     references = [[" ".join(one) for one in several] for _, several in batch]
@@ -168,7 +168,7 @@ def test_scores_are_those_of_nltk(data, smooth, ngram):
     weights = data.draw(weights_of(ngram))
     smoothing = getattr(SmoothingFunction(), NLTK[smooth])
     nltk_weights = tuple(weights or [1 / ngram] * ngram)
-    metric = BleuMetric(ngram, smooth, weights=weights)
+    metric = BleuMeasure(ngram, smooth, weights=weights)
     hypotheses, references = [one for one, _ in batch], [several for _, several in batch]
     assert micro(metric, batch) == close(corpus_bleu(references, hypotheses, nltk_weights, smoothing))
     expected = [nltk_sentence_bleu(several, one, nltk_weights, smoothing) for one, several in batch]
@@ -179,12 +179,12 @@ def test_scores_are_those_of_nltk(data, smooth, ngram):
 def test_sentences_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothings(batch, smooth, ngram):
     smoothing, weights = getattr(SmoothingFunction(), NLTK[smooth]), (1 / ngram,) * ngram
     expected = [nltk_sentence_bleu(several, one, weights, smoothing) for one, several in batch]
-    assert sentences(BleuMetric(ngram, smooth), batch) == close(expected)
+    assert sentences(BleuMeasure(ngram, smooth), batch) == close(expected)
 
 
 @given(batches(long_enough(4)))
 def test_without_smoothing_nltk_is_nearly_0_where_an_order_has_no_match(batch):
-    metric = BleuMetric()
+    metric = BleuMeasure()
     for one, ours in zip(batch, sentences(metric, batch), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nltk warns of an order without a match
@@ -200,7 +200,7 @@ def test_a_corpus_with_a_sentence_shorter_than_an_order_differs_from_nltk():
     """nltk counts one 4-gram in a sentence that has none, sentence by sentence; here and in sacrebleu it has none."""
     batch = [split("a b c d e", "a b c d f"), split("a", "a")]
     theirs = corpus_bleu([several for _, several in batch], [one for one, _ in batch])
-    ours = micro(BleuMetric(), batch)
+    ours = micro(BleuMeasure(), batch)
     assert ours == close(math.exp(sum(map(math.log, (5 / 6, 3 / 4, 2 / 3, 1 / 2))) / 4))
     assert theirs == close(math.exp(sum(map(math.log, (5 / 6, 3 / 5, 2 / 4, 1 / 3))) / 4))
 
@@ -212,7 +212,7 @@ def test_a_corpus_with_a_sentence_shorter_than_an_order_differs_from_nltk():
 def test_scores_are_those_of_ignite(batch, smooth, ngram):
     from ignite.metrics import Bleu
 
-    metric, output = BleuMetric(ngram, smooth), ([one for one, _ in batch], [several for _, several in batch])
+    metric, output = BleuMeasure(ngram, smooth), ([one for one, _ in batch], [several for _, several in batch])
     peer = Bleu(ngram=ngram, smooth=smooth, average="micro")
     peer.update(output)
     assert micro(metric, batch) == close(float(peer.compute()))
@@ -225,7 +225,7 @@ def test_scores_are_those_of_ignite(batch, smooth, ngram):
 
 def test_the_example_that_ignite_documents():
     batch = [split("the the the the the the the", "the cat is on the mat", "there is a cat on the mat")]
-    assert round(micro(BleuMetric(smooth="smooth1"), batch), 4) == 0.0393
+    assert round(micro(BleuMeasure(smooth="smooth1"), batch), 4) == 0.0393
 
 
 # torchmetrics, where it is right.
@@ -240,21 +240,21 @@ def test_scores_are_those_of_torchmetrics_where_lengths_do_not_tie_and_every_ord
         assume(min(oracles.summed_bleu_counts([oracles.bleu_counts(*one, ngram) for one in batch]).matches) > 0)
     hypotheses, references = [" ".join(one) for one, _ in batch], [list(map(" ".join, s)) for _, s in batch]
     theirs = torchmetrics_bleu(hypotheses, references, n_gram=ngram, smooth=smooth).item()
-    assert micro(BleuMetric(ngram, "smooth2" if smooth else "none"), batch) == pytest.approx(theirs, rel=1e-5)
+    assert micro(BleuMeasure(ngram, "smooth2" if smooth else "none"), batch) == pytest.approx(theirs, rel=1e-5)
 
 
 def test_of_two_equally_near_references_the_shorter_counts_in_whatever_order():
     """torchmetrics takes the first listed: 0.8187 or 1."""
     hypothesis, shorter, longer = "a b c d e", "a b c d", "a b c d e f"
     for references in ([shorter, longer], [longer, shorter]):
-        assert micro(BleuMetric(), [split(hypothesis, *references)]) == 1
+        assert micro(BleuMeasure(), [split(hypothesis, *references)]) == 1
     theirs = [torchmetrics_bleu([hypothesis], [several]) for several in ([shorter, longer], [longer, shorter])]
     assert theirs == pytest.approx([1, math.exp(1 - 6 / 5)], rel=1e-6)
 
 
 def test_adding_one_applies_where_an_order_has_no_match():
     """torchmetrics looks for an order without a match first, and returns 0."""
-    assert micro(BleuMetric(smooth="smooth2"), [CAT]) == pytest.approx(0.2782, abs=5e-5)
+    assert micro(BleuMeasure(smooth="smooth2"), [CAT]) == pytest.approx(0.2782, abs=5e-5)
     assert torchmetrics_bleu([" ".join(CAT[0])], [[" ".join(CAT[1][0])]], smooth=True).item() == 0
 
 
@@ -275,10 +275,10 @@ def test_adding_one_applies_where_an_order_has_no_match():
     ],
 )
 def test_the_table_of_smoothings(smooth, cat, hello):
-    assert 100 * micro(BleuMetric(smooth=smooth), [CAT]) == pytest.approx(cat, rel=5e-4)
-    assert 100 * micro(BleuMetric(smooth=smooth), [HELLO]) == pytest.approx(hello, rel=1e-3)
+    assert 100 * micro(BleuMeasure(smooth=smooth), [CAT]) == pytest.approx(cat, rel=5e-4)
+    assert 100 * micro(BleuMeasure(smooth=smooth), [HELLO]) == pytest.approx(hello, rel=1e-3)
     if smooth not in ("smooth1", "nltk_smooth2"):
-        assert micro(BleuMetric(smooth=smooth, effective_order=True), [HELLO]) == close(1)
+        assert micro(BleuMeasure(smooth=smooth, effective_order=True), [HELLO]) == close(1)
 
 
 # Properties.
@@ -286,7 +286,7 @@ def test_the_table_of_smoothings(smooth, cat, hello):
 
 @pytest.mark.parametrize(("smooth", "effective_order"), [*product(SMOOTHINGS, [False, True])])
 def test_nothing_scores_0_and_so_does_no_unigram_match(smooth, effective_order):
-    metric = BleuMetric(smooth=smooth, effective_order=effective_order)
+    metric = BleuMeasure(smooth=smooth, effective_order=effective_order)
     nothing = [([], [[]]), ([], [["a"]]), (["a"], [[]]), (["a"], [[], []]), (["a"] * 5, [["b"] * 5])]
     assert sentences(metric, nothing) == [0] * 5
     assert micro(metric, nothing[:3]) == 0
@@ -295,7 +295,7 @@ def test_nothing_scores_0_and_so_does_no_unigram_match(smooth, effective_order):
 
 @given(st.lists(st.lists(words, min_size=6, max_size=9), min_size=1, max_size=4), settings())
 def test_a_text_that_is_its_own_reference_scores_1(several, metric):
-    metric = BleuMetric(metric.ngram, metric.smooth, metric.smooth_value, None, metric.effective_order)
+    metric = BleuMeasure(metric.ngram, metric.smooth, metric.smooth_value, None, metric.effective_order)
     batch = [(one, [["c"], one]) for one in several]
     assert sentences(metric, batch) == close([1] * len(batch))
     assert micro(metric, batch) == close(1)
@@ -339,7 +339,7 @@ def test_any_leading_shape_scores_as_its_rows_do(batch, metric, shape):
 
 @given(batches(), st.integers(1, 6))
 def test_packed_rows_give_the_fields_back(batch, ngram):
-    metric = BleuMetric(ngram)
+    metric = BleuMeasure(ngram)
     given_back = unpack(pack(statistics(metric, batch), metric.layout), metric.layout)
     assert isinstance(given_back, BleuStatistics)
     assert row_width(metric.layout) == 2 * ngram + 2
@@ -350,9 +350,9 @@ def test_packed_rows_give_the_fields_back(batch, ngram):
 def test_counts_past_the_exact_integers_of_float32_are_scored_exactly():
     many = 2**24 + 1
     counts = BleuStatistics(*map(torch.tensor, ([many], [2 * many], many * 2, many * 2)))
-    assert BleuMetric(1).score(counts).item() == 0.5
+    assert BleuMeasure(1).score(counts).item() == 0.5
     counts = BleuStatistics(*map(torch.tensor, ([many - 1], [many], many, many)))
-    assert BleuMetric(1).score(counts).item() == (many - 1) / many
+    assert BleuMeasure(1).score(counts).item() == (many - 1) / many
 
 
 @pytest.mark.usefixtures("surroundings")
@@ -360,7 +360,7 @@ def test_counts_past_the_exact_integers_of_float32_are_scored_exactly():
 @pytest.mark.parametrize("effective_order", [False, True])
 def test_the_surroundings_of_a_training_loop_change_no_score(smooth, effective_order):
     batch = [CAT, HELLO, (["a"], [["b"], ["a", "a", "a"]]), ([], [[]])]
-    metric = BleuMetric(smooth=smooth, effective_order=effective_order)
+    metric = BleuMeasure(smooth=smooth, effective_order=effective_order)
     chosen = {"smooth": smooth, "effective_order": effective_order}
     assert micro(metric, batch) == close(oracles.corpus_bleu(batch, **chosen))
     assert sentences(metric, batch) == close([oracles.sentence_bleu(*one, **chosen) for one in batch])
@@ -369,7 +369,7 @@ def test_the_surroundings_of_a_training_loop_change_no_score(smooth, effective_o
 def test_padded_ids_are_scored_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()
     for smooth, effective_order, ngram in product(SMOOTHINGS, [False, True], [1, 4]):
-        metric = BleuMetric(ngram, smooth, effective_order=effective_order)
+        metric = BleuMeasure(ngram, smooth, effective_order=effective_order)
         scores = metric.score(metric.statistics(*WordReader(pad_id=0).read(preds, target, CPU)))
         assert (scores.device.type, scores.shape, scores.dtype) == ("meta", (3,), torch.float64)
 
@@ -377,7 +377,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
 @pytest.mark.parametrize(("smooth", "effective_order"), [*product(SMOOTHINGS, [False, True])])
 def test_every_smoothing_compiles_into_one_graph(smooth, effective_order):
     torch._dynamo.reset()
-    metric = BleuMetric(smooth=smooth, weights=(0.5, 0.3, 0.2, 0), effective_order=effective_order)
+    metric = BleuMeasure(smooth=smooth, weights=(0.5, 0.3, 0.2, 0), effective_order=effective_order)
     rows = statistics(metric, [CAT, HELLO])
     compiled = torch.compile(metric.score, fullgraph=True, backend="eager")
     assert compiled(rows).equal(metric.score(rows))
@@ -388,7 +388,7 @@ def test_every_smoothing_compiles_into_one_graph(smooth, effective_order):
 
 @pytest.mark.parametrize("make", [list, tuple, np.array])
 def test_weights_may_be_any_sequence(make):
-    assert micro(BleuMetric(weights=make([1.0, 0, 0, 0])), [CAT]) == close(4 / 5 * math.exp(1 - 6 / 5))
+    assert micro(BleuMeasure(weights=make([1.0, 0, 0, 0])), [CAT]) == close(4 / 5 * math.exp(1 - 6 / 5))
 
 
 @pytest.mark.parametrize(
@@ -417,4 +417,4 @@ def test_weights_may_be_any_sequence(make):
 )
 def test_a_setting_out_of_its_range_is_refused_at_once(options, words):
     with pytest.raises(ValueError, match=words):
-        BleuMetric(**options)
+        BleuMeasure(**options)

@@ -14,9 +14,9 @@ from nltk.translate.chrf_score import corpus_chrf, sentence_chrf
 from sacrebleu.metrics import CHRF
 from torchmetrics.functional.text import chrf_score as torchmetrics_chrf
 
-from ngram_metrics.scores.chrf import ChrfMetric, ChrfStatistics
-from ngram_metrics.scores.statistics import averaged_score, pack, row_width, unpack
-from ngram_metrics.text.characters import CharacterReader
+from ngram_metrics.scores.chrf import ChrfMeasure, ChrfStatistics
+from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.text.character_reader import CharacterReader
 
 CPU = torch.device("cpu")
 
@@ -60,7 +60,7 @@ AWKWARD = [
 
 
 def metric_of(options):
-    return ChrfMetric(**{name: value for name, value in options.items() if name not in ("lowercase", "whitespace")})
+    return ChrfMeasure(**{name: value for name, value in options.items() if name not in ("lowercase", "whitespace")})
 
 
 def statistics(batch, **options):
@@ -417,7 +417,7 @@ def test_counts_past_the_exact_integers_of_float32_are_scored_exactly():
     many = 2**24 + 1
     counts = ChrfStatistics(*map(torch.tensor, ([many - 1], [many], [many])))
     for eps_smoothing in (False, True):
-        assert ChrfMetric(1, eps_smoothing=eps_smoothing).score(counts).item() == close((many - 1) / many, 1e-15)
+        assert ChrfMeasure(1, eps_smoothing=eps_smoothing).score(counts).item() == close((many - 1) / many, 1e-15)
 
 
 @pytest.mark.usefixtures("surroundings")
@@ -435,7 +435,7 @@ def test_the_surroundings_of_a_training_loop_change_no_score(chosen):
 def test_padded_ids_are_scored_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()
     for eps_smoothing, char_order, references in product([False, True], [1, 6, 9], [target, target[:, 0]]):
-        metric = ChrfMetric(char_order, eps_smoothing=eps_smoothing)
+        metric = ChrfMeasure(char_order, eps_smoothing=eps_smoothing)
         scores = metric.score(metric.statistics(*CharacterReader(pad_id=0).read(preds, references, CPU)))
         assert (scores.device.type, scores.shape, scores.dtype) == ("meta", (3,), torch.float64)
 
@@ -461,7 +461,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
 )
 def test_a_setting_out_of_its_range_is_refused_at_once(options, words):
     with pytest.raises(ValueError, match=words):
-        ChrfMetric(**options)
+        ChrfMeasure(**options)
 
 
 def test_beta_0_is_the_precision():

@@ -10,9 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.scores.overlap import OverlapMetric, OverlapStatistics
-from ngram_metrics.scores.statistics import averaged_score, pack, row_width, unpack
-from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.scores.overlap import OverlapMeasure, OverlapStatistics
+from ngram_metrics.text.reader import WordReader
 
 CPU = torch.device("cpu")
 
@@ -39,7 +39,7 @@ def best(hypothesis, references, ngram):
 
 def statistics(batch, ngram):
     preds, target = [list(one) for one, _ in batch], [list(map(list, several)) for _, several in batch]
-    return OverlapMetric(ngram).statistics(*WordReader().read(preds, target, CPU))
+    return OverlapMeasure(ngram).statistics(*WordReader().read(preds, target, CPU))
 
 
 def rows(batch, ngram):
@@ -47,7 +47,7 @@ def rows(batch, ngram):
 
 
 def score(batch, ngram, average):
-    return averaged_score(OverlapMetric(ngram), statistics(batch, ngram), average).tolist()
+    return averaged_score(OverlapMeasure(ngram), statistics(batch, ngram), average).tolist()
 
 
 def close(expected):
@@ -134,7 +134,7 @@ def test_sentences_count_the_same_alone_and_in_a_batch(batch, ngram):
 
 @given(batches, orders, st.sampled_from([(), (1,), (2, 3), (0, 2), (2, 1, 2)]))
 def test_any_leading_shape_scores_as_its_rows_do(batch, ngram, shape):
-    metric = OverlapMetric(ngram)
+    metric = OverlapMeasure(ngram)
     packed = pack(statistics(batch, ngram), metric.layout)
     assert packed.shape == (len(batch), row_width(metric.layout)) == (len(batch), 3)
     chosen = packed[torch.arange(math.prod(shape)) % len(packed)].reshape(*shape, 3)
@@ -150,7 +150,7 @@ def test_any_leading_shape_scores_as_its_rows_do(batch, ngram, shape):
 def test_counts_past_the_exact_integers_of_float32_are_scored_exactly():
     many = 2**24 + 1
     counts = OverlapStatistics(*map(torch.tensor, (many - 1, many, many)))
-    assert OverlapMetric().score(counts).item() == (many - 1) / many
+    assert OverlapMeasure().score(counts).item() == (many - 1) / many
 
 
 @pytest.mark.usefixtures("surroundings")
@@ -166,7 +166,7 @@ def test_the_surroundings_of_a_training_loop_change_no_score():
 def test_padded_ids_are_scored_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()
     for ngram, references in product([1, 3, 9], [target, target[:, 0]]):
-        metric = OverlapMetric(ngram)
+        metric = OverlapMeasure(ngram)
         scores = metric.score(metric.statistics(*WordReader(pad_id=0).read(preds, references, CPU)))
         assert (scores.device.type, scores.shape, scores.dtype) == ("meta", (3,), torch.float64)
 
@@ -174,9 +174,9 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
 @pytest.mark.parametrize("ngram", [0, -1, 2.0, True, None, "2"], ids=repr)
 def test_an_order_that_is_no_positive_integer_is_refused_at_once(ngram):
     with pytest.raises(ValueError, match=rf"ngram order must be greater than zero \(got: {ngram}\)"):
-        OverlapMetric(ngram)
+        OverlapMeasure(ngram)
 
 
 def test_an_order_may_be_an_integer_of_numpy():
-    assert OverlapMetric(np.int64(2)) == OverlapMetric(2)
-    assert type(OverlapMetric(np.int64(2)).ngram) is int
+    assert OverlapMeasure(np.int64(2)) == OverlapMeasure(2)
+    assert type(OverlapMeasure(np.int64(2)).ngram) is int

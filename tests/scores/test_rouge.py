@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
+from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
 from ngram_metrics.scores.rouge import (
     ROUGE_KEYS,
-    MeanRougeMetric,
-    RougeMetric,
+    MeanRougeMeasure,
+    RougeMeasure,
     RougeScores,
     RougeStatistics,
     by_key,
     checked_keys,
-    rouge_metric,
+    rouge_measure,
 )
-from ngram_metrics.scores.statistics import averaged_score, pack, row_width, unpack
 from ngram_metrics.text.rouge_reader import RougeReader
 
 CPU = torch.device("cpu")
@@ -79,14 +79,14 @@ def test_the_keys_are_all_of_rouge_score():
 @given(st.lists(st.tuples(any_text, any_text), min_size=1, max_size=5))
 def test_one_reference_scores_as_in_rouge_score(stemmed, batch):
     peers = [PEERS[stemmed].score(reference, hypothesis) for hypothesis, reference in batch]
-    got = sentence_scores(RougeMetric(VARIANTS), [(one, [other]) for one, other in batch], use_stemmer=stemmed)
+    got = sentence_scores(RougeMeasure(VARIANTS), [(one, [other]) for one, other in batch], use_stemmer=stemmed)
     assert np.array(got) == close([[tuple(one[key]) for key in KEYS] for one in peers])
 
 
 @pytest.mark.parametrize("stemmed", [False, True])
 @given(batches)
 def test_several_references_score_as_in_rouge_score(stemmed, batch):
-    got = sentence_scores(RougeMetric(VARIANTS), batch, use_stemmer=stemmed)
+    got = sentence_scores(RougeMeasure(VARIANTS), batch, use_stemmer=stemmed)
     assert np.array(got) == close(rouge_score(batch, stemmed))
 
 
@@ -112,13 +112,13 @@ def test_several_references_score_as_in_rouge_score(stemmed, batch):
 @pytest.mark.parametrize("stemmed", [False, True])
 def test_traps_score_as_in_rouge_score(hypothesis, reference, stemmed):
     batch = [(hypothesis, [reference]), ("a", ["a", "b"])]
-    got = sentence_scores(RougeMetric(VARIANTS), batch, use_stemmer=stemmed)
+    got = sentence_scores(RougeMeasure(VARIANTS), batch, use_stemmer=stemmed)
     assert np.array(got) == close(rouge_score(batch, stemmed))
 
 
 def test_only_a_line_feed_ends_a_sentence():
     swapped = [(f"a b{end}c d", [f"c d{end}a b"]) for end in ("\n", "\r\n", "\r", "\u2028")]
-    assert [one[0][2] for one in sentence_scores(RougeMetric(("Lsum",)), swapped)] == [1, 1, 0.5, 0.5]
+    assert [one[0][2] for one in sentence_scores(RougeMeasure(("Lsum",)), swapped)] == [1, 1, 0.5, 0.5]
 
 
 def test_the_best_reference_is_the_first_of_equals_in_float64():
@@ -132,7 +132,7 @@ def test_the_best_reference_is_the_first_of_equals_in_float64():
         ("a b", ["a", "a b c d"], (0.5, 1.0)),
     ]
     batch = [(hypothesis, references) for hypothesis, references, _ in tied]
-    got = sentence_scores(RougeMetric((1,)), batch)
+    got = sentence_scores(RougeMeasure((1,)), batch)
     assert [tuple(one[0][:2]) for one in got] == [expected for *_, expected in tied]
     scorer = rouge_scorer.RougeScorer(["rouge1"])
     assert [tuple(scorer.score_multi(*one[::-1])["rouge1"][:2]) for one in batch] == [tied_to for *_, tied_to in tied]
@@ -140,7 +140,7 @@ def test_the_best_reference_is_the_first_of_equals_in_float64():
 
 def test_each_key_has_its_own_best_reference():
     batch = [("a b c d", ["d c b a", "a b x y"])]
-    (got,) = sentence_scores(RougeMetric((1, 2, "L")), batch)
+    (got,) = sentence_scores(RougeMeasure((1, 2, "L")), batch)
     assert [one[2] for one in got] == close([1, 1 / 3, 0.5])
 
 
@@ -150,7 +150,7 @@ def test_each_key_has_its_own_best_reference():
 @pytest.mark.parametrize("reducer", ["best", "best_recall", "sum"])
 @given(batches, st.sampled_from([None, 0, 0.3, 0.5, 1]))
 def test_statistics_and_scores_are_those_of_plain_python(reducer, batch, alpha):
-    metric = RougeMetric(VARIANTS, reducer, alpha)
+    metric = RougeMeasure(VARIANTS, reducer, alpha)
     rows = statistics(metric, batch)
     expected = [[rouge_oracle.reduced(key, *one, reducer, alpha) for key in KEYS] for one in summaries(batch)]
     assert {field.dtype for field in rows} == {torch.int64}
@@ -167,7 +167,7 @@ def test_statistics_and_scores_are_those_of_plain_python(reducer, batch, alpha):
 
 @given(batches)
 def test_the_mean_over_references_is_that_of_plain_python(batch):
-    metric = MeanRougeMetric(VARIANTS)
+    metric = MeanRougeMeasure(VARIANTS)
     rows = statistics(metric, batch)
     expected = [[rouge_oracle.rouge(key, *one, "avg") for key in KEYS] for one in summaries(batch)]
     assert metric.score(unpack(pack(rows, metric.layout), metric.layout)).numpy() == close(expected)
@@ -178,8 +178,8 @@ def test_the_mean_over_references_is_that_of_plain_python(batch):
 @pytest.mark.parametrize("subset", [("L",), ("Lsum",), (3,), ("Lsum", 2), (2, "L", 1), ("L", "L", 1, 1)], ids=str)
 def test_a_key_counts_the_same_alone_and_among_others(subset):
     batch = [("a b c\nb a", ["b a\na b c", "c"]), ("b b\na", ["a\nb b b"]), ("", ["a"])]
-    whole = statistics(RougeMetric(VARIANTS), batch)
-    alone = statistics(RougeMetric(subset), batch)
+    whole = statistics(RougeMeasure(VARIANTS), batch)
+    alone = statistics(RougeMeasure(subset), batch)
     columns = [VARIANTS.index(one) for one in subset]
     for field, among_others in zip(alone, whole, strict=True):
         assert field.equal(among_others[:, columns])
@@ -188,7 +188,7 @@ def test_a_key_counts_the_same_alone_and_among_others(subset):
 @given(st.lists(st.tuples(texts, texts), min_size=2, max_size=6), st.randoms(use_true_random=False))
 def test_a_sentence_scores_the_same_in_any_company(batch, random):
     batch = [(one, [other]) for one, other in batch]
-    metric = RougeMetric(VARIANTS)
+    metric = RougeMeasure(VARIANTS)
     whole = sentence_scores(metric, batch)
     assert [sentence_scores(metric, [one])[0] for one in batch] == whole
     order = random.sample(range(len(batch)), len(batch))
@@ -218,7 +218,7 @@ def test_documents_of_ten_thousand_tokens(vocabulary):
     random = np.random.default_rng(1)
     one, other = random.integers(0, vocabulary, 10_000), random.integers(0, vocabulary, 9_000)
     batch = RougeReader().read([one.tolist(), [1, 2]], [other.tolist(), [2]], CPU)
-    rows = RougeMetric((1, 2, "L", "Lsum")).statistics(*batch)
+    rows = RougeMeasure((1, 2, "L", "Lsum")).statistics(*batch)
     lcs = lcs_length(one, other)
     unigrams = (Counter(one.tolist()) & Counter(other.tolist())).total()
     bigrams = [Counter(zip(side.tolist(), side[1:].tolist(), strict=False)) for side in (one, other)]
@@ -234,7 +234,7 @@ def test_long_documents_of_many_lines():
         "\n".join(" ".join(f"w{word}" for word in random.integers(0, 60, random.integers(0, 70))) for _ in range(25))
         for _ in range(2)
     )
-    rows = statistics(RougeMetric(("Lsum", "L")), [(one, [other]), ("w1", ["w2\nw1"])])
+    rows = statistics(RougeMeasure(("Lsum", "L")), [(one, [other]), ("w1", ["w2\nw1"])])
     (hypothesis, (reference,)), _ = summaries([(one, [other]), ("w1", ["w2\nw1"])])
     assert rows.matches.tolist()[0] == [
         rouge_oracle.union_hits(hypothesis, reference),
@@ -251,13 +251,13 @@ lines = st.lists(st.lists(st.sampled_from("abcd"), max_size=7), max_size=5)
 def lsum(*pairs):
     """The hits of summaries given as lists of lines."""
     texts = [tuple("\n".join(map(" ".join, side)) for side in pair) for pair in pairs]
-    return statistics(RougeMetric(("Lsum",)), [(one, [other]) for one, other in texts]).matches[:, 0].tolist()
+    return statistics(RougeMeasure(("Lsum",)), [(one, [other]) for one, other in texts]).matches[:, 0].tolist()
 
 
 def test_the_example_of_the_paper():
     """Lin 2004, section 3.2: w1 w2 and w1 w3 w5 of one reference sentence are four hits of five."""
     hypothesis, reference = "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5", "w1 w2 w3 w4 w5"
-    ((precision, recall, _),) = sentence_scores(RougeMetric(("Lsum",)), [(hypothesis, [reference])])[0]
+    ((precision, recall, _),) = sentence_scores(RougeMeasure(("Lsum",)), [(hypothesis, [reference])])[0]
     assert (precision, recall) == (0.4, 0.8)
 
 
@@ -289,7 +289,7 @@ def test_what_cannot_match_changes_no_hit(hypothesis, reference, at):
 @given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=9))
 def test_of_one_line_each_the_union_is_the_subsequence(one, other):
     batch = [(" ".join(one), [" ".join(other)])]
-    rows = statistics(RougeMetric(("L", "Lsum")), batch)
+    rows = statistics(RougeMeasure(("L", "Lsum")), batch)
     for field in rows:
         assert field[:, 0].equal(field[:, 1])
 
@@ -305,7 +305,7 @@ def test_a_summary_hits_itself_everywhere(summary):
 @given(any_text, any_text)
 def test_precision_and_recall_change_places_with_the_texts(one, other):
     """Not for the union, which is made of reference positions."""
-    metric = RougeMetric(tuple(variant for variant in VARIANTS if variant != "Lsum"))
+    metric = RougeMeasure(tuple(variant for variant in VARIANTS if variant != "Lsum"))
     there, back = (np.array(sentence_scores(metric, [pair])[0]) for pair in ((one, [other]), (other, [one])))
     assert there[:, [1, 0, 2]] == close(back)
 
@@ -313,7 +313,7 @@ def test_precision_and_recall_change_places_with_the_texts(one, other):
 @given(any_text)
 def test_a_text_against_itself_scores_1_where_it_has_anything_to_count(text):
     words = len(rouge_oracle.words(text))
-    (scores,) = sentence_scores(RougeMetric(VARIANTS), [(text, [text])])
+    (scores,) = sentence_scores(RougeMeasure(VARIANTS), [(text, [text])])
     needed = [*range(1, 10), 1, 1]
     assert scores == [[1.0 if words >= least else 0.0] * 3 for least in needed]
 
@@ -321,7 +321,7 @@ def test_a_text_against_itself_scores_1_where_it_has_anything_to_count(text):
 @given(any_text, st.lists(any_text, min_size=1, max_size=3), any_text)
 def test_one_more_reference_never_lowers_the_best_f(hypothesis, references, more):
     before, after = sentence_scores(
-        RougeMetric(VARIANTS), [(hypothesis, references), (hypothesis, [*references, more])]
+        RougeMeasure(VARIANTS), [(hypothesis, references), (hypothesis, [*references, more])]
     )
     assert all(one[2] <= another[2] for one, another in zip(before, after, strict=True))
 
@@ -329,7 +329,7 @@ def test_one_more_reference_never_lowers_the_best_f(hypothesis, references, more
 @given(batches)
 def test_alpha_one_half_is_f1(batch):
     f1, weighed = (
-        np.array(sentence_scores(RougeMetric(VARIANTS, "sum", alpha), batch))[..., 2] for alpha in (None, 0.5)
+        np.array(sentence_scores(RougeMeasure(VARIANTS, "sum", alpha), batch))[..., 2] for alpha in (None, 0.5)
     )
     assert weighed == close(f1)
 
@@ -338,7 +338,7 @@ def test_alpha_one_half_is_f1(batch):
 def test_alpha_0_is_recall_and_1_is_precision(batch):
     """Where anything matches: of nothing each is 0."""
     for alpha, column in ((0, 1), (1, 0)):
-        scores = np.array(sentence_scores(RougeMetric(VARIANTS, "sum", alpha), batch))
+        scores = np.array(sentence_scores(RougeMeasure(VARIANTS, "sum", alpha), batch))
         assert scores[..., 2] == close(scores[..., column])
 
 
@@ -346,7 +346,7 @@ def test_alpha_0_is_recall_and_1_is_precision(batch):
 
 
 def test_the_layout_of_rows():
-    best, mean = RougeMetric((1, "L")), MeanRougeMetric((1, "L"))
+    best, mean = RougeMeasure((1, "L")), MeanRougeMeasure((1, "L"))
     assert best.layout == RougeStatistics(2, 2, 2)
     assert mean.layout == RougeScores(2, 2, 2)
     assert row_width(best.layout) == row_width(mean.layout) == 6
@@ -355,7 +355,7 @@ def test_the_layout_of_rows():
 
 
 def test_a_mean_has_no_parts_and_no_corpus_score():
-    metric = MeanRougeMetric((1,))
+    metric = MeanRougeMeasure((1,))
     rows = statistics(metric, [("a", ["a", "b"])])
     with pytest.raises(ValueError, match="accumulate='avg' averages the scores of several references"):
         metric.parts(rows)
@@ -363,7 +363,7 @@ def test_a_mean_has_no_parts_and_no_corpus_score():
 
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=3))
 def test_rows_of_a_mean_are_scores_with_one_reference_and_with_several(batch):
-    metric = MeanRougeMetric((1, "Lsum"))
+    metric = MeanRougeMeasure((1, "Lsum"))
     packed = pack(statistics(metric, batch), metric.layout)
     assert packed.shape == (len(batch), 6)
     assert packed.dtype == metric.row_dtype
@@ -371,7 +371,7 @@ def test_rows_of_a_mean_are_scores_with_one_reference_and_with_several(batch):
 
 def test_scores_have_any_leading_shape():
     counts = torch.tensor([[[1], [2]], [[0], [3]]])
-    metric = RougeMetric((1,))
+    metric = RougeMeasure((1,))
     scores = metric.score(RougeStatistics(counts, counts + 1, counts * 0 + 4))
     assert scores.shape == (2, 2, 1, 3)
     assert scores[1, 1, 0].tolist() == close([0.75, 0.75, 0.75])
@@ -383,7 +383,7 @@ def test_scores_have_any_leading_shape():
 def test_what_is_0_over_0_is_0():
     nothing = torch.zeros(2, 1, dtype=torch.int64)
     for alpha in (None, 0, 0.5, 1):
-        assert not RougeMetric((1,), alpha=alpha).score(RougeStatistics(nothing, nothing, nothing)).any()
+        assert not RougeMeasure((1,), alpha=alpha).score(RougeStatistics(nothing, nothing, nothing)).any()
 
 
 def test_scores_are_named_as_torchmetrics_names_them():
@@ -403,9 +403,9 @@ def test_a_lone_key_and_a_sequence_of_keys():
     assert checked_keys("rougeL") == ("rougeL",)
     assert checked_keys(["rougeL", "rouge1"]) == ("rougeL", "rouge1")
     assert checked_keys(iter(("rouge9",))) == ("rouge9",)
-    assert rouge_metric("rougeL", "best", "micro") == RougeMetric(("L",))
-    assert rouge_metric(["rouge2"], "avg", "none") == MeanRougeMetric((2,))
-    assert replace(RougeMetric((1,)), alpha=0.5) != RougeMetric((1,))
+    assert rouge_measure("rougeL", "best", "micro") == RougeMeasure(("L",))
+    assert rouge_measure(["rouge2"], "avg", "none") == MeanRougeMeasure((2,))
+    assert replace(RougeMeasure((1,)), alpha=0.5) != RougeMeasure((1,))
 
 
 @pytest.mark.parametrize("keys", [None, {"rouge1"}, 1], ids=repr)
@@ -433,11 +433,11 @@ KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
 )
 def test_a_setting_out_of_its_range_is_refused(keys, accumulate, average, words):
     with pytest.raises(ValueError, match=words):
-        rouge_metric(keys, accumulate, average)
+        rouge_measure(keys, accumulate, average)
 
 
 @pytest.mark.parametrize(("stemmed", "accumulate"), list(product([False, True], ["best", "avg"])))
 def test_no_sentence_has_no_row(stemmed, accumulate):
-    metric = rouge_metric(KEYS, accumulate, "macro")
+    metric = rouge_measure(KEYS, accumulate, "macro")
     rows = statistics(metric, [], use_stemmer=stemmed)
     assert metric.score(rows).shape == (0, 11, 3)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from metrics.cases import TEXT
-from metrics.ranks import IGNITE, collection, ignite_metric
+from faces.cases import TEXT
+from faces.ranks import IGNITE, collection, ignite_metric
 
 
 class _Run:

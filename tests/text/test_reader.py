@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
-from ngram_metrics.text.encoding import WordReader, pad_ids
+from ngram_metrics.text.reader import WordReader, pad_ids
 
 CPU = torch.device("cpu")
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from metrics.cases import (
+from faces.cases import (
     Case,
     assert_same,
     assert_same_states,
@@ -19,7 +19,7 @@ from metrics.cases import (
 )
 from torch import Tensor
 
-from ngram_metrics.metrics import accumulator
+from ngram_metrics.torchmetrics import accumulator
 
 
 def _tensors(state: Any) -> list[Tensor]:

@@ -1,6 +1,6 @@
 """Lengths of longest common subsequences, exact for all int64 ids.
 
-How the table is filled is told in :mod:`ngram_metrics.counting.subsequence_table`; here pairs are made ready for it.
+How the table is filled is told in :mod:`ngram_metrics.counting.subsequence.table`; here pairs are made ready for it.
 Ragged pairs shrink first: a token that stands in one text only is in no common subsequence. Then they are cut into
 chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest.
 Padded tokens take no step that depends on data: they run on the ``meta`` device, compile in one graph and never wait
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
-from ngram_metrics.counting.subsequence_table import (
+from ngram_metrics.counting.subsequence.table import (
     advance,
     first_state,
     mask_windows,

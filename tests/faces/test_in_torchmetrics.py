@@ -5,7 +5,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from metrics.cases import (
+from faces.cases import (
     Case,
     assert_same,
     each_case,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from metrics.cases import Case, assert_same, assert_same_states, each_metric, states_of
+from faces.cases import Case, assert_same, assert_same_states, each_metric, states_of
 
 
 def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:

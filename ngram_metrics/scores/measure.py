@@ -34,8 +34,8 @@ class PairCounts(NamedTuple):
     reference_lengths: Tensor
 
 
-class Metric(ABC):
-    """A metric: two pure functions and the shape of what passes between them."""
+class Measure(ABC):
+    """A measure: two pure functions and the shape of what passes between them."""
 
     @property
     @abstractmethod
@@ -145,16 +145,16 @@ def unpack(rows: Tensor, layout: Statistics) -> Statistics:
     return named
 
 
-def averaged_score(metric: Metric, statistics: Any, average: Average) -> Tensor:
+def averaged_score(measure: Measure, statistics: Any, average: Average) -> Tensor:
     """Score a batch of sentences as one.
 
     Args:
-        metric: what is computed.
+        measure: what is computed.
         statistics: one row a sentence.
         average: ``"micro"``: the score of the summed counts; ``"macro"``: the mean of the sentences' scores, 0 where
             there is none; ``"none"``: the scores themselves, ``(sentences, ...)``.
     """
     if average == "micro":
-        return metric.score(type(statistics)(*(field.sum(0) for field in statistics)))
-    scores = metric.score(statistics)
+        return measure.score(type(statistics)(*(field.sum(0) for field in statistics)))
+    scores = measure.score(statistics)
     return scores if average == "none" else scores.sum(0) / max(1, len(scores))

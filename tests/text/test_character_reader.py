@@ -12,7 +12,7 @@ from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.text.characters import CharacterReader, number_characters, words_and_punctuation
+from ngram_metrics.text.character_reader import CharacterReader, number_characters, words_and_punctuation
 
 CPU = torch.device("cpu")
 

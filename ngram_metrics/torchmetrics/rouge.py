@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ngram_metrics.metrics.accumulator import Accumulator
-from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_metric
+from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
 from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
 class ROUGEScore(Accumulator):
@@ -77,7 +77,7 @@ class ROUGEScore(Accumulator):
         reader = RougeReader(
             use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
         )
-        super().__init__(reader, rouge_metric(keys, accumulate, average), average, confidence, device, **kwargs)
+        super().__init__(reader, rouge_measure(keys, accumulate, average), average, confidence, device, **kwargs)
         self.rouge_keys = keys
 
     def _named(self, score: Tensor) -> dict[str, Tensor]:

@@ -8,8 +8,8 @@ from typing import Any
 from unittest import mock
 
 import torch
-from metrics.cases import TEXT, Batch
-from metrics.ranks import TRAINER_ALONE, TRAINER_TRAINING, TRAINER_VALIDATION, chosen, collection
+from faces.cases import TEXT, Batch
+from faces.ranks import TRAINER_ALONE, TRAINER_TRAINING, TRAINER_VALIDATION, chosen, collection
 from torchmetrics import MetricCollection
 
 with warnings.catch_warnings():

@@ -16,9 +16,9 @@ import ignite.distributed as idist
 import torch
 import torchmetrics
 import torchmetrics.text
+from faces.cases import CASES, TEXT, Batch, Case, joined
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
-from metrics.cases import CASES, TEXT, Batch, Case, joined
 from torchmetrics import MetricCollection
 
 import ngram_metrics
@@ -133,7 +133,7 @@ def run(rank: int, folder: Path) -> None:
             )
             results = _results(rank, world_size)
             if world_size == 2:
-                from metrics import trainer_ranks  # Lightning is imported where it is needed: that takes its time
+                from faces import trainer_ranks  # Lightning is imported where it is needed: that takes its time
 
                 results["trainer"] = trainer_ranks.run(rank)
             torch.save(results, folder / f"{world_size}-{rank}.pt")

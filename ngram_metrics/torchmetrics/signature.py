@@ -42,18 +42,18 @@ class Signed(Protocol):
         """Return the settings that affect the score, in words; what is no known field is a package and its version."""
 
 
-def signature(reader: Signed, metric: Signed, average: str, confidence: float | None, references: Tensor) -> str:
+def signature(reader: Signed, measure: Signed, average: str, confidence: float | None, references: Tensor) -> str:
     """Write a signature.
 
     Args:
         reader: how sentences are read.
-        metric: the formula.
+        measure: the formula.
         average: how sentences become one score.
         confidence: the level of the interval; None where nothing is drawn.
         references: minus the smallest number of references a sentence has, and the largest, which is 0 before any data:
             written ``nrefs:?``.
     """
-    settings = {"avg": average, **reader.signature(), **metric.signature()}
+    settings = {"avg": average, **reader.signature(), **measure.signature()}
     if confidence is not None:
         settings |= {"bs": str(RESAMPLES), "seed": str(SEED)}
     fewest, most = (-references[0]).item(), references[1].item()

@@ -14,12 +14,12 @@ from lightning_utilities import apply_to_collection
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
-from ngram_metrics.metrics.plots import plot_histogram, plot_intervals
-from ngram_metrics.metrics.settings import callables_number, settings_digest
-from ngram_metrics.metrics.signature import signature
+from ngram_metrics.scores.measure import Average, Measure, check_average, pack, row_width, score_dtype, unpack
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
-from ngram_metrics.scores.statistics import Average, Metric, check_average, pack, row_width, score_dtype, unpack
+from ngram_metrics.torchmetrics.plots import plot_histogram, plot_intervals
+from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
+from ngram_metrics.torchmetrics.signature import signature
 
 #: What torchmetrics notes and turns while ``forward`` runs.
 _SWITCHES = (
@@ -48,7 +48,7 @@ class Reader(Protocol):
 class Accumulator(torchmetrics.Metric):
     """Counts batches and scores their sum, their mean, or each sentence.
 
-    States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.metrics.settings`);
+    States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.torchmetrics.settings`);
     ``sentences``, how many, int64; ``reference_range``, how many references they have, int64; ``row``, the summed
     counts, int64; for macro ``score_sum``, float64; for none and with ``confidence`` ``rows``, a list of
     ``(sentences, fields)`` int64. They never change dtype, only device; where a device has no float64, float64 states
@@ -56,7 +56,7 @@ class Accumulator(torchmetrics.Metric):
 
     Args:
         reader: how ``preds`` and ``target`` are read.
-        metric: what is counted, and the score.
+        measure: what is counted, and the score.
         average: ``"micro"``, ``"macro"`` or ``"none"``.
         confidence: the level of a bootstrap interval that ``compute`` returns beside each value; None for none.
         device: where the states lie, and where text and lists are counted; None for torch's default device.
@@ -93,7 +93,7 @@ class Accumulator(torchmetrics.Metric):
     def __init__(
         self,
         reader: Reader,
-        metric: Metric,
+        measure: Measure,
         average: str,
         confidence: float | None = None,
         device: torch.device | str | None = None,
@@ -102,19 +102,19 @@ class Accumulator(torchmetrics.Metric):
         super().__init__(**kwargs)
         check_average(average)
         check_confidence(confidence, average)
-        self.reader, self.metric, self.average = reader, metric, cast(Average, average)
+        self.reader, self.measure, self.average = reader, measure, cast(Average, average)
         self.confidence = confidence
         self._keeps_rows = average == "none" or confidence is not None
         # The settings come first: a difference in them is found before any other state is compared.
         self.add_state(
-            "settings", settings_digest(type(self).__name__, reader, metric, average, self._keeps_rows), _all_equal
+            "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), _all_equal
         )
-        self.add_state("callables", callables_number(reader, metric), "max")
+        self.add_state("callables", callables_number(reader, measure), "max")
         self.add_state("sentences", _zeros((), torch.int64), "sum")
         self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
-        self.add_state("row", _zeros((row_width(metric.layout),), metric.row_dtype), "sum")
+        self.add_state("row", _zeros((row_width(measure.layout),), measure.row_dtype), "sum")
         if average == "macro":
-            self.add_state("score_sum", _zeros(metric.score_shape, torch.float64), "sum")
+            self.add_state("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
         # Made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
@@ -133,12 +133,12 @@ class Accumulator(torchmetrics.Metric):
             TypeError, ValueError: sentences that cannot be read; the states are then as they were.
         """
         batch = self.reader.read(preds, target, self.device)
-        statistics = self.metric.statistics(*batch)
-        rows = pack(statistics, self.metric.layout)
+        statistics = self.measure.statistics(*batch)
+        rows = pack(statistics, self.measure.layout)
         row = self.row + rows.sum(0).to(self.row.device)
         references = joined_range(self.reference_range, batch[1])
         if self.average == "macro":
-            scores = self.metric.score(statistics)
+            scores = self.measure.score(statistics)
             # The state's device first, its dtype next: an accelerator may lack float64.
             self.score_sum = self.score_sum + scores.sum(0).to(self.score_sum.device).to(torch.float64)
         if self._keeps_rows:
@@ -155,13 +155,13 @@ class Accumulator(torchmetrics.Metric):
         score = self._score()
         if self.confidence is None:
             return self._named(score)
-        return with_interval(self.metric, self._all_rows(), self.average, self.confidence, score, self.named_scores)
+        return with_interval(self.measure, self._all_rows(), self.average, self.confidence, score, self.named_scores)
 
     def _score(self) -> Tensor:
         if self.average == "none":
-            return self.metric.score(unpack(self._all_rows(), self.metric.layout))
+            return self.measure.score(unpack(self._all_rows(), self.measure.layout))
         if self.average == "micro":
-            score = self.metric.score(unpack(self.row, self.metric.layout))
+            score = self.measure.score(unpack(self.row, self.measure.layout))
         else:
             mean = self.score_sum / self.sentences.to(self.score_sum.device).clamp(min=1)
             score = mean.to(score_dtype(self.device)).to(self.device)
@@ -179,7 +179,7 @@ class Accumulator(torchmetrics.Metric):
         """Return what the corpus score is made of, summed over all sentences whatever the average."""
         with self._synced():
             return {
-                name: part.clone() for name, part in self.metric.parts(unpack(self.row, self.metric.layout)).items()
+                name: part.clone() for name, part in self.measure.parts(unpack(self.row, self.measure.layout)).items()
             }
 
     @property
@@ -190,7 +190,7 @@ class Accumulator(torchmetrics.Metric):
         ask for it on every one of them.
         """
         with self._synced():
-            return signature(self.reader, self.metric, self.average, self.confidence, self.reference_range)
+            return signature(self.reader, self.measure, self.average, self.confidence, self.reference_range)
 
     def sentence_rows(self) -> Tensor:
         """Return the counts of each sentence, ``(sentences, fields)``, of all processes, rank by rank.
@@ -284,7 +284,7 @@ class Accumulator(torchmetrics.Metric):
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Restore a copy or a pickled metric; its callables may be others in this process."""
         super().__setstate__(state)
-        number = callables_number(self.reader, self.metric)
+        number = callables_number(self.reader, self.measure)
         self._defaults["callables"] = number.to(self.callables.device)
         self.callables = number.to(self.callables.device)
 

@@ -9,7 +9,7 @@ position, not above where it stands, that equals the token or where the table's 
 goes on to s - 1 from the same position.
 
 All sentences of a summary are walked at once. The bits of its reference sentences lie side by side in the words of
-:mod:`ngram_metrics.counting.subsequence_table`, with a gap between two that lets nothing through, and a gap between two
+:mod:`ngram_metrics.counting.subsequence.table`, with a gap between two that lets nothing through, and a gap between two
 sentences of the hypothesis starts all tables anew. The way back keeps for each position whether it is at or below where
 its sentence's walk stands: filling the bits below a candidate finds the highest one in every sentence together. The way
 back goes from high words to low ones and from the last time to the first, and so has the skew of the way down.
@@ -25,7 +25,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.longest_common_subsequence import (
+from ngram_metrics.counting.subsequence.pairs import (
     document_rows,
     padded_ranks,
     pair_ranks,
@@ -33,7 +33,7 @@ from ngram_metrics.counting.longest_common_subsequence import (
     similar_pairs,
     subsequence_lengths,
 )
-from ngram_metrics.counting.subsequence_table import (
+from ngram_metrics.counting.subsequence.table import (
     WORD_BITS,
     MaskWindows,
     Sentences,

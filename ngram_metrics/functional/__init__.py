@@ -10,15 +10,15 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ngram_metrics.scores.all_pairs import pair_scores
-from ngram_metrics.scores.bleu import BleuMetric
-from ngram_metrics.scores.chrf import ChrfMetric, aggregate_scores
-from ngram_metrics.scores.overlap import OverlapMetric
-from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_metric
-from ngram_metrics.scores.statistics import Average, Metric, averaged_score, check_average
-from ngram_metrics.text.characters import CharacterReader
-from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.scores.bleu import BleuMeasure
+from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
+from ngram_metrics.scores.measure import Average, Measure, averaged_score, check_average
+from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.groups import read_rows
+from ngram_metrics.text.reader import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.rows import read_rows
 from ngram_metrics.text.samples import SampleReader, samples_of
 
 __all__ = [
@@ -77,8 +77,8 @@ def bleu_score(
         tensor(0.0393, dtype=torch.float64)
     """
     check_average(average)
-    metric = BleuMetric(ngram, smooth, smooth_value, weights, effective_order)
-    return _score(WordReader(tokenizer, lowercase, pad_id), metric, preds, target, average, device)
+    measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
+    return _score(WordReader(tokenizer, lowercase, pad_id), measure, preds, target, average, device)
 
 
 def rouge_score(
@@ -126,11 +126,11 @@ def rouge_score(
     """
     check_average(average)
     keys = checked_keys(rouge_keys)
-    metric = rouge_metric(keys, accumulate, average)
+    measure = rouge_measure(keys, accumulate, average)
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
-    return by_key(_score(reader, metric, preds, target, average, device), keys)
+    return by_key(_score(reader, measure, preds, target, average, device), keys)
 
 
 def chrf_score(
@@ -173,9 +173,9 @@ def chrf_score(
         tensor(0.3225, dtype=torch.float64)
     """
     check_average(average)
-    metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
+    measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
     reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-    return _score(reader, metric, preds, target, average, device)
+    return _score(reader, measure, preds, target, average, device)
 
 
 def ngram_overlap(
@@ -210,8 +210,8 @@ def ngram_overlap(
         tensor(0.6667, dtype=torch.float64)
     """
     check_average(average)
-    metric, samples = OverlapMetric(ngram), samples_of(preds)
-    scores = _score(SampleReader(tokenizer, pad_id=pad_id), metric, preds, target, average, device)
+    measure, samples = OverlapMeasure(ngram), samples_of(preds)
+    scores = _score(SampleReader(tokenizer, pad_id=pad_id), measure, preds, target, average, device)
     return scores if samples is None or average != "none" else scores.reshape(len(preds), samples)
 
 
@@ -285,7 +285,7 @@ def pairwise_chrf(
     """Return chrF of each hypothesis with each reference of its row: fastchrf's ``pairwise_chrf``.
 
     Args:
-        hypotheses: at least one row of texts, each of any number of them; see :mod:`ngram_metrics.text.rows`.
+        hypotheses: at least one row of texts, each of any number of them; see :mod:`ngram_metrics.text.groups`.
         references: as many rows; the same object, or the same texts, are counted once.
         char_order: the longest order, at least 1.
         beta: how much recall weighs against precision, at least 0.
@@ -308,9 +308,9 @@ def pairwise_chrf(
         tensor([[[100.0000,  74.6319,  55.7707],
                  [ 79.6537,  57.1529,  50.7218]]], dtype=torch.float64)
     """
-    metric = ChrfMetric(char_order, 0, beta, eps_smoothing)
+    measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not remove_whitespace)
-    scores = pair_scores(metric, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
+    scores = pair_scores(measure, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
     return scores.mul_(100) if isinstance(scores, Tensor) else [one.mul_(100) for one in scores]
 
 
@@ -349,17 +349,17 @@ def aggregate_chrf(
         >>> aggregate_chrf([["The cat sat on the mat.", "The cat sat on the hat."]], [references])
         tensor([[78.5639, 63.3719]], dtype=torch.float64)
     """
-    metric = ChrfMetric(char_order, 0, beta, eps_smoothing)
+    measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not remove_whitespace)
     ((own, others),) = read_rows(reader, hypotheses, references, torch.device(device or "cpu"))
-    scores = 100 * aggregate_scores(metric, own, others)
+    scores = 100 * aggregate_scores(measure, own, others)
     rows = scores.split(own.counts.tolist())
     return torch.stack(rows) if len(set(map(len, rows))) == 1 else list(rows)
 
 
 def _score(
-    reader: Any, metric: Metric, preds: Any, target: Any, average: str, device: torch.device | str | None
+    reader: Any, measure: Measure, preds: Any, target: Any, average: str, device: torch.device | str | None
 ) -> Tensor:
     """Read, count and score a batch: what every metric's function does."""
     batch = reader.read(preds, target, torch.device(device or "cpu"))
-    return averaged_score(metric, metric.statistics(*batch), cast(Average, average))
+    return averaged_score(measure, measure.statistics(*batch), cast(Average, average))

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from faces.cases import CASES, Case, assert_same, each_metric_of_one_value, joined
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
-from metrics.cases import CASES, Case, assert_same, each_metric_of_one_value, joined
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 from systems import output, references

@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.text.characters import CharacterReader
-from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.groups import read_rows
+from ngram_metrics.text.reader import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.rows import read_rows
 from ngram_metrics.text.samples import SampleReader
 
 CPU = torch.device("cpu")

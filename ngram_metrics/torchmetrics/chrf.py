@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from ngram_metrics.metrics.accumulator import Accumulator
-from ngram_metrics.scores.chrf import ChrfMetric
-from ngram_metrics.text.characters import CharacterReader
+from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
 class ChrF(Accumulator):
@@ -59,6 +59,6 @@ class ChrF(Accumulator):
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
-        metric = ChrfMetric(char_order, word_order, beta, eps_smoothing)
+        measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
         reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-        super().__init__(reader, metric, average, confidence, device, **kwargs)
+        super().__init__(reader, measure, average, confidence, device, **kwargs)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from metrics.cases import CASES, IDS, TEXT, Case, assert_same, assert_same_states, each_case, each_metric, states_of
+from faces.cases import CASES, IDS, TEXT, Case, assert_same, assert_same_states, each_case, each_metric, states_of
 from sacrebleu.metrics import BLEU, CHRF
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from metrics.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_metric
+from faces.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_metric
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu

@@ -6,7 +6,7 @@ import re
 
 import pytest
 import torch
-from metrics.cases import assert_same, assert_same_states, states_of
+from faces.cases import assert_same, assert_same_states, states_of
 from torch import Tensor
 from torchmetrics import MetricCollection
 

@@ -11,16 +11,18 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.counting import chunks, longest_common_subsequence, subsequence_table, union_subsequence
-from ngram_metrics.counting.longest_common_subsequence import similar_pairs, subsequence_lengths
+from ngram_metrics.counting import chunks
+from ngram_metrics.counting.subsequence import pairs as pair_chunks
+from ngram_metrics.counting.subsequence import table, union
+from ngram_metrics.counting.subsequence.pairs import similar_pairs, subsequence_lengths
+from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
-from ngram_metrics.counting.union_subsequence import union_subsequence_hits
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 SEPARATOR = -1
 
 
-def table(reference, hypothesis):
+def textbook_table(reference, hypothesis):
     """The table of the textbook."""
     rows = [[0] * (len(hypothesis) + 1)]
     for token in reference:
@@ -32,12 +34,12 @@ def table(reference, hypothesis):
 
 
 def length(reference, hypothesis):
-    return table(reference, hypothesis)[-1][-1]
+    return textbook_table(reference, hypothesis)[-1][-1]
 
 
 def walk(reference, hypothesis):
     """The positions of the subsequence that rouge_score takes."""
-    rows, position, step, taken = table(reference, hypothesis), len(reference), len(hypothesis), set()
+    rows, position, step, taken = textbook_table(reference, hypothesis), len(reference), len(hypothesis), set()
     while position and step:
         if reference[position - 1] == hypothesis[step - 1]:
             position, step = position - 1, step - 1
@@ -90,11 +92,11 @@ def padded_summaries(summaries, spare=1, separator=SEPARATOR):
 def bounds(word_bits=62, tile=64, words=3 << 20, step_words=2048, slots=1 << 17):
     """Move every bound of the implementation to where small texts reach it."""
     with (
-        patch.object(subsequence_table, "WORD_BITS", word_bits),
-        patch.object(union_subsequence, "WORD_BITS", word_bits),
-        patch.object(subsequence_table, "TILE", tile),
-        patch.object(subsequence_table, "CPU_WORDS", words),
-        patch.object(longest_common_subsequence, "CPU_STEP_WORDS", step_words),
+        patch.object(table, "WORD_BITS", word_bits),
+        patch.object(union, "WORD_BITS", word_bits),
+        patch.object(table, "TILE", tile),
+        patch.object(table, "CPU_WORDS", words),
+        patch.object(pair_chunks, "CPU_STEP_WORDS", step_words),
         patch.object(chunks, "CPU_SLOTS", slots),
     ):
         yield

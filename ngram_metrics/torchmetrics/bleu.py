@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from ngram_metrics.metrics.accumulator import Accumulator
-from ngram_metrics.scores.bleu import BleuMetric
-from ngram_metrics.text.encoding import WordReader
+from ngram_metrics.scores.bleu import BleuMeasure
+from ngram_metrics.text.reader import WordReader
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
 class Bleu(Accumulator):
@@ -64,7 +64,7 @@ class Bleu(Accumulator):
     ) -> None:
         super().__init__(
             WordReader(tokenizer, lowercase, pad_id),
-            BleuMetric(ngram, smooth, smooth_value, weights, effective_order),
+            BleuMeasure(ngram, smooth, smooth_value, weights, effective_order),
             average,
             confidence,
             device,

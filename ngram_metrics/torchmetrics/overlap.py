@@ -9,9 +9,9 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics.metrics.accumulator import Accumulator
-from ngram_metrics.scores.overlap import OverlapMetric
+from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.text.samples import SampleReader, samples_of
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
 class NgramOverlap(Accumulator):
@@ -60,8 +60,8 @@ class NgramOverlap(Accumulator):
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
-        reader, metric = SampleReader(tokenizer, pad_id=pad_id), OverlapMetric(ngram)
-        super().__init__(reader, metric, average, confidence, device, **kwargs)
+        reader, measure = SampleReader(tokenizer, pad_id=pad_id), OverlapMeasure(ngram)
+        super().__init__(reader, measure, average, confidence, device, **kwargs)
         if average == "none":
             # 0 before any data, else one more than the samples of a 3-D batch, or 1 for sentences alone.
             self.add_state("samples", torch.zeros((), dtype=torch.int64, device=self.device), _same_samples)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.text.door import Sentences, checked_sentences, common_kind, plain, token_types
-from ngram_metrics.text.encoding import host_counts, pad_ids, refuse_missing_pad_id
+from ngram_metrics.text.reader import host_counts, pad_ids, refuse_missing_pad_id
 from ngram_metrics.text.tokenizers import shortened
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from metrics.cases import (
+from faces.cases import (
     CASES,
     Case,
     assert_same,
@@ -145,7 +145,7 @@ def _interrupted(case: Case, call: Callable[..., Any], monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(case.make("macro").metric), "statistics", stop)
+        patch.setattr(type(case.make("macro").measure), "statistics", stop)
         with pytest.raises(KeyboardInterrupt):
             call(*case.batches[1])
 
@@ -178,7 +178,7 @@ def test_an_error_in_the_score_leaves_everything_as_it_was(case: Case, call: str
         raise ArithmeticError
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(metric.metric), "score", fail)
+        patch.setattr(type(metric.measure), "score", fail)
         with pytest.raises(ArithmeticError):
             getattr(metric, call)(*case.batches[0])
     assert_same_states(metric, states)

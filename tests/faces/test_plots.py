@@ -6,7 +6,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from metrics.cases import CASES, TEXT, Case, each_case, each_metric_of_one_value, scores_of
+from faces.cases import CASES, TEXT, Case, each_case, each_metric_of_one_value, scores_of
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 

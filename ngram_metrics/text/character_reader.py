@@ -16,7 +16,7 @@ import torch
 
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
-from ngram_metrics.text.encoding import (
+from ngram_metrics.text.reader import (
     encode_padded,
     encode_sentences,
     fixed_pad_id,
