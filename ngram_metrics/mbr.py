@@ -20,7 +20,8 @@ from torch import Tensor
 
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import Measure, score_dtype
-from ngram_metrics.text.groups import RowReader, read_rows
+from ngram_metrics.text.groups import read_rows
+from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import shortened
 
 __all__ = ["Decoded", "pairwise", "decode"]
@@ -30,7 +31,7 @@ class Utility(Protocol):
     """A metric of this package, from either framework."""
 
     @property
-    def reader(self) -> RowReader:
+    def reader(self) -> Reader:
         """How a document is read."""
 
     @property

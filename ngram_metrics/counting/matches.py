@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
 from ngram_metrics.counting.chunks import ragged_chunks, row_chunks
 from ngram_metrics.counting.keys import Digits, SortedKeys, bit_length, rank_in_rows, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.token_batch import (
@@ -39,51 +40,41 @@ def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:
     return (lengths.unsqueeze(-1) - shorter).clamp(min=0)
 
 
-def pair_matches(
-    hypotheses: RaggedTokens | PaddedTokens, references: RaggedTokens | PaddedTokens, max_order: int
-) -> Tensor:
+def pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor:
     """Count the matches of each hypothesis with the reference of the same index.
 
     Args:
-        hypotheses: ``pairs`` documents; padded ones in rows ``(pairs, width)``.
-        references: as many documents, in the same layout, with ids of the same meaning.
+        pairs: documents.
         max_order: the longest order counted, at least 1.
 
     Returns:
         ``(pairs, orders)`` int64: for each order the sum over its n-grams of the smaller count.
     """
-    if isinstance(hypotheses, PaddedTokens) and isinstance(references, PaddedTokens):
+    if isinstance(pairs, PaddedPairs):
+        references = pairs.references
         one_each = PaddedReferences(
-            PaddedTokens(references.ids.unsqueeze(1), references.lengths.unsqueeze(1)),
+            PaddedTokens(references.ids.unsqueeze(1), references.lengths.unsqueeze(1)),  # (pairs, 1, width), (pairs, 1)
             torch.ones_like(references.lengths, dtype=torch.bool).unsqueeze(1),
         )
-        return clipped_matches(hypotheses, one_each, max_order)
-    assert isinstance(references, RaggedTokens)
-    return clipped_matches(hypotheses, DocumentGroups(references, torch.ones_like(references.lengths)), max_order)
+        return clipped_matches(PaddedSides(pairs.hypotheses, one_each), max_order)
+    one_each_ragged = DocumentGroups(pairs.references, torch.ones_like(pairs.references.lengths))
+    return clipped_matches(RaggedSides(pairs.hypotheses, one_each_ragged), max_order)
 
 
-def clipped_matches(
-    hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences, max_order: int
-) -> Tensor:
+def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
     """Count the matches of each hypothesis with all its references, clipped by the largest of their counts.
 
     Args:
-        hypotheses: one document a sentence; padded ones in rows ``(sentences, width)``.
-        references: those of the same sentences, in the same layout, with ids of the same meaning.
+        sides: hypotheses, one a sentence, and their references.
         max_order: the longest order counted, at least 1.
 
     Returns:
         ``(sentences, orders)`` int64: for each order the sum over its n-grams of the smaller of the hypothesis' count
         and the largest count in one reference.
     """
-    if isinstance(hypotheses, PaddedTokens):
-        assert isinstance(references, PaddedReferences)
-        chunks = _padded_chunks(hypotheses, references)
-    else:
-        assert isinstance(references, DocumentGroups)
-        chunks = _ragged_chunks(hypotheses, references)
+    chunks = _padded_chunks(*sides) if isinstance(sides, PaddedSides) else _ragged_chunks(*sides)
     counted = [_count(chunk, max_order) for chunk in chunks]
-    return torch.cat(counted) if counted else hypotheses.lengths.new_zeros(0, max_order)
+    return torch.cat(counted) if counted else sides.hypotheses.lengths.new_zeros(0, max_order)
 
 
 class _Chunk(NamedTuple):

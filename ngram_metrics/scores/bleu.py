@@ -49,8 +49,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences
 from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, exact, score_dtype
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
@@ -121,13 +122,12 @@ class BleuMeasure(Measure):
         """The width of each field in a row."""
         return BleuStatistics(self.ngram, self.ngram, None, None)
 
-    def statistics(
-        self, hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences
-    ) -> BleuStatistics:
+    def statistics(self, batch: Batch) -> BleuStatistics:
         """Count matches, totals and lengths; one row a sentence."""
+        hypotheses, references = batch.sides
         lengths = hypotheses.lengths.to(hypotheses.ids.device)
         return BleuStatistics(
-            matches=clipped_matches(hypotheses, references, self.ngram),
+            matches=clipped_matches(batch.sides, self.ngram),
             totals=ngram_totals(lengths, self.ngram),
             hypothesis_length=lengths,
             reference_length=closest_reference_length(hypotheses.lengths, references).to(lengths.device),

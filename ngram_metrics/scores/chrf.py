@@ -34,8 +34,9 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.aggregate import aggregate_matches
+from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype, whole_number
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
 
@@ -93,20 +94,12 @@ class ChrfMeasure(Measure):
         """The width of each field in a row."""
         return ChrfStatistics(*[self.char_order + self.word_order] * 3)
 
-    def statistics(
-        self,
-        hypotheses: RaggedTokens | PaddedTokens,
-        references: DocumentGroups | PaddedReferences,
-        hypothesis_words: RaggedTokens | None = None,
-        reference_words: DocumentGroups | None = None,
-    ) -> ChrfStatistics:
+    def statistics(self, batch: Batch) -> ChrfStatistics:
         """Count characters and words, and keep the best reference; one row a sentence."""
-        pairs = pair_up(hypotheses, references)
+        pairs = pair_up(batch.sides)
         counts = [count_pairs(pairs, self.char_order)]
-        if self.word_order:
-            assert hypothesis_words is not None
-            assert reference_words is not None
-            counts.append(count_pairs(pair_up(hypothesis_words, reference_words), self.word_order))
+        if batch.words is not None:
+            counts.append(count_pairs(pair_up(batch.words), self.word_order))
         statistics = self.pair_statistics(*counts)
         if pairs.sentence is None:
             return statistics

@@ -14,6 +14,8 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import Batch
+
 #: How the scores of sentences become one: of the summed counts, the mean of the scores, or not at all.
 Average = Literal["micro", "macro", "none"]
 
@@ -53,7 +55,7 @@ class Measure(ABC):
         return ()
 
     @abstractmethod
-    def statistics(self, hypotheses: Any, references: Any) -> Any:
+    def statistics(self, batch: Batch) -> Any:
         """Count: one row a sentence."""
 
     @abstractmethod
@@ -158,3 +160,10 @@ def averaged_score(measure: Measure, statistics: Any, average: Average) -> Tenso
         return measure.score(type(statistics)(*(field.sum(0) for field in statistics)))
     scores = measure.score(statistics)
     return scores if average == "none" else scores.sum(0) / max(1, len(scores))
+
+
+def with_samples(scores: Tensor, samples: int | None) -> Tensor:
+    """Give scores ``(hypotheses, ...)`` their leading shape ``(sentences, samples, ...)``, where there are samples."""
+    if samples is None:
+        return scores
+    return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, score_dtype
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
 
@@ -63,11 +63,9 @@ class OverlapMeasure(Measure):
         """The width of each field in a row."""
         return OverlapStatistics(None, None, None)
 
-    def statistics(
-        self, hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences
-    ) -> OverlapStatistics:
+    def statistics(self, batch: Batch) -> OverlapStatistics:
         """Count, and keep the best reference; one row a sentence."""
-        pairs = pair_up(hypotheses, references)
+        pairs = pair_up(batch.sides)
         counts = self.pair_statistics(count_pairs(pairs, self.ngram))
         if pairs.sentence is None:
             return counts

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
 from ngram_metrics.counting.matches import pair_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens
 from ngram_metrics.scores.measure import PairCounts
 
 #: The reference range of no sentence, see :func:`joined_range`.
@@ -23,57 +24,46 @@ class Pairs(NamedTuple):
     """Hypotheses beside references, one pair after another, those of the first sentence first.
 
     Attributes:
-        hypotheses: ``pairs`` documents; a hypothesis stands as often as it has references.
-        references: ``pairs`` documents.
+        documents: ``pairs`` hypotheses, each as often as it has references, beside as many references.
         sentence: ``(pairs,)`` int64, the sentence of each pair; None where each sentence has one pair.
         present: ``(pairs,)`` bool, whether the reference is not missing; None where all are there.
         sentences: how many sentences there are.
     """
 
-    hypotheses: RaggedTokens | PaddedTokens
-    references: RaggedTokens | PaddedTokens
+    documents: RaggedPairs | PaddedPairs
     sentence: Tensor | None
     present: Tensor | None
     sentences: int
 
 
-def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups | PaddedReferences) -> Pairs:
+def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
     """Lay each hypothesis beside each of its references."""
-    if isinstance(hypotheses, PaddedTokens):
-        assert isinstance(references, PaddedReferences)
-        sentences, count, width = references.tokens.ids.shape
+    if isinstance(sides, PaddedSides):
+        ids, lengths = sides.references.tokens
+        sentences, count, width = ids.shape
         # In numbers and not as -1, which a width of 0 leaves open.
-        flat = PaddedTokens(
-            references.tokens.ids.reshape(sentences * count, width), references.tokens.lengths.reshape(-1)
-        )
-        if references.single:
-            return Pairs(hypotheses, flat, None, None, sentences)
+        flat = PaddedTokens(ids.reshape(sentences * count, width), lengths.reshape(-1))  # (pairs, width), (pairs,)
+        if sides.references.single:
+            return Pairs(PaddedPairs(sides.hypotheses, flat), None, None, sentences)
         repeated = PaddedTokens(
-            hypotheses.ids.repeat_interleave(count, 0, output_size=sentences * count),
-            hypotheses.lengths.repeat_interleave(count, 0, output_size=sentences * count),
+            *(side.repeat_interleave(count, 0, output_size=sentences * count) for side in sides.hypotheses)
         )
-        sentence = torch.arange(sentences * count, device=flat.ids.device).div(count, rounding_mode="floor")
-        return Pairs(repeated, flat, sentence, references.present.reshape(-1), sentences)
-    assert isinstance(references, DocumentGroups)
-    if references.single:
-        return Pairs(hypotheses, references.tokens, None, None, hypotheses.documents)
-    sentence = torch.repeat_interleave(references.counts).to(hypotheses.ids.device)
-    return Pairs(
-        hypotheses.take(torch.repeat_interleave(references.counts)),
-        references.tokens,
-        sentence,
-        None,
-        hypotheses.documents,
-    )
+        sentence = torch.arange(sentences * count, device=ids.device).div(count, rounding_mode="floor")
+        return Pairs(PaddedPairs(repeated, flat), sentence, sides.references.present.reshape(-1), sentences)
+    if sides.references.single:
+        return Pairs(RaggedPairs(sides.hypotheses, sides.references.tokens), None, None, sides.hypotheses.documents)
+    owner = torch.repeat_interleave(sides.references.counts)
+    documents = RaggedPairs(sides.hypotheses.take(owner), sides.references.tokens)
+    return Pairs(documents, owner.to(sides.hypotheses.ids.device), None, sides.hypotheses.documents)
 
 
 def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
     """Count the n-grams of the orders up to ``max_order``, which may be 0, that the sides of each pair share."""
-    device = pairs.hypotheses.ids.device
-    lengths = [side.lengths.to(device) for side in (pairs.hypotheses, pairs.references)]
+    device = pairs.documents.hypotheses.ids.device
+    lengths = [side.lengths.to(device) for side in pairs.documents]
     if max_order == 0:
         return PairCounts(lengths[0].new_zeros(len(lengths[0]), 0), *lengths)
-    return PairCounts(pair_matches(pairs.hypotheses, pairs.references, max_order), *lengths)
+    return PairCounts(pair_matches(pairs.documents, max_order), *lengths)
 
 
 def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
@@ -124,4 +114,6 @@ def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
 
 def references_of_sentences(pairs: Pairs) -> Tensor:
     """Return how many references each sentence has, ``(sentences,)`` int64."""
-    return sum_over_references(torch.ones_like(pairs.references.lengths.to(pairs.references.ids.device)), pairs)
+    return sum_over_references(
+        torch.ones_like(pairs.documents.references.lengths.to(pairs.documents.references.ids.device)), pairs
+    )

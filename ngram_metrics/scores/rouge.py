@@ -31,15 +31,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import Batch, PaddedPairs, PaddedSummaries, RaggedSides
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype
 from ngram_metrics.scores.references import (
     Pairs,
@@ -113,39 +114,10 @@ class RougeMeasure(Measure):
         """The shape of one score: keys, and precision, recall and F of each."""
         return (len(self.variants), 3)
 
-    def statistics(
-        self,
-        hypotheses: RaggedTokens | PaddedTokens,
-        references: DocumentGroups | PaddedReferences,
-        hypothesis_sentences: DocumentGroups | PaddedTokens | None = None,
-        reference_sentences: DocumentGroups | PaddedReferences | None = None,
-        separator_id: int | None = None,
-    ) -> Any:
-        """Count, and reduce several references to one row a sentence.
-
-        Args:
-            hypotheses: one document a sentence.
-            references: those of the same sentences.
-            hypothesis_sentences: for ``rougeLsum``: ragged, the sentences of each hypothesis; padded, the hypotheses
-                with separators between sentences; None where each is one.
-            reference_sentences: likewise.
-            separator_id: the separator of padded sentences.
-        """
-        pairs = pair_up(hypotheses, references)
-        by_sentence: tuple[Tensor, ...] | None = None
-        if isinstance(hypothesis_sentences, PaddedTokens):
-            assert isinstance(reference_sentences, PaddedReferences)
-            separated = pair_up(hypothesis_sentences, reference_sentences)
-            hits = union_subsequence_hits(*separated[:2], separator_id)  # type: ignore[arg-type]
-            by_sentence = (hits, pairs.hypotheses.lengths, pairs.references.lengths)
-        elif hypothesis_sentences is not None:
-            assert isinstance(references, DocumentGroups)
-            assert isinstance(reference_sentences, DocumentGroups)
-            if not references.single:
-                hypothesis_sentences = hypothesis_sentences.repeat(references.counts)
-            hits = union_subsequence_hits(hypothesis_sentences, reference_sentences)
-            totals = (_tokens_of(side).to(hits.device) for side in (hypothesis_sentences, reference_sentences))
-            by_sentence = (hits, *totals)
+    def statistics(self, batch: Batch) -> RougeStatistics | RougeScores:
+        """Count, and reduce several references to one row a sentence."""
+        pairs = pair_up(batch.sides)
+        by_sentence = _count_summaries(batch, pairs)
         return self._reduce(self._count(pairs, by_sentence), pairs)
 
     def score(self, statistics: Any) -> Tensor:
@@ -210,7 +182,7 @@ class RougeMeasure(Measure):
         totals = [ngram_totals(length, longest) for length in lengths]
         whole: tuple[Any, ...] = ()
         if "L" in self.variants or ("Lsum" in self.variants and by_sentence is None):
-            whole = (subsequence_lengths(pairs.hypotheses, pairs.references), *lengths)
+            whole = (subsequence_lengths(pairs.documents), *lengths)
         columns: list[tuple[Any, ...]] = []
         for variant in self.variants:
             if isinstance(variant, int):
@@ -290,6 +262,21 @@ def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
         for number, key in enumerate(rouge_keys)
         for name, column in (("fmeasure", 2), ("precision", 0), ("recall", 1))
     }
+
+
+def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
+    """Return hits, tokens of the hypothesis and tokens of the reference for ``rougeLsum``, each ``(pairs,)``."""
+    summaries = batch.summaries
+    if summaries is None:
+        return None
+    if isinstance(summaries, PaddedSummaries):
+        separated = cast(PaddedPairs, pair_up(summaries.sides).documents)
+        hits = union_subsequence_hits(separated, summaries.separator_id)
+        return hits, *(side.lengths for side in pairs.documents)
+    if isinstance(batch.sides, RaggedSides) and not batch.sides.references.single:
+        summaries = summaries._replace(hypotheses=summaries.hypotheses.repeat(batch.sides.references.counts))
+    hits = union_subsequence_hits(summaries)
+    return hits, *(_tokens_of(side).to(hits.device) for side in summaries)
 
 
 def _tokens_of(sentences: DocumentGroups) -> Tensor:

@@ -1,4 +1,4 @@
-"""chrF's reading: texts as code points, and as words with their punctuation split off.
+"""How chrF reads ``preds`` and ``target``: texts as code points, and as words with their punctuation split off.
 
 Characters are code points, as sacrebleu counts them: an emoji of several code points is several characters. Whitespace
 is what ``str.split()`` splits at, which includes the tab, the no-break space and the ideographic space.
@@ -9,40 +9,23 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.text.door import PaddedSentences, Sentences, read
-from ngram_metrics.text.reader import (
-    encode_padded,
-    encode_sentences,
-    fixed_pad_id,
-    host_counts,
-    number_tokens,
-    pad_ids,
-    pad_signature,
-    refuse_missing_pad_id,
-    refuse_text_options,
-)
+from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.text.door import Sentences
+from ngram_metrics.text.numbering import number_tokens
+from ngram_metrics.text.reader import Reader, batch_of, pad_signature, parted
 
 _PUNCTUATION = frozenset(string.punctuation)
 
 
-class CharacterBatch(NamedTuple):
-    """Hypotheses and references as characters and, where asked for, as words."""
-
-    hypotheses: RaggedTokens | PaddedTokens
-    references: DocumentGroups | PaddedReferences
-    hypothesis_words: RaggedTokens | None = None
-    reference_words: DocumentGroups | None = None
-
-
 @dataclass(frozen=True)
-class CharacterReader:
-    """How ``preds`` and ``target`` are read by chrF.
+class CharacterReader(Reader):
+    """The settings of reading characters.
 
     Attributes:
         lowercase: whether text is lowercased.
@@ -56,58 +39,21 @@ class CharacterReader:
     words: bool = False
     pad_id: int | Sequence[int] | None = None
 
-    def __post_init__(self) -> None:
-        """Check the options while no data has been seen yet."""
-        object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
-
-    def read(self, preds: Any, target: Any, device: torch.device) -> CharacterBatch:
-        """Turn a batch into characters.
-
-        Args:
-            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
-            target: references.
-            device: where text, tokens and lists of ids are counted; tensors are counted where they lie.
-
-        Raises:
-            TypeError, ValueError: as the door; text options or words together with tokens or ids; a padded tensor
-                without ``pad_id``.
-        """
-        given = read(preds, target)
-        if isinstance(given, PaddedSentences):
-            self._refuse_text_options(given)
-            return CharacterBatch(*encode_padded(given, pad_ids(self.pad_id)))
-        refuse_missing_pad_id(given, pad_ids(self.pad_id), preds, target)
-        return self.encode(given, device)
-
-    def encode(self, given: Sentences, device: torch.device) -> CharacterBatch:
-        """Turn what came through the door into characters; raises as :meth:`read`."""
-        if given.kind == "text":
-            return self._read_text(given, device)
-        self._refuse_text_options(given)
-        return CharacterBatch(*encode_sentences(given, pad_ids(self.pad_id), device))
-
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, in sacrebleu's words."""
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}
 
-    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
-        refuse_text_options(given, lowercase=self.lowercase, whitespace=self.whitespace, word_order=self.words)
+    def _text_options(self) -> dict[str, Any]:
+        return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
 
-    def _read_text(self, given: Sentences, device: torch.device) -> CharacterBatch:
-        texts = given.hypotheses + given.references
-        if self.lowercase:
-            texts = list(map(str.lower, texts))
-        first, counts = len(given.hypotheses), host_counts(given.counts)
-        characters = number_characters(texts, self.whitespace, device)
-        batch = CharacterBatch(characters.slice(0, first), DocumentGroups(characters.slice(first, len(texts)), counts))
+    def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
+        batch = batch_of(sentences, number_characters(texts, self.whitespace, device))
         if not self.words:
             return batch
-        words = number_tokens(list(map(words_and_punctuation, texts)), device, given.place)
-        return batch._replace(
-            hypothesis_words=words.slice(0, first),
-            reference_words=DocumentGroups(words.slice(first, len(texts)), counts),
-        )
+        words = number_tokens(list(map(words_and_punctuation, texts)), device, sentences.place)
+        return batch._replace(words=parted(sentences, words))
 
 
 def number_characters(texts: Sequence[str], whitespace: bool, device: torch.device) -> RaggedTokens:

@@ -17,15 +17,14 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from itertools import accumulate, chain
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.tokenizers import shortened
-
-Kind = Literal["text", "tokens", "ids"]
 
 
 class Sentences(NamedTuple):
@@ -45,6 +44,11 @@ class Sentences(NamedTuple):
     references: list[Any]
     counts: list[int]
     hypothesis_counts: list[int] | None = None
+
+    @property
+    def documents(self) -> list[Any]:
+        """The hypotheses, and the references behind them."""
+        return self.hypotheses + self.references
 
     def place(self, index: int) -> str:
         """Name a sentence for an error message; ``index`` runs over the hypotheses and then over the references."""

@@ -7,28 +7,19 @@ documents, text, tokens or ids as :mod:`ngram_metrics.text.door` tells them apar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.text.door import Sentences, checked_sentences, common_kind, plain, token_types
-from ngram_metrics.text.reader import host_counts, pad_ids, refuse_missing_pad_id
+from ngram_metrics.text.numbering import host_counts
+from ngram_metrics.text.reader import Reader, pad_ids, refuse_missing_pad_id
 from ngram_metrics.text.tokenizers import shortened
-
-
-class RowReader(Protocol):
-    """A reader of any metric."""
-
-    @property
-    def pad_id(self) -> int | Sequence[int] | None:
-        """The id or ids that are no tokens."""
-
-    def encode(self, given: Sentences, device: torch.device) -> Any:
-        """Turn documents into token ids."""
 
 
 class Rows(NamedTuple):
@@ -44,7 +35,7 @@ class Rows(NamedTuple):
 
 
 def read_rows(
-    reader: RowReader, hypotheses: Any, references: Any, device: torch.device
+    reader: Reader, hypotheses: Any, references: Any, device: torch.device
 ) -> list[tuple[DocumentGroups, DocumentGroups]]:
     """Read rows of documents.
 
@@ -65,14 +56,15 @@ def read_rows(
     rows = _rows(hypotheses, references)
     documents = rows.documents
     assert documents.hypothesis_counts is not None
-    refuse_missing_pad_id(documents, pad_ids(reader.pad_id), *hypotheses, *references)
+    refuse_missing_pad_id(documents.kind, pad_ids(reader.pad_id), *hypotheses, *references)
     batch = reader.encode(documents, device)
-    kinds = [(batch.hypotheses, batch.references)]
-    if getattr(batch, "hypothesis_words", None) is not None:
-        kinds.append((batch.hypothesis_words, batch.reference_words))
     counts = host_counts(documents.hypothesis_counts)
-    grouped = [(DocumentGroups(tokens, counts), several) for tokens, several in kinds]
-    return [(own, own if rows.same else other) for own, other in grouped]
+    pairs = []
+    for sides in (batch.sides, batch.words):
+        if isinstance(sides, RaggedSides):
+            hypotheses = DocumentGroups(sides.hypotheses, counts)
+            pairs.append((hypotheses, hypotheses if rows.same else sides.references))
+    return pairs
 
 
 def _rows(hypotheses: Any, references: Any) -> Rows:

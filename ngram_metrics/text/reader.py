@@ -1,53 +1,33 @@
-"""From sentences to token batches on a device: the last step that sees text."""
+"""From a batch, as the caller gave it, to token ids on a device: what all readers do; each says only what differs."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Any, NamedTuple
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import (
-    DocumentGroups,
-    PaddedReferences,
-    PaddedTokens,
-    RaggedTokens,
-    drop_ids,
-    ragged_from_ids,
-)
+from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
-from ngram_metrics.text.tokenizers import batch_tokenizer, shortened, tokenizer_signature
+from ngram_metrics.text.numbering import host_counts, number_tensors, number_tokens
+from ngram_metrics.text.tokenizers import shortened
 
 
-class Batch(NamedTuple):
-    """Hypotheses and their references in one layout, with ids of one meaning."""
-
-    hypotheses: RaggedTokens | PaddedTokens
-    references: DocumentGroups | PaddedReferences
-
-
-@dataclass(frozen=True)
-class WordReader:
-    """How ``preds`` and ``target`` are read by a metric on words.
+class Reader(ABC):
+    """How ``preds`` and ``target`` are read.
 
     Attributes:
-        tokenizer: see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
-        lowercase: whether text is lowercased, before it is tokenized.
         pad_id: the id or ids that are no tokens, dropped wherever they stand; a padded tensor needs it.
     """
 
-    tokenizer: Any = None
-    lowercase: bool = False
-    pad_id: int | Sequence[int] | None = None
+    pad_id: int | Sequence[int] | None
 
     def __post_init__(self) -> None:
         """Check the options while no data has been seen yet."""
-        batch_tokenizer(self.tokenizer)
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
     def read(self, preds: Any, target: Any, device: torch.device) -> Batch:
@@ -59,47 +39,77 @@ class WordReader:
             device: where text, tokens and lists of ids are counted; tensors are counted where they lie.
 
         Raises:
-            TypeError, ValueError: as the door; text options together with tokens or ids; a padded tensor without
-                ``pad_id``; a token that is not hashable.
+            TypeError, ValueError: as the door; options for text together with tokens or ids; a padded tensor without
+                ``pad_id``; a token that is not hashable; a callable that returned something of the wrong type.
         """
-        given = read(preds, target)
-        if isinstance(given, PaddedSentences):
-            self._refuse_text_options(given)
-            return Batch(*encode_padded(given, pad_ids(self.pad_id)))
-        refuse_missing_pad_id(given, pad_ids(self.pad_id), preds, target)
-        return self.encode(given, device)
+        sentences = read(preds, target)
+        if isinstance(sentences, PaddedSentences):
+            self._refuse_text_options("ids")
+            refuse_missing_pad_id("ids", pad_ids(self.pad_id), preds, target)
+            return self._encode_padded(sentences, pad_ids(self.pad_id))
+        refuse_missing_pad_id(sentences.kind, pad_ids(self.pad_id), preds, target)
+        return self.encode(sentences, device)
 
-    def encode(self, given: Sentences, device: torch.device) -> Batch:
+    def encode(self, sentences: Sentences, device: torch.device) -> Batch:
         """Turn what came through the door into token ids; raises as :meth:`read`."""
-        if given.kind == "text":
-            return encode_sentences(self._tokenize(given), (), device)
-        self._refuse_text_options(given)
-        return encode_sentences(given, pad_ids(self.pad_id), device)
+        if sentences.kind == "text":
+            return self._encode_text(sentences, device)
+        self._refuse_text_options(sentences.kind)
+        dropped = pad_ids(self.pad_id) if sentences.kind == "ids" else ()
+        return self._encode_tokens(sentences, dropped, device)
 
+    @abstractmethod
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, in words."""
-        case = "lc" if self.lowercase else "mixed"
-        return {"case": case, **tokenizer_signature(self.tokenizer), **pad_signature(self.pad_id)}
 
-    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
-        refuse_text_options(given, tokenizer=self.tokenizer, lowercase=self.lowercase)
+    @abstractmethod
+    def _text_options(self) -> dict[str, Any]:
+        """Return the options that are for text only, by name; None and False stand for an option not given."""
 
-    def _tokenize(self, given: Sentences) -> Sentences:
-        texts = given.hypotheses + given.references
-        if self.lowercase:
-            texts = list(map(str.lower, texts))
-        tokens = list(batch_tokenizer(self.tokenizer)(texts, given.place))
-        sentences = len(given.hypotheses)
-        return given._replace(kind="tokens", hypotheses=tokens[:sentences], references=tokens[sentences:])
+    @abstractmethod
+    def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        """Encode texts."""
+
+    def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
+        """Encode sequences of tokens or ids, and of ids leave out ``dropped``."""
+        documents = sentences.documents
+        tensors = [isinstance(document, Tensor) for document in documents]
+        if tensors and all(tensors):
+            return batch_of(sentences, number_tensors(documents, dropped))
+        lists = [d.tolist() if is_tensor else d for d, is_tensor in zip(documents, tensors, strict=True)]
+        if dropped:
+            lists = [[token for token in document if token not in dropped] for document in lists]
+        return batch_of(sentences, number_tokens(lists, device, sentences.place))
+
+    def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
+        """Close the gaps of padded ids; no step depends on data."""
+        hypotheses, references = drop_ids(sentences.hypotheses, dropped), drop_ids(sentences.references, dropped)
+        present = references.lengths > 0
+        # Where all are missing, or the only one is empty, it is one empty reference: to raise would wait for the
+        # device.
+        present = torch.cat((present[:, :1] | ~present.any(1, keepdim=True), present[:, 1:]), 1)
+        kind: Kind | None = "ids" if len(sentences.hypotheses) else None
+        return Batch(PaddedSides(hypotheses, PaddedReferences(references, present)), kind)
+
+    def _refuse_text_options(self, kind: Kind) -> None:
+        """Raise ValueError where an option for text was given together with tokens or ids."""
+        for name, value in self._text_options().items():
+            if value is not None and value is not False:
+                raise ValueError(
+                    f"{name} is an option for text, but the sentences are {kind}: expected one or the other"
+                )
 
 
-def refuse_text_options(given: Sentences | PaddedSentences, **options: Any) -> None:
-    """Raise ValueError where an option for text was given together with tokens or ids."""
-    for name, value in options.items():
-        if value is not None and value is not False:
-            raise ValueError(
-                f"{name} is an option for text, but the sentences are {given.kind}: expected one or the other"
-            )
+def batch_of(sentences: Sentences, tokens: RaggedTokens) -> Batch:
+    """Return the batch of all documents' tokens."""
+    return Batch(parted(sentences, tokens), sentences.kind if sentences.hypotheses else None)
+
+
+def parted(sentences: Sentences, tokens: RaggedTokens) -> RaggedSides:
+    """Part the tokens of hypotheses from those of references, which stand behind them."""
+    first = len(sentences.hypotheses)
+    references = DocumentGroups(tokens.slice(first, tokens.documents), host_counts(sentences.counts))
+    return RaggedSides(tokens.slice(0, first), references)
 
 
 def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -132,89 +142,11 @@ def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:
     return {"pad": ",".join(map(str, dropped))} if dropped else {}
 
 
-def refuse_missing_pad_id(given: Sentences | PaddedSentences, dropped: tuple[int, ...], *sides: Any) -> None:
+def refuse_missing_pad_id(kind: Kind, dropped: tuple[int, ...], *sides: Any) -> None:
     """Raise ValueError where a side was a padded tensor or array of ids and no padding is known."""
-    if given.kind != "text" and not dropped and any(map(_is_padded, sides)):
+    if kind != "text" and not dropped and any(map(_is_padded, sides)):
         raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are no tokens; none was given")
 
 
 def _is_padded(side: Any) -> bool:
     return isinstance(side, Tensor) or (isinstance(side, np.ndarray) and side.dtype.kind in "iu")
-
-
-def encode_padded(given: PaddedSentences, dropped: tuple[int, ...]) -> tuple[PaddedTokens, PaddedReferences]:
-    """Close the gaps of padded ids; no step depends on data."""
-    refuse_missing_pad_id(given, dropped, given.hypotheses, given.references)
-    hypotheses, references = drop_ids(given.hypotheses, dropped), drop_ids(given.references, dropped)
-    present = references.lengths > 0
-    # Where all are missing, or the only one is empty, it is one empty reference: to raise would wait for the device.
-    first = torch.cat((present[:, :1] | ~present.any(1, keepdim=True), present[:, 1:]), 1)
-    return hypotheses, PaddedReferences(references, first)
-
-
-def encode_sentences(given: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
-    """Number the tokens of hypotheses and references alike, and lay them end to end; of ids, leave out ``dropped``."""
-    if given.kind != "ids":
-        dropped = ()
-    sentences = given.hypotheses + given.references
-    tensors = [isinstance(sentence, Tensor) for sentence in sentences]
-    if tensors and all(tensors):
-        tokens = _from_tensors(sentences, dropped)
-    else:
-        lists = [s.tolist() if is_tensor else s for s, is_tensor in zip(sentences, tensors, strict=True)]
-        if dropped:
-            lists = [[token for token in sentence if token not in dropped] for sentence in lists]
-        tokens = number_tokens(lists, device, given.place)
-    hypotheses = len(given.hypotheses)
-    return Batch(
-        tokens.slice(0, hypotheses),
-        DocumentGroups(tokens.slice(hypotheses, len(sentences)), host_counts(given.counts)),
-    )
-
-
-def number_tokens(
-    documents: Sequence[Sequence[Hashable]], device: torch.device, place: Callable[[int], str]
-) -> RaggedTokens:
-    """Number the tokens ``0, 1, ...`` in the order in which they first appear.
-
-    Raises:
-        TypeError: a token is not hashable; ``place`` names the document of an index.
-    """
-    vocabulary: defaultdict[Hashable, int] = defaultdict()
-    vocabulary.default_factory = vocabulary.__len__
-    lengths = host_counts(list(map(len, documents)))
-    numbered = map(vocabulary.__getitem__, chain.from_iterable(documents))
-    try:
-        ids = np.fromiter(numbered, np.int64, int(lengths.sum()))
-    except TypeError:
-        _name_unhashable(documents, place)
-        raise
-    return RaggedTokens(torch.from_numpy(ids).to(device), lengths, len(vocabulary))
-
-
-def host_counts(counts: Sequence[int]) -> Tensor:
-    """Return numbers as an int64 tensor on the CPU, whatever the default device."""
-    return torch.tensor(counts, dtype=torch.int64, device="cpu")
-
-
-def _from_tensors(sentences: list[Tensor], dropped: tuple[int, ...]) -> RaggedTokens:
-    ids = torch.cat(sentences)
-    lengths = host_counts(list(map(len, sentences)))
-    if dropped:
-        kept = torch.stack([ids != one for one in dropped]).all(0)
-        document = torch.repeat_interleave(lengths)
-        lengths = torch.zeros_like(lengths).index_add(0, document, kept.cpu().long())
-        ids = ids[kept]
-    return ragged_from_ids(ids, lengths)
-
-
-def _name_unhashable(documents: Sequence[Sequence[Hashable]], place: Callable[[int], str]) -> None:
-    """Raise a TypeError that names the document with a token that is not hashable."""
-    for index, document in enumerate(documents):
-        for token in document:
-            try:
-                hash(token)
-            except TypeError as error:
-                raise TypeError(
-                    f"{place(index)} has the token {shortened(token)}, a {type(token).__name__}: expected a hashable"
-                ) from error

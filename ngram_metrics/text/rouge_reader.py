@@ -17,31 +17,17 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import (
-    DocumentGroups,
-    PaddedReferences,
-    PaddedTokens,
-    RaggedTokens,
-    drop_ids,
-)
-from ngram_metrics.text.door import PaddedSentences, Sentences, read
-from ngram_metrics.text.reader import (
-    encode_padded,
-    encode_sentences,
-    fixed_pad_id,
-    host_counts,
-    number_tokens,
-    pad_ids,
-    pad_signature,
-    refuse_missing_pad_id,
-    refuse_text_options,
-)
+from ngram_metrics.counting.batch import Batch, PaddedSides, PaddedSummaries, RaggedSummaries
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids
+from ngram_metrics.text.door import PaddedSentences, Sentences
+from ngram_metrics.text.numbering import host_counts, number_tokens
+from ngram_metrics.text.reader import Reader, batch_of, pad_signature
 from ngram_metrics.text.tokenizers import (
     batch_tokenizer,
     callable_name,
@@ -54,27 +40,8 @@ from ngram_metrics.text.words import ascii_text, ascii_words, porter_stemmer
 Documents = list[Sequence[Hashable]]
 
 
-class RougeBatch(NamedTuple):
-    """Hypotheses and references as whole documents and, where asked for, as sentences.
-
-    Attributes:
-        hypotheses: the documents.
-        references: the documents.
-        hypothesis_sentences: ragged, the sentences of each hypothesis; padded, the hypotheses with the separators left
-            in; None where each document is one sentence.
-        reference_sentences: likewise.
-        separator_id: the id between sentences of padded documents.
-    """
-
-    hypotheses: RaggedTokens | PaddedTokens
-    references: DocumentGroups | PaddedReferences
-    hypothesis_sentences: DocumentGroups | PaddedTokens | None = None
-    reference_sentences: DocumentGroups | PaddedReferences | None = None
-    separator_id: int | None = None
-
-
 @dataclass(frozen=True)
-class RougeReader:
+class RougeReader(Reader):
     """The settings of reading; see the module.
 
     Attributes:
@@ -104,41 +71,10 @@ class RougeReader:
         for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
             if option is not None and not callable(option):
                 raise TypeError(f"{name} is a {type(option).__name__}: expected a callable that takes a str")
-        object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
+        super().__post_init__()
         separator = self.sentence_separator_id
         if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
-
-    def read(self, preds: Any, target: Any, device: torch.device) -> RougeBatch:
-        """Turn a batch into token ids.
-
-        Args:
-            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
-            target: references.
-            device: where text, tokens and lists of ids are counted; padded tensors are counted where they lie.
-
-        Raises:
-            TypeError, ValueError: as the door; text options together with tokens or ids; a padded tensor without
-                ``pad_id``; a callable that returned something of the wrong type, with the sentence.
-        """
-        given = read(preds, target)
-        separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
-        if isinstance(given, PaddedSentences):
-            self._refuse_text_options(given)
-            batch = RougeBatch(*encode_padded(given, dropped))
-            return batch if separator is None else self._read_padded_sentences(given, batch, separator)
-        refuse_missing_pad_id(given, dropped, preds, target)
-        return self.encode(given, device)
-
-    def encode(self, given: Sentences, device: torch.device) -> RougeBatch:
-        """Turn what came through the door into token ids; raises as :meth:`read`."""
-        if given.kind == "text":
-            return self._read_text(given, device)
-        self._refuse_text_options(given)
-        separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
-        if separator is not None and given.kind == "ids":
-            return self._read_separated(given, separator, dropped, device)
-        return RougeBatch(*encode_sentences(given, dropped, device))
 
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, in words; ``rule`` is rouge_score's own."""
@@ -153,62 +89,61 @@ class RougeReader:
             fields["sep"] = str(self.sentence_separator_id)
         return {**fields, **pad_signature(self.pad_id)}
 
-    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
-        refuse_text_options(
-            given,
-            use_stemmer=self.use_stemmer,
-            normalizer=self.normalizer,
-            tokenizer=self.tokenizer,
-            sentence_splitter=self.sentence_splitter,
-        )
+    def _text_options(self) -> dict[str, Any]:
+        return {
+            "use_stemmer": self.use_stemmer,
+            "normalizer": self.normalizer,
+            "tokenizer": self.tokenizer,
+            "sentence_splitter": self.sentence_splitter,
+        }
 
-    def _read_text(self, given: Sentences, device: torch.device) -> RougeBatch:
-        texts = given.hypotheses + given.references
+    def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        texts, splitter = sentences.documents, self.sentence_splitter
         if not self.sentences:
-            whole = number_tokens(self._words(texts, given.place), device, given.place)
-            return _batch(given, whole)
-        if self.sentence_splitter is None:
+            return batch_of(sentences, number_tokens(self._words(texts, sentences.place), device, sentences.place))
+        if splitter is None:
             split = [[line for line in text.split("\n") if line] for text in texts]
         else:
-            split = [self._split(text, given.place(index)) for index, text in enumerate(texts)]
+            split = [_split(splitter, text, sentences.place(index)) for index, text in enumerate(texts)]
         owner = [index for index, lines in enumerate(split) for _ in lines]
 
         def place(index: int) -> str:
-            return given.place(owner[index])
+            return sentences.place(owner[index])
 
         words = self._words(list(chain.from_iterable(split)), place)
         counts = list(map(len, split))
-        sentences = number_tokens(words, device, place)
-        if self.sentence_splitter is None and self.normalizer is None and self.tokenizer in (None, "unicode"):
+        lines = number_tokens(words, device, place)
+        if splitter is None and self.normalizer is None and self.tokenizer in (None, "unicode"):
             # These rules part words at a newline anyway, so a text has the words of its lines.
-            return _batch(given, _joined(sentences, counts), sentences, counts)
-        return _batch(given, number_tokens(self._words(texts, given.place), device, given.place), sentences, counts)
+            return _with_summaries(sentences, _joined(lines, counts), lines, counts)
+        whole = number_tokens(self._words(texts, sentences.place), device, sentences.place)
+        return _with_summaries(sentences, whole, lines, counts)
 
-    def _read_separated(
-        self, given: Sentences, separator: int, dropped: tuple[int, ...], device: torch.device
-    ) -> RougeBatch:
-        split = [_parts(document, separator, dropped) for document in given.hypotheses + given.references]
+    def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
+        separator = self.sentence_separator_id
+        if separator is None or sentences.kind != "ids":
+            return super()._encode_tokens(sentences, dropped, device)
+        split = [_parts(document, separator, dropped) for document in sentences.documents]
         counts = list(map(len, split))
-        sentences = number_tokens(list(chain.from_iterable(split)), device, given.place)
-        return _batch(given, _joined(sentences, counts), sentences, counts)
+        lines = number_tokens(list(chain.from_iterable(split)), device, sentences.place)
+        return _with_summaries(sentences, _joined(lines, counts), lines, counts)
 
-    def _read_padded_sentences(self, given: PaddedSentences, batch: RougeBatch, separator: int) -> RougeBatch:
-        assert isinstance(batch.references, PaddedReferences)
-        dropped = pad_ids(self.pad_id)
+    def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
+        batch, separator = super()._encode_padded(sentences, dropped), self.sentence_separator_id
+        if separator is None:
+            return batch
         # A reference of separators alone is empty, and not missing, unless the separator is padding as well.
-        present = batch.references.present
-        whole = RougeBatch(
-            drop_ids(given.hypotheses, (*dropped, separator)),
-            PaddedReferences(drop_ids(given.references, (*dropped, separator)), present),
-        )
+        present = cast(PaddedSides, batch.sides).references.present
+
+        def without(ids: tuple[int, ...]) -> PaddedSides:
+            references = PaddedReferences(drop_ids(sentences.references, ids), present)
+            return PaddedSides(drop_ids(sentences.hypotheses, ids), references)
+
+        batch = batch._replace(sides=without((*dropped, separator)))
         if not self.sentences:
-            return whole
-        padding = [one for one in dropped if one != separator]
-        return whole._replace(
-            hypothesis_sentences=drop_ids(given.hypotheses, padding),
-            reference_sentences=PaddedReferences(drop_ids(given.references, padding), present),
-            separator_id=separator,
-        )
+            return batch
+        separated = without(tuple(padding for padding in dropped if padding != separator))
+        return batch._replace(summaries=PaddedSummaries(separated, separator))
 
     def _words(self, texts: list[str], place: Callable[[int], str]) -> Documents:
         words: Documents
@@ -224,21 +159,21 @@ class RougeReader:
             words = [_stemmed(one, place, index) for index, one in enumerate(words)]
         return words
 
-    def _split(self, text: str, where: str) -> list[str]:
-        assert self.sentence_splitter is not None
-        sentences = self.sentence_splitter(text)
-        if isinstance(sentences, str) or not isinstance(sentences, Sequence):
+
+def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> list[str]:
+    sentences = splitter(text)
+    if isinstance(sentences, str) or not isinstance(sentences, Sequence):
+        raise TypeError(
+            f"the sentence_splitter returned a {type(sentences).__name__} for {where}, {shortened(text)}: "
+            "expected a sequence of str"
+        )
+    for sentence in sentences:
+        if not isinstance(sentence, str):
             raise TypeError(
-                f"the sentence_splitter returned a {type(sentences).__name__} for {where}, {shortened(text)}: "
+                f"the sentence_splitter returned a {type(sentence).__name__} among the sentences of {where}: "
                 "expected a sequence of str"
             )
-        for sentence in sentences:
-            if not isinstance(sentence, str):
-                raise TypeError(
-                    f"the sentence_splitter returned a {type(sentence).__name__} among the sentences of {where}: "
-                    "expected a sequence of str"
-                )
-        return [sentence for sentence in sentences if sentence]
+    return [sentence for sentence in sentences if sentence]
 
 
 @cache
@@ -280,20 +215,13 @@ def _joined(sentences: RaggedTokens, counts: list[int]) -> RaggedTokens:
     return RaggedTokens(sentences.ids, lengths, sentences.id_bound)
 
 
-def _batch(
-    given: Sentences, whole: RaggedTokens, sentences: RaggedTokens | None = None, counts: Sequence[int] = ()
-) -> RougeBatch:
-    """Part hypotheses from references, which stand behind them."""
-    first = len(given.hypotheses)
-    batch = RougeBatch(
-        whole.slice(0, first), DocumentGroups(whole.slice(first, whole.documents), host_counts(given.counts))
+def _with_summaries(sentences: Sentences, whole: RaggedTokens, lines: RaggedTokens, counts: list[int]) -> Batch:
+    """Return the batch of whole documents, with the sentences that each is made of."""
+    first = len(sentences.hypotheses)
+    hypotheses, references = host_counts(counts[:first]), host_counts(counts[first:])
+    first_line = sum(counts[:first])
+    summaries = RaggedSummaries(
+        DocumentGroups(lines.slice(0, first_line), hypotheses),
+        DocumentGroups(lines.slice(first_line, lines.documents), references),
     )
-    if sentences is None:
-        return batch
-    first_sentence = sum(counts[:first])
-    return batch._replace(
-        hypothesis_sentences=DocumentGroups(sentences.slice(0, first_sentence), host_counts(counts[:first])),
-        reference_sentences=DocumentGroups(
-            sentences.slice(first_sentence, sentences.documents), host_counts(counts[first:])
-        ),
-    )
+    return batch_of(sentences, whole)._replace(summaries=summaries)

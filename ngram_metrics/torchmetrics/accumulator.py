@@ -1,22 +1,32 @@
-"""The accumulator: one torchmetrics base class for all metrics of this package."""
+"""The accumulator: one torchmetrics base class for all metrics of this package, which the ignite faces wear too."""
 
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+import inspect
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
 
 import torch
 import torchmetrics
-from lightning_utilities import apply_to_collection
 from torch import Tensor
-from torchmetrics.utilities.distributed import gather_all_tensors
 
-from ngram_metrics.scores.measure import Average, Measure, check_average, pack, row_width, score_dtype, unpack
+from ngram_metrics.scores.measure import (
+    Average,
+    Measure,
+    check_average,
+    pack,
+    row_width,
+    score_dtype,
+    unpack,
+    with_samples,
+)
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
+from ngram_metrics.text.reader import Reader
+from ngram_metrics.text.tokenizers import callable_name
+from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number
+from ngram_metrics.torchmetrics.joining import Joining, all_equal
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
@@ -35,24 +45,14 @@ _SWITCHES = (
 )
 
 
-class Reader(Protocol):
-    """What turns a batch, as the caller gave it, into token batches."""
-
-    def read(self, preds: Any, target: Any, device: torch.device) -> tuple[Any, ...]:
-        """Return what the metric's ``statistics`` takes: hypotheses, references, and what else it needs."""
-
-    def signature(self) -> dict[str, str]:
-        """Return the settings of reading that affect the score, in words."""
-
-
-class Accumulator(torchmetrics.Metric):
+class Accumulator(Joining):
     """Counts batches and scores their sum, their mean, or each sentence.
 
     States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.torchmetrics.settings`);
-    ``sentences``, how many, int64; ``reference_range``, how many references they have, int64; ``row``, the summed
-    counts, int64; for macro ``score_sum``, float64; for none and with ``confidence`` ``rows``, a list of
-    ``(sentences, fields)`` int64. They never change dtype, only device; where a device has no float64, float64 states
-    stay on the CPU.
+    ``counted``, of which kind (see :mod:`ngram_metrics.torchmetrics.counted`), int64 on the CPU; ``sentences``, how
+    many, int64; ``reference_range``, how many references they have, int64; ``row``, the summed counts, int64; for macro
+    ``score_sum``, float64; for none and with ``confidence`` ``rows``, a list of ``(sentences, fields)`` int64. They
+    never change dtype, only device; where a device has no float64, float64 states stay on the CPU.
 
     Args:
         reader: how ``preds`` and ``target`` are read.
@@ -75,20 +75,9 @@ class Accumulator(torchmetrics.Metric):
     #: What ``compute`` returns before any data.
     empty_score: ClassVar[float] = 0.0
     #: What the value is called beside the ends of its interval.
-    score_name: ClassVar[str]
-    #: States that describe the metric and not the data.
-    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
+    score_name: ClassVar[str] = ""
     #: torch.jit.script would compile a property.
     __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "signature"]
-
-    if TYPE_CHECKING:  # torch.jit.script cannot read these
-        settings: Tensor
-        callables: Tensor
-        sentences: Tensor
-        reference_range: Tensor
-        row: Tensor
-        score_sum: Tensor
-        rows: list[Tensor] | Tensor
 
     def __init__(
         self,
@@ -107,8 +96,9 @@ class Accumulator(torchmetrics.Metric):
         self._keeps_rows = average == "none" or confidence is not None
         # The settings come first: a difference in them is found before any other state is compared.
         self.add_state(
-            "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), _all_equal
+            "settings", settings_digest(type(self).__name__, reader, measure, average, confidence), all_equal
         )
+        self.add_state("counted", _zeros((2,), torch.int64), agreed)
         self.add_state("callables", callables_number(reader, measure), "max")
         self.add_state("sentences", _zeros((), torch.int64), "sum")
         self.add_state("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
@@ -133,17 +123,22 @@ class Accumulator(torchmetrics.Metric):
             TypeError, ValueError: sentences that cannot be read; the states are then as they were.
         """
         batch = self.reader.read(preds, target, self.device)
-        statistics = self.measure.statistics(*batch)
-        rows = pack(statistics, self.measure.layout)
+        noted = self.counted.new_tensor(counted(batch.kind, batch.samples if self.average == "none" else None))
+        noted = agreed(torch.stack((self.counted, noted)))
+        statistics = self.measure.statistics(batch)
+        rows = pack(statistics, self.measure.layout)  # (sentences, fields)
         row = self.row + rows.sum(0).to(self.row.device)
-        references = joined_range(self.reference_range, batch[1])
+        references = joined_range(self.reference_range, batch.sides.references)
+        kept = rows.to(self._place("rows")) if self._keeps_rows else rows
+        # Nothing is set before all is computed: an error leaves the counts of whole batches.
         if self.average == "macro":
-            scores = self.measure.score(statistics)
+            scores = self.measure.score(statistics).sum(0)
             # The state's device first, its dtype next: an accelerator may lack float64.
-            self.score_sum = self.score_sum + scores.sum(0).to(self.score_sum.device).to(torch.float64)
+            self.score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
         if self._keeps_rows:
-            cast(list[Tensor], self.rows).append(rows.to(self.row.device))
-        self.row, self.sentences, self.reference_range = row, self.sentences + len(rows), references
+            cast(list[Tensor], self.rows).append(kept)
+        self.counted, self.reference_range = noted, references
+        self.row, self.sentences = row, self.sentences + len(rows)
 
     def compute(self) -> Any:
         """Return the score of all batches since the last reset, float64 where the device has it.
@@ -159,7 +154,8 @@ class Accumulator(torchmetrics.Metric):
 
     def _score(self) -> Tensor:
         if self.average == "none":
-            return self.measure.score(unpack(self._all_rows(), self.measure.layout))
+            scores = self.measure.score(unpack(self._all_rows(), self.measure.layout))
+            return with_samples(scores, sample_number(self.counted))
         if self.average == "micro":
             score = self.measure.score(unpack(self.row, self.measure.layout))
         else:
@@ -177,7 +173,7 @@ class Accumulator(torchmetrics.Metric):
 
     def details(self) -> dict[str, Tensor]:
         """Return what the corpus score is made of, summed over all sentences whatever the average."""
-        with self._synced():
+        with self.synced():
             return {
                 name: part.clone() for name, part in self.measure.parts(unpack(self.row, self.measure.layout)).items()
             }
@@ -189,8 +185,8 @@ class Accumulator(torchmetrics.Metric):
         ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
         ask for it on every one of them.
         """
-        with self._synced():
-            return signature(self.reader, self.measure, self.average, self.confidence, self.reference_range)
+        with self.synced():
+            return signature(self)
 
     def sentence_rows(self) -> Tensor:
         """Return the counts of each sentence, ``(sentences, fields)``, of all processes, rank by rank.
@@ -200,16 +196,8 @@ class Accumulator(torchmetrics.Metric):
         """
         if not self._keeps_rows:
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
-        with self._synced():
+        with self.synced():
             return self._all_rows()
-
-    def _synced(self) -> AbstractContextManager[None]:
-        """Return the context in which the states are those of all processes, where ``compute`` would see them so."""
-        return self.sync_context(
-            dist_sync_fn=self.dist_sync_fn,
-            should_sync=self.sync_on_compute and not self._is_synced,
-            should_unsync=not self._is_synced,
-        )
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plot one value, or a list of them over the steps; for average none a histogram of the sentences' scores.
@@ -231,62 +219,12 @@ class Accumulator(torchmetrics.Metric):
         draw = plot_histogram if self.confidence is None else plot_intervals
         return draw(self.compute() if val is None else val, type(self).__name__, ax)
 
-    def reset(self) -> None:
-        """Forget all batches."""
-        if self._keeps_rows:
-            # A new list: torchmetrics would empty the old one, which a Running wrapper holds, or find a synced tensor.
-            self.rows = []
-        super().reset()
-
     @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Count a batch and return its own score. An error leaves the states as they were."""
         # torchmetrics has reset the states by the time an error comes, and turned some of its switches.
         with self._undone_on_error(*_SWITCHES):
             return super().forward(*args, **kwargs)
-
-    def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
-        """Add another metric's states to this one's; its sentences come after this one's.
-
-        Args:
-            incoming_state: a metric of the same class and settings, or its ``metric_state``.
-
-        Raises:
-            ValueError: another class, other settings, or states that are missing.
-        """
-        own = _kept(self.rows, "rows") if self._keeps_rows else None
-        incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
-        if isinstance(incoming, dict) and "settings" in incoming:
-            self._check_settings(incoming["settings"])
-            if set(self._defaults) <= set(incoming):  # else torchmetrics goes on to where the missing ones are named
-                problem = self._why_not_loadable(
-                    {name: incoming[name] for name in self._defaults if name != "callables"}
-                )
-                if problem is not None:
-                    raise ValueError(problem)
-        with self._undone_on_error():
-            super().merge_state(incoming_state)
-            if own is not None:
-                self.rows = own + _kept(cast(Any, incoming)["rows"], "rows")
-        merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
-        self._update_count += merged
-        self._computed = None  # torchmetrics keeps what was computed before the merge
-
-    def persistent(self, mode: bool = False) -> None:
-        """Choose whether the states go into ``state_dict``; ``callables`` is of this process and never does."""
-        super().persistent(mode)
-        self._persistent["callables"] = False
-
-    def set_dtype(self, dst_type: str | torch.dtype) -> Accumulator:
-        """Do nothing: counts and sums keep their dtype."""
-        return self
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a copy or a pickled metric; its callables may be others in this process."""
-        super().__setstate__(state)
-        number = callables_number(self.reader, self.measure)
-        self._defaults["callables"] = number.to(self.callables.device)
-        self.callables = number.to(self.callables.device)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Take back what an update that failed has set, and what torchmetrics has noted of it."""
@@ -299,27 +237,20 @@ class Accumulator(torchmetrics.Metric):
 
         return guarded
 
-    @contextmanager
-    def _undone_on_error(self, *switches: str) -> Iterator[None]:
-        """Give all states, and the attributes named, their values back where an error ends what is done inside."""
-        before = {name: getattr(self, name) for name in (*self._defaults, *switches)}
-        # Lists are added to in place. They are cut and not copied: that would take longer with every batch.
-        lengths = {name: len(state) for name, state in before.items() if isinstance(state, list)}
-        try:
-            yield
-        except BaseException:
-            for name, value in before.items():
-                setattr(self, name, value)
-            for name, length in lengths.items():
-                del before[name][length:]
-            raise
-
     def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """Give a score of each sentence its dimension back: torchmetrics takes it from a single one."""
-        squeezed = super()._wrap_compute(compute)
+        """Keep the dimensions of the scores of sentences: torchmetrics takes them from a single score."""
+        unsqueezed: list[Any] = []
+
+        @functools.wraps(compute)
+        def noted(*args: Any, **kwargs: Any) -> Any:
+            unsqueezed.append(compute(*args, **kwargs))
+            return unsqueezed[-1]
+
+        squeezed = super()._wrap_compute(noted)
 
         @functools.wraps(compute)
         def shaped(*args: Any, **kwargs: Any) -> Any:
+            unsqueezed.clear()
             synced = self._is_synced
             try:
                 value = squeezed(*args, **kwargs)
@@ -328,141 +259,28 @@ class Accumulator(torchmetrics.Metric):
                 if self._is_synced and not synced:
                     self.unsync()
                 raise
-            if self.average == "none":
-                value = apply_to_collection(value, Tensor, self._with_dimension)
+            if self.average == "none" and unsqueezed:
+                value = unsqueezed.pop()
                 if self.compute_with_cache:
                     self._computed = value
             return value
 
         return shaped
 
-    def _with_dimension(self, scores: Tensor) -> Tensor:
-        return scores.reshape(1) if scores.dim() == 0 else scores
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> torch.nn.Module:
-        """Let ``.to(device)`` through and drop casts: ``.to(torch.bfloat16)``, ``.half()`` and the like."""
-
-        def move(tensor: Tensor) -> Tensor:
-            device = fn(torch.empty(0, device=tensor.device)).device
-            if tensor.dtype == torch.float64 and score_dtype(device) != torch.float64:
-                return tensor.to("cpu")
-            return tensor.to(device)
-
-        self._computed = None  # of the old device's precision
-        return super()._apply(move, exclude_state)
-
-    def _all_rows(self) -> Tensor:
-        """Return the rows of all sentences as one tensor, also where there is none or where a sync has joined them."""
-        if isinstance(self.rows, Tensor):
-            return self.rows
-        return torch.cat(self.rows) if self.rows else self.row.new_zeros(0, len(self.row))
-
-    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
-        """Add another metric's states, which come before this one's."""
-        missing = [name for name in self._defaults if name not in incoming_state]
-        if missing:
-            raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
-        for name in self._defaults:
-            if name not in self._DESCRIPTIVE:
-                own = getattr(self, name)
-                incoming = _moved(incoming_state[name], self._place(name))
-                join = torch.maximum if name == "reference_range" else operator.add
-                setattr(self, name, join(_kept(incoming, name), _kept(own, name)))
-
-    def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
-        """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
-        # The settings by themselves first: ranks of different averages have different states, and would wait for each
-        # other in the middle of gathering them.
-        group = process_group or self.process_group
-        _all_equal(torch.stack(dist_sync_fn(self.settings, group=group)))
-        self._check_ranks(lambda state: torch.stack(dist_sync_fn(state, group=group)))
-        if self._keeps_rows:
-            self.rows = [self._all_rows()]
-        super()._sync_dist(dist_sync_fn, process_group)
-
-    def _check_ranks(self, gathered: Callable[[Tensor], Tensor]) -> None:
-        """Raise where states of ranks cannot be joined, before any is; ``gathered`` stacks a state of all ranks."""
-
-    def _check_settings(self, settings: Any) -> None:
-        if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
-            raise ValueError(
-                f"these states were counted by a metric of other settings than this {type(self).__name__} has: "
-                "expected the same class, options and average"
-            )
-
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        """Load states that were saved after ``persistent(True)``: all of them, checked before any is set, or none."""
-        saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
-        if saved:
-            problem = self._why_not_loadable(saved)
-            if problem is not None:
-                error_msgs.append(problem)
-                return
-            for name, value in saved.items():
-                # A sync joins the rows to one tensor; here they are a list, to be added to.
-                state_dict[prefix + name] = _moved(_kept(value, name), self._place(name))
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    def extra_repr(self) -> str:
+        """Return the settings that differ from the defaults."""
+        return ", ".join(
+            f"{name}={callable_name(value) if callable(value) else repr(value)}"
+            for name, parameter in inspect.signature(type(self)).parameters.items()
+            if parameter.kind is not parameter.VAR_KEYWORD and name != "device"
+            for value in [self._setting(name)]
+            if value != parameter.default
         )
-        if saved:
-            self._update_count = max(1, self._update_count)
-            self._computed = None
 
-    def _place(self, name: str) -> torch.device:
-        """Return where a state lies."""
-        return cast(torch.device, getattr(self, "row" if name == "rows" else name).device)
-
-    def _why_not_loadable(self, saved: dict[str, Any]) -> str | None:
-        expected = [name for name in self._defaults if name != "callables"]
-        if set(saved) != set(expected):
-            return f"the saved states are {sorted(saved)}: expected {sorted(expected)}"
-        try:
-            self._check_settings(saved["settings"])
-        except ValueError as error:
-            return str(error)
-        for name, value in saved.items():
-            default = self.row.unsqueeze(0) if name == "rows" else self._defaults[name]
-            assert isinstance(default, Tensor)
-            for tensor in value if name == "rows" and isinstance(value, list) else [value]:
-                if not isinstance(tensor, Tensor):
-                    return f"the saved state {name} is a {type(tensor).__name__}: expected a tensor"
-                shape_differs = (
-                    tensor.shape[1:] != default.shape[1:] if name == "rows" else tensor.shape != default.shape
-                )
-                if tensor.dtype != default.dtype or shape_differs:
-                    return (
-                        f"the saved state {name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
-                        f"expected {default.dtype} of shape {tuple(default.shape)}"
-                    )
-        return None
-
-
-def _all_equal(gathered: Tensor) -> Tensor:
-    """Reduce the digests of all ranks ``(ranks, 32)``, which must be the same."""
-    if not bool((gathered == gathered[0]).all()):
-        raise ValueError("the ranks hold metrics of different settings: expected the same class, options and average")
-    return gathered[0]
-
-
-def _moved(state: Any, device: torch.device) -> Any:
-    return state.to(device) if isinstance(state, Tensor) else [one.to(device) for one in state]
+    def _setting(self, name: str) -> Any:
+        """Return an option by its name: the measure, the reader or the metric itself keeps it."""
+        return next(getattr(part, name) for part in (self.measure, self.reader, self) if hasattr(part, name))
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     return torch.zeros(shape, dtype=dtype, device="cpu")
-
-
-def _kept(state: Any, name: str) -> Any:
-    """Return a state that is not changed in place later; the rows as a list, also where a sync has joined them."""
-    if name != "rows":
-        return state
-    return [state] if isinstance(state, Tensor) else list(state)

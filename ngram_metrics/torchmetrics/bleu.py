@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ngram_metrics.scores.bleu import BleuMeasure
-from ngram_metrics.text.reader import WordReader
+from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 import torch
-import torchmetrics
-from torch import Tensor
 
 from ngram_metrics.scores.overlap import OverlapMeasure
-from ngram_metrics.text.samples import SampleReader, samples_of
+from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
@@ -45,10 +43,6 @@ class NgramOverlap(Accumulator):
     """
 
     score_name = "ngram_overlap"
-    _DESCRIPTIVE = (*Accumulator._DESCRIPTIVE, "samples")
-
-    if TYPE_CHECKING:  # torch.jit.script cannot read these
-        samples: Tensor
 
     def __init__(
         self,
@@ -60,96 +54,5 @@ class NgramOverlap(Accumulator):
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
-        reader, measure = SampleReader(tokenizer, pad_id=pad_id), OverlapMeasure(ngram)
+        reader, measure = WordReader(tokenizer, pad_id=pad_id, samples=True), OverlapMeasure(ngram)
         super().__init__(reader, measure, average, confidence, device, **kwargs)
-        if average == "none":
-            # 0 before any data, else one more than the samples of a 3-D batch, or 1 for sentences alone.
-            self.add_state("samples", torch.zeros((), dtype=torch.int64, device=self.device), _same_samples)
-        self._samples: int | None = 0
-
-    def update(self, preds: Any, target: Any) -> None:
-        """Count a batch."""
-        samples = self._checked(preds)
-        super().update(preds, target)
-        self._note(samples)
-
-    @torch.jit.unused
-    def forward(self, preds: Any, target: Any) -> Any:
-        """Count a batch and return its own score."""
-        self._checked(preds)
-        samples = self._samples
-        try:
-            return super().forward(preds, target)
-        except BaseException:
-            self._samples = samples
-            raise
-
-    def reset(self) -> None:
-        """Forget all batches."""
-        super().reset()
-        self._samples = 0
-
-    def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
-        """Add another metric's states to this one's; its sentences come after this one's."""
-        incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
-        if self.average == "none" and "samples" in incoming:
-            self._check_samples(int(cast(Tensor, incoming["samples"])))
-        super().merge_state(incoming_state)
-        self._samples = None  # found again in the state
-
-    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
-        super()._reduce_states(incoming_state)
-        if self.average == "none":
-            self.samples = torch.maximum(incoming_state["samples"].to(self.samples.device), self.samples)
-
-    def _check_ranks(self, gathered: Callable[[Tensor], Tensor]) -> None:
-        if self.average == "none":
-            _same_samples(gathered(self.samples))
-
-    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
-        super()._load_from_state_dict(*args, **kwargs)
-        self._samples = None  # found again in the state
-
-    def _checked(self, preds: Any) -> int:
-        samples = samples_of(preds)
-        noted = 1 if samples is None else samples + 1
-        if self.average == "none":
-            self._check_samples(noted)
-        return noted
-
-    def _check_samples(self, samples: int) -> None:
-        known = int(self.samples) if self._samples is None else self._samples
-        if 0 not in (known, samples) and known != samples:
-            raise ValueError(_different_samples([known, samples]))
-
-    def _note(self, samples: int) -> None:
-        if self.average == "none":
-            self.samples = torch.full_like(self.samples, samples)
-            self._samples = samples
-
-    def _known_samples(self) -> int:
-        """Return the state as a number; what this metric counted itself is known without waiting for the device."""
-        if self._samples and not self._is_synced:
-            return self._samples
-        # Counted by another: loaded, merged, gathered, or by the leader of a compute group.
-        return int(self.samples) if self.update_called or self._is_synced else 0
-
-    def _with_dimension(self, scores: Tensor) -> Tensor:
-        return self._named(super()._with_dimension(scores))
-
-    def _named(self, score: Tensor) -> Tensor:
-        samples = self._known_samples() if self.average == "none" else 0
-        return score.reshape(-1, samples - 1) if samples > 1 else score
-
-
-def _same_samples(gathered: Tensor) -> Tensor:
-    """Reduce the numbers of samples of all ranks ``(ranks,)``: the one of those that have data."""
-    numbers = sorted(set(gathered.tolist()) - {0})
-    if len(numbers) > 1:
-        raise ValueError(_different_samples(numbers))
-    return gathered.max()
-
-
-def _different_samples(noted: list[int]) -> str:
-    words = ["1" if one == 1 else "1 (in three dimensions)" if one == 2 else str(one - 1) for one in noted]
-    return f"batches of {' and of '.join(words)} hypotheses a sentence: average 'none' expects all batches alike"

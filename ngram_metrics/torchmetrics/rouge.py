@@ -78,7 +78,7 @@ class ROUGEScore(Accumulator):
             use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
         )
         super().__init__(reader, rouge_measure(keys, accumulate, average), average, confidence, device, **kwargs)
-        self.rouge_keys = keys
+        self.rouge_keys, self.accumulate = keys, accumulate
 
     def _named(self, score: Tensor) -> dict[str, Tensor]:
         return self.named_scores(score)

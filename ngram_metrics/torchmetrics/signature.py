@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from importlib.metadata import version
-from typing import Protocol
-
-from torch import Tensor
 
 from ngram_metrics.scores.resampling import RESAMPLES, SEED
+from ngram_metrics.torchmetrics.counted import kind_name
+from ngram_metrics.torchmetrics.saving import Saving
 
 #: The order of the fields, which is sacrebleu's where it has them; versions come last.
 _FIELDS = (
     "bs",
     "seed",
     "avg",
+    "unit",
     "case",
     "eff",
     "tok",
@@ -35,28 +35,17 @@ _FIELDS = (
 )
 
 
-class Signed(Protocol):
-    """What reads, or what scores."""
+def signature(metric: Saving) -> str:
+    """Write the signature of a metric, whose states are those of all processes.
 
-    def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, in words; what is no known field is a package and its version."""
-
-
-def signature(reader: Signed, measure: Signed, average: str, confidence: float | None, references: Tensor) -> str:
-    """Write a signature.
-
-    Args:
-        reader: how sentences are read.
-        measure: the formula.
-        average: how sentences become one score.
-        confidence: the level of the interval; None where nothing is drawn.
-        references: minus the smallest number of references a sentence has, and the largest, which is 0 before any data:
-            written ``nrefs:?``.
+    What its reader and its measure name, and is no known field, is a package and its version. ``nrefs`` is ``?`` before
+    any data, as is ``unit``, what the sentences were given as.
     """
-    settings = {"avg": average, **reader.signature(), **measure.signature()}
-    if confidence is not None:
+    settings = {"unit": kind_name(metric.counted), "avg": metric.average}
+    settings |= metric.reader.signature() | metric.measure.signature()
+    if metric.confidence is not None:
         settings |= {"bs": str(RESAMPLES), "seed": str(SEED)}
-    fewest, most = (-references[0]).item(), references[1].item()
+    fewest, most = (-metric.reference_range[0]).item(), metric.reference_range[1].item()
     number = "?" if most == 0 else str(most) if fewest == most else f"{fewest}-{most}"
     known = {name: settings[name] for name in _FIELDS if name in settings}
     packages = {name: value for name, value in settings.items() if name not in _FIELDS}

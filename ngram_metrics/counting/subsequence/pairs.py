@@ -14,6 +14,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
 from ngram_metrics.counting.subsequence.table import (
@@ -33,21 +34,9 @@ CPU_STEP_WORDS = 1 << 11
 ACCELERATOR_STEP_WORDS = 1 << 19
 
 
-def subsequence_lengths(hypotheses: RaggedTokens | PaddedTokens, references: RaggedTokens | PaddedTokens) -> Tensor:
-    """Return the length of the longest common subsequence of each hypothesis and the reference of the same index.
-
-    Args:
-        hypotheses: ``pairs`` documents; padded ones in rows ``(pairs, width)``.
-        references: as many documents, in the same layout, with ids of the same meaning.
-
-    Returns:
-        ``(pairs,)`` int64.
-    """
-    if isinstance(hypotheses, PaddedTokens):
-        assert isinstance(references, PaddedTokens)
-        return _padded_lengths(hypotheses, references)
-    assert isinstance(references, RaggedTokens)
-    return _ragged_lengths(hypotheses, references)
+def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
+    """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
+    return _padded_lengths(*pairs) if isinstance(pairs, PaddedPairs) else _ragged_lengths(*pairs)
 
 
 def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
 from ngram_metrics.counting.subsequence.pairs import (
     document_rows,
     padded_ranks,
@@ -46,32 +47,23 @@ from ngram_metrics.counting.subsequence.table import (
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
 
 
-def union_subsequence_hits(
-    hypotheses: DocumentGroups | PaddedTokens,
-    references: DocumentGroups | PaddedTokens,
-    separator_id: int | None = None,
-) -> Tensor:
+def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_id: int | None = None) -> Tensor:
     """Count the hits of each hypothesis summary in the reference summary of the same index.
 
     Args:
-        hypotheses: ``pairs`` summaries: ragged, their sentences and how many each summary has, also none; padded, in
-            rows ``(pairs, width)``.
-        references: as many, in the same layout, with ids of the same meaning.
+        summaries: as many hypotheses as references: ragged, their sentences and how many each summary has, also none;
+            padded, in rows ``(pairs, width)``.
         separator_id: padded only: the id between two sentences, which is no token; without one a row is one sentence.
 
     Returns:
         ``(pairs,)`` int64. Padded summaries take no step that depends on data, with a separator or without.
     """
-    if isinstance(hypotheses, PaddedTokens):
-        assert isinstance(references, PaddedTokens)
-        if separator_id is not None:
-            return _padded_hits(hypotheses, references, separator_id)
-        # Of one sentence with one, the union is the subsequence itself, and no token is in it too often.
-        return subsequence_lengths(hypotheses, references)
-    assert isinstance(references, DocumentGroups)
-    if all(int(side.counts.max()) <= 1 for side in (hypotheses, references) if len(side.counts)):
-        return subsequence_lengths(_joined(hypotheses), _joined(references))
-    return _ragged_hits(hypotheses, references)
+    # Of one sentence with one, the union is the subsequence itself, and no token is in it too often.
+    if isinstance(summaries, PaddedPairs):
+        return subsequence_lengths(summaries) if separator_id is None else _padded_hits(*summaries, separator_id)
+    if all(int(side.counts.max()) <= 1 for side in summaries if len(side.counts)):
+        return subsequence_lengths(RaggedPairs(*map(_joined, summaries)))
+    return _ragged_hits(*summaries)
 
 
 def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_id: int) -> Tensor:

@@ -1,0 +1,97 @@
+"""Drop-ins for fastchrf: chrF of rows of texts, pair by pair or against the average of the references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.scores.all_pairs import pair_scores
+from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.groups import read_rows
+
+
+def pairwise_chrf(
+    hypotheses: Any,
+    references: Any,
+    char_order: int = 6,
+    beta: float = 2.0,
+    remove_whitespace: bool = True,
+    eps_smoothing: bool = False,
+    device: torch.device | str | None = None,
+) -> Tensor | list[Tensor]:
+    """Return chrF of each hypothesis with each reference of its row: fastchrf's ``pairwise_chrf``.
+
+    Args:
+        hypotheses: at least one row of texts, each of any number of them; see :mod:`ngram_metrics.text.groups`.
+        references: as many rows; the same object, or the same texts, are counted once.
+        char_order: the longest order, at least 1.
+        beta: how much recall weighs against precision, at least 0.
+        remove_whitespace: whether whitespace is left out.
+        eps_smoothing: see :mod:`ngram_metrics.scores.chrf`.
+        device: where text is counted, by default the CPU.
+
+    Returns:
+        ``(rows, hypotheses, references)`` float64 in 0..100 (float32 where the device has no float64); of rows of
+        different sizes a list with ``(hypotheses, references)`` for each, where fastchrf gives lists of lists.
+
+    Raises:
+        TypeError: a str where a row is due, or a document that is none.
+        ValueError: no rows, different numbers of rows, or a setting out of its range.
+
+    Example:
+        >>> from ngram_metrics.functional import pairwise_chrf
+        >>> references = ["The cat sat on the mat.", "The fat cat sat on the mat.", "A cat sat on a mat."]
+        >>> pairwise_chrf([["The cat sat on the mat.", "The cat sat on the hat."]], [references])
+        tensor([[[100.0000,  74.6319,  55.7707],
+                 [ 79.6537,  57.1529,  50.7218]]], dtype=torch.float64)
+    """
+    measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
+    reader = CharacterReader(whitespace=not remove_whitespace)
+    scores = pair_scores(measure, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
+    return scores.mul_(100) if isinstance(scores, Tensor) else [one.mul_(100) for one in scores]
+
+
+def aggregate_chrf(
+    hypotheses: Any,
+    references: Any,
+    char_order: int = 6,
+    beta: float = 2.0,
+    remove_whitespace: bool = True,
+    eps_smoothing: bool = False,
+    device: torch.device | str | None = None,
+) -> Tensor | list[Tensor]:
+    """Return chrF of each hypothesis with the average counts of its row's references: fastchrf's ``aggregate_chrf``.
+
+    Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk Decoding with Reference Aggregation". It is neither the
+    mean over the references nor chrF of several references.
+
+    Args:
+        hypotheses: as for :func:`pairwise_chrf`, as all that follow.
+        references: see there; a row without references scores 0.
+        char_order: see there.
+        beta: see there.
+        remove_whitespace: see there.
+        eps_smoothing: see there.
+        device: see there.
+
+    Returns:
+        ``(rows, hypotheses)`` float64 in 0..100; of rows of different sizes a list with ``(hypotheses,)`` for each.
+
+    Raises:
+        TypeError, ValueError: as :func:`pairwise_chrf`.
+
+    Example:
+        >>> from ngram_metrics.functional import aggregate_chrf
+        >>> references = ["The cat sat on the mat.", "The fat cat sat on the mat.", "A cat sat on a mat."]
+        >>> aggregate_chrf([["The cat sat on the mat.", "The cat sat on the hat."]], [references])
+        tensor([[78.5639, 63.3719]], dtype=torch.float64)
+    """
+    measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
+    reader = CharacterReader(whitespace=not remove_whitespace)
+    ((own, others),) = read_rows(reader, hypotheses, references, torch.device(device or "cpu"))
+    scores = 100 * aggregate_scores(measure, own, others)
+    rows = scores.split(own.counts.tolist())
+    return torch.stack(rows) if len(set(map(len, rows))) == 1 else list(rows)

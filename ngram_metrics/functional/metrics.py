@@ -1,0 +1,209 @@
+"""The four metrics in one call: read, count, score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.scores.bleu import BleuMeasure
+from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.measure import Average, Measure, averaged_score, check_average, with_samples
+from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.reader import Reader
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.word_reader import WordReader
+
+
+def bleu_score(
+    preds: Any,
+    target: Any,
+    ngram: int = 4,
+    smooth: str = "no_smooth",
+    smooth_value: float | None = None,
+    average: str = "macro",
+    weights: Sequence[float] | None = None,
+    effective_order: bool = False,
+    tokenizer: Any = None,
+    lowercase: bool = False,
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return BLEU, by default the mean of the sentences' unsmoothed scores.
+
+    Args:
+        preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
+        target: for each sentence its reference or a list of them, of the same kind; padded ``(sentences, width)`` or
+            ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
+        ngram: the longest order.
+        smooth: see :mod:`ngram_metrics.scores.bleu` for what equals what elsewhere.
+        smooth_value: for ``floor`` and ``add-k``.
+        average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
+        weights: one for each order.
+        effective_order: whether orders without any n-gram are left out.
+        tokenizer: for text, see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+        lowercase: for text.
+        pad_id: for ids, the id or ids that are no tokens.
+        device: where text and lists are counted, by default the CPU; tensors are counted where they lie.
+
+    Returns:
+        A float64 score in 0..1 (float32 where the device has no float64), or ``(sentences,)`` of them for ``"none"``.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
+
+    Example:
+        >>> from ngram_metrics.functional import bleu_score
+        >>> references = ["the cat is on the mat", "there is a cat on the mat"]
+        >>> bleu_score("the the the the the the the", references, smooth="smooth1")
+        tensor(0.0393, dtype=torch.float64)
+    """
+    check_average(average)
+    measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
+    return _score(WordReader(tokenizer, lowercase, pad_id), measure, preds, target, average, device)
+
+
+def rouge_score(
+    preds: Any,
+    target: Any,
+    accumulate: str = "best",
+    use_stemmer: bool = False,
+    normalizer: Callable[[str], str] | None = None,
+    tokenizer: Any = None,
+    rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    average: str = "macro",
+    sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+    sentence_separator_id: int | None = None,
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> dict[str, Tensor]:
+    """Return ROUGE, with the parameters of ``torchmetrics.functional.text.rouge_score``, and ours after them.
+
+    Args:
+        preds: hypotheses, as for :func:`bleu_score`.
+        target: references.
+        accumulate: see :class:`ngram_metrics.ROUGEScore`, as for all that follow.
+        use_stemmer: see there.
+        normalizer: see there.
+        tokenizer: see there.
+        rouge_keys: see there.
+        average: see there.
+        sentence_splitter: see there.
+        sentence_separator_id: see there.
+        pad_id: see there.
+        device: where text and lists are counted, by default the CPU.
+
+    Returns:
+        ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` in 0..1, or
+        ``(sentences,)`` for ``"none"``.
+
+    Raises:
+        ValueError, TypeError, ModuleNotFoundError: as :class:`ngram_metrics.ROUGEScore`.
+
+    Example:
+        >>> from ngram_metrics.functional import rouge_score
+        >>> scores = rouge_score("My name is John", "Is your name John", rouge_keys="rouge1")
+        >>> scores["rouge1_fmeasure"]
+        tensor(0.7500, dtype=torch.float64)
+    """
+    check_average(average)
+    keys = checked_keys(rouge_keys)
+    measure = rouge_measure(keys, accumulate, average)
+    reader = RougeReader(
+        use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
+    )
+    return by_key(_score(reader, measure, preds, target, average, device), keys)
+
+
+def chrf_score(
+    preds: Any,
+    target: Any,
+    char_order: int = 6,
+    word_order: int = 0,
+    beta: float = 2.0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+    average: str = "micro",
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return chrF, or with ``word_order=2`` chrF++, by default of the corpus as sacrebleu.
+
+    Args:
+        preds: hypotheses, as for :func:`bleu_score`; of ids, the ids are the characters.
+        target: references.
+        char_order: see :class:`ngram_metrics.ChrF`, as for all that follow.
+        word_order: see there.
+        beta: see there.
+        lowercase: see there.
+        whitespace: see there.
+        eps_smoothing: see there.
+        average: see there.
+        pad_id: see there.
+        device: where text and lists are counted, by default the CPU.
+
+    Returns:
+        ``()`` in 0..1, or ``(sentences,)`` for ``"none"``.
+
+    Raises:
+        ValueError, TypeError: as :class:`ngram_metrics.ChrF`.
+
+    Example:
+        >>> from ngram_metrics.functional import chrf_score
+        >>> chrf_score(["abc"], ["abcdefgh"])
+        tensor(0.3225, dtype=torch.float64)
+    """
+    check_average(average)
+    measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
+    reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
+    return _score(reader, measure, preds, target, average, device)
+
+
+def ngram_overlap(
+    preds: Any,
+    target: Any,
+    ngram: int = 1,
+    average: str = "macro",
+    tokenizer: Any = None,
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return the clipped n-gram overlap, 2c / (h + r), of one order.
+
+    Args:
+        preds: hypotheses, as for :func:`bleu_score`, or padded ids ``(sentences, samples, width)``.
+        target: references.
+        ngram: see :class:`ngram_metrics.NgramOverlap`, as for all that follow.
+        average: see there.
+        tokenizer: see there.
+        pad_id: see there.
+        device: where text and lists are counted, by default the CPU.
+
+    Returns:
+        ``()`` in 0..1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.
+
+    Raises:
+        ValueError, TypeError: as :class:`ngram_metrics.NgramOverlap`.
+
+    Example:
+        >>> from ngram_metrics.functional import ngram_overlap
+        >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
+        tensor(0.6667, dtype=torch.float64)
+    """
+    check_average(average)
+    reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
+    return _score(reader, OverlapMeasure(ngram), preds, target, average, device)
+
+
+def _score(
+    reader: Reader, measure: Measure, preds: Any, target: Any, average: str, device: torch.device | str | None
+) -> Tensor:
+    """Read, count and score a batch: what every metric's function does."""
+    batch = reader.read(preds, target, torch.device(device or "cpu"))
+    scores = averaged_score(measure, measure.statistics(batch), cast(Average, average))
+    return with_samples(scores, batch.samples) if average == "none" else scores

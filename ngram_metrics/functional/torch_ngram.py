@@ -1,0 +1,67 @@
+"""Drop-ins for torch_ngram: the overlap of padded ids, on clipped multisets."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from ngram_metrics.functional.metrics import ngram_overlap
+
+
+def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) -> Tensor:
+    """Return the overlap of each sample with its reference: torch_ngram's ``get_score``, with exact clipped counts.
+
+    Args:
+        ref_tensor: ``(batch, width)``, padded ids.
+        sys_tensor: ``(batch, samples, width)``, padded ids.
+        pad_id: the id that is no token.
+        n_gram: the order, at least 1.
+
+    Returns:
+        ``(batch, samples)`` in 0..1, float64 where the device has it. See :mod:`ngram_metrics.scores.overlap` for where
+        torch_ngram gives another number.
+
+    Raises:
+        ValueError, TypeError: tensors of other shapes or dtypes.
+
+    Example:
+        >>> import torch
+        >>> from ngram_metrics.functional import get_score
+        >>> get_score(torch.tensor([[1, 2, 3, 4]]), torch.tensor([[[1, 2, 3, 0], [2, 4, 6, 8]]]), pad_id=0, n_gram=2)
+        tensor([[0.8000, 0.0000]], dtype=torch.float64)
+    """
+    for name, given in (("ref_tensor", ref_tensor), ("sys_tensor", sys_tensor)):
+        if not isinstance(given, Tensor):
+            raise TypeError(f"{name} is a {type(given).__name__}: expected a tensor of ids")
+    if sys_tensor.dim() != 3 or ref_tensor.dim() != 2:
+        raise ValueError(
+            f"ref_tensor has shape {tuple(ref_tensor.shape)} and sys_tensor {tuple(sys_tensor.shape)}: "
+            "expected (batch, width) and (batch, samples, width)"
+        )
+    return ngram_overlap(sys_tensor, ref_tensor, n_gram, average="none", pad_id=pad_id)
+
+
+def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
+    """Pad id tensors to the longest and stack them: torch_ngram's ``pad2max``.
+
+    Args:
+        input_tensors: at least one; int64, alike in all dimensions but the last.
+        pad_id: what the gaps are filled with.
+
+    Returns:
+        ``(tensors, ..., longest)`` int64.
+
+    Raises:
+        ValueError: no tensor.
+        TypeError: a tensor that is not int64.
+    """
+    if not input_tensors:
+        raise ValueError("input_tensors is empty: expected at least one tensor")
+    for index, tensor in enumerate(input_tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"tensor {index} is a {type(tensor).__name__}: expected int64 token ids")
+        if tensor.dtype != torch.int64 or tensor.dim() == 0:
+            raise TypeError(f"tensor {index} is {tensor.dtype} of {tensor.dim()} dimension: expected int64 token ids")
+    longest = max(tensor.shape[-1] for tensor in input_tensors)
+    return torch.stack([pad(tensor, (0, longest - tensor.shape[-1]), value=pad_id) for tensor in input_tensors])

@@ -1,0 +1,75 @@
+"""How BLEU and n-gram overlap read ``preds`` and ``target``: as words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.batch import Batch
+from ngram_metrics.text.door import Sentences, plain
+from ngram_metrics.text.numbering import number_tokens
+from ngram_metrics.text.reader import Reader, batch_of, pad_signature
+from ngram_metrics.text.tokenizers import batch_tokenizer, shortened, tokenizer_signature
+
+
+@dataclass(frozen=True)
+class WordReader(Reader):
+    """The settings of reading words.
+
+    Attributes:
+        tokenizer: see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+        lowercase: whether text is lowercased, before it is tokenized.
+        pad_id: see :class:`~ngram_metrics.text.reader.Reader`.
+        samples: whether hypotheses may be padded ids ``(sentences, samples, width)``.
+    """
+
+    tokenizer: Any = None
+    lowercase: bool = False
+    pad_id: int | Sequence[int] | None = None
+    samples: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the options while no data has been seen yet."""
+        batch_tokenizer(self.tokenizer)
+        super().__post_init__()
+
+    def read(self, preds: Any, target: Any, device: torch.device) -> Batch:
+        """Turn a batch into token ids, several samples of a sentence into hypotheses one after another."""
+        if not self.samples or not isinstance(preds, (Tensor, np.ndarray)) or preds.ndim != 3:
+            return super().read(preds, target, device)
+        sentences, samples, _ = preds.shape
+        repeated = _references_of(preds, target).repeat_interleave(samples, 0, output_size=samples * sentences)
+        hypotheses = plain(preds, "preds").flatten(0, 1)  # (sentences * samples, width)
+        return super().read(hypotheses, repeated, device)._replace(samples=samples)
+
+    def signature(self) -> dict[str, str]:
+        """Return the settings that affect the score, in words."""
+        case = "lc" if self.lowercase else "mixed"
+        return {"case": case, **tokenizer_signature(self.tokenizer), **pad_signature(self.pad_id)}
+
+    def _text_options(self) -> dict[str, Any]:
+        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
+
+    def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
+        tokens = batch_tokenizer(self.tokenizer)(texts, sentences.place)
+        return batch_of(sentences, number_tokens(tokens, device, sentences.place))
+
+
+def _references_of(preds: Tensor | np.ndarray[Any, Any], target: Any) -> Tensor:
+    """Return the references beside samples, padded as they are."""
+    expected = f"expected references ({len(preds)}, width) or ({len(preds)}, references, width)"
+    try:
+        references = target if isinstance(target, Tensor) else plain(np.asarray(target), "target")
+    except ValueError as error:
+        raise ValueError(f"target is ragged beside padded samples: {expected}") from error
+    if not isinstance(references, Tensor):
+        raise TypeError(f"target is {shortened(target)} beside padded samples: {expected}")
+    if references.dim() not in (2, 3) or len(references) != len(preds):
+        raise ValueError(f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: {expected}")
+    return references

@@ -1,0 +1,68 @@
+"""What a metric has counted since its last reset: one kind of input and, for average none, one number of samples.
+
+The scores of text and of ids, added up, would be the score of neither; and rows of scores join only where each sentence
+has as many of them. So the accumulator keeps two small integers among its states, and every batch, merge, load and rank
+must agree with them. An integer of 0 says 'nothing yet', and agrees with all.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from torch import Tensor
+
+from ngram_metrics.counting.batch import Kind
+
+#: The codes of kinds are their places here, counted from 1.
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: The code of one hypothesis a sentence; several samples of it have their number and one more than this.
+_NO_SAMPLES = 1
+
+
+def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
+    """Return the codes of what a batch is of.
+
+    Args:
+        kind: None for a batch of no sentence.
+        samples: hypotheses a sentence, where the batch has a dimension of them; None for one hypothesis a sentence.
+    """
+    if kind is None:
+        return 0, 0
+    return KINDS.index(kind) + 1, _NO_SAMPLES if samples is None else samples + _NO_SAMPLES + 1
+
+
+def agreed(gathered: Tensor) -> Tensor:
+    """Join the codes of batches, metrics or ranks, ``(any, 2)`` int64, to ``(2,)``.
+
+    Raises:
+        ValueError: they differ, with what is expected.
+    """
+    kinds, samples = (sorted(set(codes) - {0}) for codes in gathered.T.tolist())
+    if len(kinds) > 1:
+        raise ValueError(
+            f"one metric was given {' and '.join(KINDS[code - 1] for code in kinds)}: expected one kind from reset to "
+            "compute, on all processes"
+        )
+    if len(samples) > 1:
+        raise ValueError(
+            f"batches of {' and of '.join(map(_in_words, samples))} hypotheses a sentence: average 'none' expects all "
+            "batches alike"
+        )
+    return gathered.amax(0)
+
+
+def kind_name(counts: Tensor) -> str:
+    """Return the kind for a signature; ``?`` before any data."""
+    code = int(counts[0])
+    return KINDS[code - 1] if code else "?"
+
+
+def sample_number(counts: Tensor) -> int | None:
+    """Return how many samples a sentence has; None for one hypothesis without a dimension of samples."""
+    code = int(counts[1])
+    return code - _NO_SAMPLES - 1 if code > _NO_SAMPLES else None
+
+
+def _in_words(code: int) -> str:
+    samples = code - _NO_SAMPLES - 1
+    return "1" if samples < 0 else "1 (in three dimensions)" if samples == 1 else str(samples)

@@ -1,0 +1,103 @@
+"""How the states of ranks and of metrics are joined: checked first, so that an error leaves all as it was."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, cast
+
+import torch
+import torchmetrics
+from torch import Tensor
+from torchmetrics.utilities.distributed import gather_all_tensors
+
+from ngram_metrics.torchmetrics.counted import agreed
+from ngram_metrics.torchmetrics.saving import Saving, as_list, moved
+
+
+class Joining(Saving):
+    """Gathers the states of all ranks, and merges metrics."""
+
+    @contextmanager
+    def synced(self) -> Iterator[None]:
+        """Hold the states of all processes, where ``compute`` would see them so, and give this one's back."""
+        should_sync = self.sync_on_compute and not self._is_synced
+        self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=should_sync)
+        try:
+            yield
+        finally:
+            if should_sync and self._is_synced:
+                self.unsync()
+
+    def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
+        """Add another metric's states to this one's; its sentences come after this one's.
+
+        Args:
+            incoming_state: a metric of the same class and settings, or its ``metric_state``, on any device.
+
+        Raises:
+            ValueError: another class, other settings, another kind of input, or states that are missing.
+        """
+        own = as_list(self.rows) if self._keeps_rows else []
+        incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
+        if isinstance(incoming, dict) and "settings" in incoming:
+            self._check_settings(incoming["settings"])
+            if set(self._defaults) <= set(incoming):  # else torchmetrics goes on to where the missing ones are named
+                problem = self._why_not_loadable(
+                    {name: incoming[name] for name in self._defaults if name != "callables"}
+                )
+                if problem is not None:
+                    raise ValueError(problem)
+        with self._undone_on_error():
+            super().merge_state(incoming_state)
+            if self._keeps_rows:
+                self.rows = own + moved(as_list(cast(Any, incoming)["rows"]), self._place("rows"))
+        merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
+        self._update_count += merged
+        self._computed = None  # torchmetrics keeps what was computed before the merge
+
+    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
+        """Add another metric's states, which come before this one's.
+
+        torchmetrics adds tensors of two devices, which raises, and lists of rows in place.
+        """
+        missing = [name for name in self._defaults if name not in incoming_state]
+        if missing:
+            raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
+        for name in self._defaults:
+            if name not in self._DESCRIPTIVE:
+                own, incoming = getattr(self, name), moved(incoming_state[name], self._place(name))
+                setattr(self, name, _joined(name, incoming, own))
+
+    def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
+        """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
+        # The settings by themselves first: ranks of different averages have different states, and would wait for each
+        # other in the middle of gathering them.
+        all_equal(torch.stack(dist_sync_fn(self.settings, group=process_group or self.process_group)))
+        if self._keeps_rows:
+            self.rows = [self._all_rows()]
+        here = self.counted
+        self.counted = here.to(self.row.device)  # where the other states are gathered
+        try:
+            super()._sync_dist(dist_sync_fn, process_group)
+        except BaseException:
+            self.counted = here
+            raise
+        self.counted = self.counted.cpu()
+
+
+def all_equal(gathered: Tensor) -> Tensor:
+    """Reduce the digests of all ranks ``(ranks, 32)``, which must be the same."""
+    if not bool((gathered == gathered[0]).all()):
+        raise ValueError("the ranks hold metrics of different settings: expected the same class, options and average")
+    return gathered[0]
+
+
+def _joined(name: str, incoming: Any, own: Any) -> Any:
+    if name == "rows":
+        return as_list(incoming) + as_list(own)
+    if name == "counted":
+        return agreed(torch.stack((incoming, own)))
+    join = torch.maximum if name == "reference_range" else operator.add
+    return join(incoming, own)

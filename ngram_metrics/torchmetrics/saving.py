@@ -1,0 +1,183 @@
+"""How states are moved, copied, saved and loaded; and given back where an error ends an update in its middle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import torch
+import torchmetrics
+from torch import Tensor
+
+from ngram_metrics.scores.measure import Average, Measure, score_dtype
+from ngram_metrics.text.reader import Reader
+from ngram_metrics.torchmetrics.settings import callables_number
+
+
+class Saving(torchmetrics.Metric):
+    """The states of an :class:`~ngram_metrics.torchmetrics.accumulator.Accumulator`, which lists them."""
+
+    #: States that describe the metric and not the data.
+    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
+
+    reader: Reader
+    measure: Measure
+    average: Average
+    confidence: float | None
+    _keeps_rows: bool
+
+    if TYPE_CHECKING:  # torch.jit.script cannot read these
+        settings: Tensor
+        callables: Tensor
+        counted: Tensor
+        sentences: Tensor
+        reference_range: Tensor
+        row: Tensor
+        score_sum: Tensor
+        rows: list[Tensor] | Tensor
+
+    def persistent(self, mode: bool = False) -> None:
+        """Choose whether the states go into ``state_dict``; ``callables`` is of this process and never does."""
+        super().persistent(mode)
+        self._persistent["callables"] = False
+
+    def set_dtype(self, dst_type: str | torch.dtype) -> Saving:
+        """Do nothing: counts and sums keep their dtype."""
+        return self
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        if self._keeps_rows:
+            # A new list: torchmetrics would empty the old one, which a Running wrapper holds, or find a synced tensor.
+            self.rows = []
+        super().reset()
+
+    def saved_states(self) -> dict[str, Tensor]:
+        """Return the states that :meth:`load_states` takes, the rows as one tensor."""
+        names = [name for name in self._defaults if name != "callables"]
+        return {name: self._all_rows() if name == "rows" else getattr(self, name) for name in names}
+
+    def load_states(self, saved: dict[str, Any]) -> None:
+        """Set all states.
+
+        Raises:
+            ValueError: states of other settings, dtypes or shapes, or not all of them; nothing is then set.
+        """
+        problem = self._why_not_loadable(saved)
+        if problem is not None:
+            raise ValueError(problem)
+        for name, value in saved.items():
+            # A sync joins the rows to one tensor; here they are a list, to be added to.
+            setattr(self, name, moved(as_list(value) if name == "rows" else value, self._place(name)))
+        self._update_count = max(1, self._update_count)
+        self._computed = None
+
+    def _all_rows(self) -> Tensor:
+        """Return the rows of all hypotheses as one tensor, also where there is none or where a sync has joined them."""
+        if isinstance(self.rows, Tensor):
+            return self.rows
+        return torch.cat(self.rows) if self.rows else self.row.new_zeros(0, len(self.row))
+
+    def _place(self, name: str) -> torch.device:
+        """Return where a state lies."""
+        if name != "rows":
+            return cast(torch.device, getattr(self, name).device)
+        return torch.device("cpu") if self.compute_on_cpu else self.row.device
+
+    def _check_settings(self, settings: Any) -> None:
+        if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
+            raise ValueError(
+                f"these states were counted by a metric of other settings than this {type(self).__name__} has: "
+                "expected the same class, options and average"
+            )
+
+    def _why_not_loadable(self, saved: dict[str, Any]) -> str | None:
+        expected = [name for name in self._defaults if name != "callables"]
+        if set(saved) != set(expected):
+            return f"the saved states are {sorted(saved)}: expected {sorted(expected)}"
+        try:
+            self._check_settings(saved["settings"])
+        except ValueError as error:
+            return str(error)
+        for name, value in saved.items():
+            default = self.row.unsqueeze(0) if name == "rows" else cast(Tensor, self._defaults[name])
+            for tensor in value if name == "rows" and isinstance(value, list) else [value]:
+                if not isinstance(tensor, Tensor):
+                    return f"the saved state {name} is a {type(tensor).__name__}: expected a tensor"
+                free = 1 if name == "rows" else 0  # there may be any number of rows
+                if tensor.dtype != default.dtype or tensor.shape[free:] != default.shape[free:]:
+                    return (
+                        f"the saved state {name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
+                        f"expected {default.dtype} of shape {tuple(default.shape)}"
+                    )
+        return None
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load states that were saved after ``persistent(True)``: torchmetrics would set whatever it finds."""
+        saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
+        if saved:
+            try:
+                self.load_states(saved)
+            except ValueError as error:
+                error_msgs.append(str(error))
+                return
+            for name in saved:
+                state_dict[prefix + name] = getattr(self, name)
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> torch.nn.Module:
+        """Let ``.to(device)`` through and drop casts: torchmetrics lets ``.to(torch.bfloat16)`` change its states."""
+
+        def move(tensor: Tensor) -> Tensor:
+            device = fn(torch.empty(0, device=tensor.device)).device
+            if tensor.dtype == torch.float64 and score_dtype(device) != torch.float64:
+                return tensor.to("cpu")
+            return tensor.to(device)
+
+        self._computed = None  # of the old device's precision
+        # What was counted is asked for at every update, and would be waited for on a device.
+        return super()._apply(move, (*exclude_state, "counted"))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a copy or a pickled metric; its callables may be others in this process."""
+        super().__setstate__(state)
+        number = callables_number(self.reader, self.measure)
+        self._defaults["callables"] = number.to(self.callables.device)
+        self.callables = number.to(self.callables.device)
+
+    @contextmanager
+    def _undone_on_error(self, *switches: str) -> Iterator[None]:
+        """Give all states, and the attributes named, their values back where an error ends what is done inside."""
+        before = {name: getattr(self, name) for name in (*self._defaults, *switches)}
+        # Lists are added to in place. They are cut and not copied: that would take longer with every batch.
+        lengths = {name: len(state) for name, state in before.items() if isinstance(state, list)}
+        try:
+            yield
+        except BaseException:
+            for name, value in before.items():
+                setattr(self, name, value)
+            for name, length in lengths.items():
+                del before[name][length:]
+            raise
+
+
+def moved(state: Any, device: torch.device) -> Any:
+    """Return a state, a tensor or a list of them, on a device."""
+    return state.to(device) if isinstance(state, Tensor) else [rows.to(device) for rows in state]
+
+
+def as_list(rows: list[Tensor] | Tensor) -> list[Tensor]:
+    """Return rows as a list that nobody else changes, also where a sync has joined them."""
+    return [rows] if isinstance(rows, Tensor) else list(rows)
