@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.matches import pair_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens, owners
 from ngram_metrics.scores.measure import PairCounts
 
 #: The reference range of no sentence, see :func:`joined_range`.
@@ -57,11 +57,11 @@ def pair_up(hypotheses: RaggedTokens | PaddedTokens, references: DocumentGroups 
     assert isinstance(references, DocumentGroups)
     if references.single:
         return Pairs(hypotheses, references.tokens, None, None, hypotheses.documents)
-    sentence = torch.repeat_interleave(references.counts).to(hypotheses.ids.device)
+    sentence = owners(references.counts)
     return Pairs(
-        hypotheses.take(torch.repeat_interleave(references.counts)),
+        hypotheses.take(sentence),
         references.tokens,
-        sentence,
+        sentence.to(hypotheses.ids.device),
         None,
         hypotheses.documents,
     )

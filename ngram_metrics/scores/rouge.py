@@ -39,7 +39,7 @@ from torch import Tensor
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype
 from ngram_metrics.scores.references import (
     Pairs,
@@ -294,5 +294,4 @@ def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
 
 def _tokens_of(sentences: DocumentGroups) -> Tensor:
     """Return how many tokens the sentences of each summary have together, ``(summaries,)``."""
-    summary = torch.repeat_interleave(sentences.counts)
-    return torch.zeros_like(sentences.counts).index_add(0, summary, sentences.tokens.lengths)
+    return torch.zeros_like(sentences.counts).index_add(0, owners(sentences.counts), sentences.tokens.lengths)

@@ -18,6 +18,7 @@ from ngram_metrics.counting.token_batch import (
     PaddedTokens,
     RaggedTokens,
     drop_ids,
+    owners,
     ragged_from_ids,
 )
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
@@ -202,9 +203,8 @@ def _from_tensors(sentences: list[Tensor], dropped: tuple[int, ...]) -> RaggedTo
     lengths = host_counts(list(map(len, sentences)))
     if dropped:
         kept = torch.stack([ids != one for one in dropped]).all(0)
-        document = torch.repeat_interleave(lengths)
-        lengths = torch.zeros_like(lengths).index_add(0, document, kept.cpu().long())
-        ids = ids[kept]
+        lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), kept.cpu().long())
+        ids = ids.masked_select(kept)
     return ragged_from_ids(ids, lengths)
 
 

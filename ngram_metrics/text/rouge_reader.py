@@ -29,6 +29,7 @@ from ngram_metrics.counting.token_batch import (
     PaddedTokens,
     RaggedTokens,
     drop_ids,
+    owners,
 )
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.reader import (
@@ -275,7 +276,7 @@ def _parts(document: Any, separator: int, dropped: tuple[int, ...]) -> Documents
 
 def _joined(sentences: RaggedTokens, counts: list[int]) -> RaggedTokens:
     """Return documents made of so many sentences each; the tokens are the same."""
-    document = torch.repeat_interleave(host_counts(counts))
+    document = owners(host_counts(counts))
     lengths = torch.zeros(len(counts), dtype=torch.int64, device="cpu").index_add(0, document, sentences.lengths)
     return RaggedTokens(sentences.ids, lengths, sentences.id_bound)
 
