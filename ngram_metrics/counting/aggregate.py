@@ -15,7 +15,7 @@ from torch import Tensor
 from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.token_batch import DocumentGroups, owners
 
 #: Pairs in a pool of several groups; none is computed, but much padding would cost.
 POOL_PAIRS = 1 << 24
@@ -63,11 +63,13 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
         present = torch.arange(pool.hypothesis_lengths.shape[1], device=counts.device) < counts.unsqueeze(-1)
         matches.append(torch.stack(orders, -1)[present.to(device)])
     reference_totals = own_totals.new_zeros(len(references.counts), max_order).index_add_(
-        0, torch.repeat_interleave(references.counts), ngram_totals(references.tokens.lengths, max_order)
+        0, owners(references.counts), ngram_totals(references.tokens.lengths, max_order)
     )
-    group = torch.repeat_interleave(hypotheses.counts)
-    hypothesis_totals = own_totals * references.counts[group].unsqueeze(-1)
-    return AggregateMatches(torch.cat(matches), hypothesis_totals.to(device), reference_totals[group].to(device))
+    group = owners(hypotheses.counts)
+    hypothesis_totals = own_totals * references.counts.index_select(0, group).unsqueeze(-1)
+    return AggregateMatches(
+        torch.cat(matches), hypothesis_totals.to(device), reference_totals.index_select(0, group).to(device)
+    )
 
 
 def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor) -> Tensor:

@@ -25,6 +25,8 @@ from ngram_metrics.counting.token_batch import (
     PaddedTokens,
     RaggedTokens,
     flat_positions,
+    owners,
+    repeated,
 )
 
 #: Two counts travel in one int64, the second above the first.
@@ -124,8 +126,7 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> It
 def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[_Chunk]:
     device = hypotheses.ids.device
     counts, reference_lengths = references.counts, references.tokens.lengths
-    sentence = torch.repeat_interleave(counts)
-    sizes = hypotheses.lengths.index_add(0, sentence, reference_lengths)
+    sizes = hypotheses.lengths.index_add(0, owners(counts), reference_lengths)
     reference_ends = counts.cumsum(0)
     id_bound = max(hypotheses.id_bound, references.tokens.id_bound)
     for start, stop in ragged_chunks(sizes, device):
@@ -133,16 +134,14 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
         first_reference = int(reference_ends[start] - counts[start])
         reference = references.tokens.slice(first_reference, int(reference_ends[stop - 1]))
         lengths = torch.cat((hypothesis.lengths, reference.lengths))
-        owner = torch.cat(
-            (torch.arange(stop - start, device=counts.device), torch.repeat_interleave(counts[start:stop]))
-        )
-        remaining = torch.repeat_interleave(lengths, lengths) - flat_positions(lengths)
-        group = torch.repeat_interleave(owner, lengths)
+        owner = torch.cat((torch.arange(stop - start, device="cpu"), owners(counts[start:stop])))
+        remaining = repeated(lengths, lengths) - flat_positions(lengths)
+        group = repeated(owner, lengths)
         document = None
         count = int(counts[start:stop].max())
         if count > 1:
             number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts[start:stop]) + 1))
-            document = torch.repeat_interleave(number, lengths).to(device)
+            document = repeated(number, lengths).to(device)
         digits = Digits(
             torch.cat((hypothesis.ids, reference.ids)) + 1,
             remaining.to(device),

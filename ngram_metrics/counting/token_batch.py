@@ -41,10 +41,10 @@ class RaggedTokens(NamedTuple):
 
     def take(self, documents: Tensor) -> RaggedTokens:
         """Return the documents of these numbers, ``(any,)`` int64 on the CPU, in their order and as often as asked."""
-        lengths = self.lengths[documents]
-        starts = (self.lengths.cumsum(0) - self.lengths)[documents]
-        position = flat_positions(lengths) + torch.repeat_interleave(starts, lengths)
-        return RaggedTokens(self.ids[position.to(self.ids.device)], lengths, self.id_bound)
+        lengths = self.lengths.index_select(0, documents)
+        starts = (self.lengths.cumsum(0) - self.lengths).index_select(0, documents)
+        position = flat_positions(lengths) + repeated(starts, lengths)
+        return RaggedTokens(self.ids.index_select(0, position.to(self.ids.device)), lengths, self.id_bound)
 
 
 class PaddedTokens(NamedTuple):
@@ -78,10 +78,10 @@ class DocumentGroups(NamedTuple):
 
     def repeat(self, times: Tensor) -> DocumentGroups:
         """Return each group ``times`` in a row; ``times`` is ``(groups,)`` int64 on the CPU."""
-        group = torch.repeat_interleave(times)
-        counts = self.counts[group]
-        starts = (self.counts.cumsum(0) - self.counts)[group]
-        documents = flat_positions(counts) + torch.repeat_interleave(starts, counts)
+        group = owners(times)
+        counts = self.counts.index_select(0, group)
+        starts = (self.counts.cumsum(0) - self.counts).index_select(0, group)
+        documents = flat_positions(counts) + repeated(starts, counts)
         return DocumentGroups(self.tokens.take(documents), counts)
 
     def slice(self, start: int, stop: int) -> DocumentGroups:
@@ -95,8 +95,8 @@ class DocumentGroups(NamedTuple):
         groups = len(self.counts)
         width = int(self.counts.max()) if groups else 0
         lengths = self.counts.new_zeros(groups * width)
-        lengths[torch.repeat_interleave(self.counts) * width + flat_positions(self.counts)] = self.tokens.lengths
-        return lengths.view(groups, width)
+        place = owners(self.counts) * width + flat_positions(self.counts)
+        return lengths.index_copy_(0, place, self.tokens.lengths).view(groups, width)
 
 
 class PaddedReferences(NamedTuple):
@@ -145,4 +145,18 @@ def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
 def flat_positions(lengths: Tensor) -> Tensor:
     """Return each token's position inside its own document: lengths ``[2, 3]`` give ``[0, 1, 0, 1, 2]``."""
     starts = lengths.cumsum(0) - lengths
-    return torch.arange(int(lengths.sum()), device=lengths.device) - torch.repeat_interleave(starts, lengths)
+    return torch.arange(int(lengths.sum()), device="cpu") - repeated(starts, lengths)
+
+
+def owners(counts: Tensor) -> Tensor:
+    """Return which group each document belongs to: counts ``[2, 3]`` give ``[0, 0, 1, 1, 1]``; all on the CPU."""
+    return repeated(torch.arange(len(counts), device="cpu"), counts)
+
+
+def repeated(values: Tensor, times: Tensor) -> Tensor:
+    """Return each of ``values`` ``(any,)`` as often as ``times`` says; both int64 on the CPU.
+
+    As ``torch.repeat_interleave``, whose kernel starts all threads even for two elements, and waits for them: that
+    takes milliseconds where other processes keep the cores busy, and comes several times in every update.
+    """
+    return torch.from_numpy(values.numpy().repeat(times.numpy()))

@@ -51,7 +51,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, exact, score_dtype
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
@@ -141,14 +141,14 @@ class BleuMeasure(Measure):
         else:
             # Filled in one by one: a tensor made of Python numbers would wait for the device.
             weights = counted * torch.stack([precision.new_full((), weight) for weight in self.weights])
-        log_mean = (weights * torch.where(precision > 0, precision, 1.0).log()).sum(-1)
+        log_mean = torch.special.xlogy(weights, torch.where(precision > 0, precision, 1.0)).sum(-1)
         impossible = (statistics.matches[..., 0] == 0) | ((weights > 0) & (precision <= 0)).any(-1)
         if self.effective_order:
             weight_sum = weights.sum(-1)
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             impossible = impossible | (weight_sum <= 0)
-        return brevity_penalty(statistics) * log_mean.exp() * ~impossible
+        return brevity_penalty(statistics) * _exp(log_mean) * ~impossible
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty, and the counts."""
@@ -208,8 +208,13 @@ def brevity_penalty(statistics: BleuStatistics) -> Tensor:
     r"""Return :math:`\min(1, e^{1 - r / h})` ``(...,)``, 0 where nothing stands against something."""
     dtype = score_dtype(statistics.matches.device)
     hypothesis, reference = statistics.hypothesis_length.to(dtype), statistics.reference_length.to(dtype)
-    penalty = (1 - reference / hypothesis.clamp(min=1)).clamp(max=0).exp()
+    penalty = _exp((1 - reference / hypothesis.clamp(min=1)).clamp(max=0))
     return penalty * ((hypothesis > 0) | (reference == 0))
+
+
+def _exp(exponent: Tensor) -> Tensor:
+    """Return e to each power. MKL, which is behind ``exp`` and ``log`` on a CPU, starts threads from 128 numbers on."""
+    return torch.pow(math.e, exponent)
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
@@ -229,8 +234,8 @@ def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGro
         distance = _distance(hypothesis_lengths.unsqueeze(-1), lengths)
         nearest = torch.where(references.present, distance, torch.iinfo(torch.int64).max).amin(-1)
     else:
-        sentence = torch.repeat_interleave(references.counts)
-        distance = _distance(hypothesis_lengths[sentence], lengths)
+        sentence = owners(references.counts)
+        distance = _distance(hypothesis_lengths.index_select(0, sentence), lengths)
         nearest = torch.zeros_like(hypothesis_lengths).scatter_reduce(0, sentence, distance, "amin", include_self=False)
     # The lowest bit tells the side: 1 where the reference is the longer.
     apart = nearest >> 1

@@ -36,7 +36,7 @@ from torch import Tensor
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.token_batch import DocumentGroups, repeated
 from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype, whole_number
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
 
@@ -105,7 +105,7 @@ class ChrfMeasure(Measure):
             return statistics
         # Compared in sacrebleu's 0..100 and its order of operations: its references tie where ours do, to the last bit.
         best = best_pair(self._scaled_score(statistics, 100), pairs)
-        return ChrfStatistics(*(field[best] for field in statistics))
+        return ChrfStatistics(*(field.index_select(0, best) for field in statistics))
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
         """Return chrF, in 0..1, for statistics of any leading shape."""
@@ -162,7 +162,7 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
     matches, hypothesis, reference = aggregate_matches(hypotheses, references, measure.char_order)
     # The counts are all multiplied by the number of references, so precision and recall are those of the averages.
     scores = measure.score(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
-    return scores * (torch.repeat_interleave(references.counts, hypotheses.counts) > 0).to(scores.device)
+    return scores * (repeated(references.counts, hypotheses.counts) > 0).to(scores.device)
 
 
 def _fscore(precision: Tensor, recall: Tensor, factor: float, undefined: float) -> Tensor:

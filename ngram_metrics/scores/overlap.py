@@ -70,7 +70,7 @@ class OverlapMeasure(Measure):
         if pairs.sentence is None:
             return counts
         best = best_pair(self.score(counts), pairs)
-        return OverlapStatistics(*(field[best] for field in counts))
+        return OverlapStatistics(*(field.index_select(0, best) for field in counts))
 
     def score(self, statistics: OverlapStatistics) -> Tensor:
         """Return the overlap, in 0..1, for statistics of any leading shape."""

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
 from ngram_metrics.counting.matches import pair_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, owners
 from ngram_metrics.scores.measure import PairCounts
 
 #: The reference range of no sentence, see :func:`joined_range`.
@@ -52,7 +52,7 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
         return Pairs(PaddedPairs(repeated, flat), sentence, sides.references.present.reshape(-1), sentences)
     if sides.references.single:
         return Pairs(RaggedPairs(sides.hypotheses, sides.references.tokens), None, None, sides.hypotheses.documents)
-    owner = torch.repeat_interleave(sides.references.counts)
+    owner = owners(sides.references.counts)
     documents = RaggedPairs(sides.hypotheses.take(owner), sides.references.tokens)
     return Pairs(documents, owner.to(sides.hypotheses.ids.device), None, sides.hypotheses.documents)
 

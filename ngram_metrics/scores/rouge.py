@@ -40,7 +40,7 @@ from ngram_metrics.counting.batch import Batch, PaddedPairs, PaddedSummaries, Ra
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.token_batch import DocumentGroups, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype
 from ngram_metrics.scores.references import (
     Pairs,
@@ -281,5 +281,4 @@ def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
 
 def _tokens_of(sentences: DocumentGroups) -> Tensor:
     """Return how many tokens the sentences of each summary have together, ``(summaries,)``."""
-    summary = torch.repeat_interleave(sentences.counts)
-    return torch.zeros_like(sentences.counts).index_add(0, summary, sentences.tokens.lengths)
+    return torch.zeros_like(sentences.counts).index_add(0, owners(sentences.counts), sentences.tokens.lengths)

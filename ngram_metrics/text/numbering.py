@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import RaggedTokens, ragged_from_ids
+from ngram_metrics.counting.token_batch import RaggedTokens, owners, ragged_from_ids
 from ngram_metrics.text.tokenizers import shortened
 
 
@@ -40,9 +40,8 @@ def number_tensors(documents: list[Tensor], dropped: tuple[int, ...]) -> RaggedT
     lengths = host_counts(list(map(len, documents)))
     if dropped:
         kept = torch.stack([ids != one for one in dropped]).all(0)
-        document = torch.repeat_interleave(lengths)
-        lengths = torch.zeros_like(lengths).index_add(0, document, kept.cpu().long())
-        ids = ids[kept]
+        lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), kept.cpu().long())
+        ids = ids.masked_select(kept)
     return ragged_from_ids(ids, lengths)
 
 

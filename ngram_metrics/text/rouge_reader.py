@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch, PaddedSides, PaddedSummaries, RaggedSummaries
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, owners
 from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.numbering import host_counts, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
@@ -210,7 +210,7 @@ def _parts(document: Any, separator: int, dropped: tuple[int, ...]) -> Documents
 
 def _joined(sentences: RaggedTokens, counts: list[int]) -> RaggedTokens:
     """Return documents made of so many sentences each; the tokens are the same."""
-    document = torch.repeat_interleave(host_counts(counts))
+    document = owners(host_counts(counts))
     lengths = torch.zeros(len(counts), dtype=torch.int64, device="cpu").index_add(0, document, sentences.lengths)
     return RaggedTokens(sentences.ids, lengths, sentences.id_bound)
 

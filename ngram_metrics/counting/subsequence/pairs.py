@@ -27,7 +27,7 @@ from ngram_metrics.counting.subsequence.table import (
     word_count,
     word_counts,
 )
-from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens, owners
 
 #: Words of a step that cost no more than starting its operations: chunks up to here may be padded freely.
 CPU_STEP_WORDS = 1 << 11
@@ -63,10 +63,11 @@ def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tenso
     pair = torch.arange(hypotheses.documents, device="cpu")
     swapped = (hypotheses.lengths < references.lengths) * hypotheses.documents
     long, short = pair + swapped, pair + hypotheses.documents - swapped
-    for pairs in similar_pairs(both.lengths[long], both.lengths[short], both.ids.device):
-        positions, steps = document_rows(both, long[pairs]), document_rows(both, short[pairs])
+    long_lengths, short_lengths = (both.lengths.index_select(0, side) for side in (long, short))
+    for pairs in similar_pairs(long_lengths, short_lengths, both.ids.device):
+        positions, steps = (document_rows(both, side.index_select(0, pairs)) for side in (long, short))
         # Common tokens alone have ranks, so no pair has more of them than steps.
-        lengths[pairs.to(lengths.device)] = _chunk_lengths(positions, steps, steps.shape[1])
+        lengths.index_copy_(0, pairs.to(lengths.device), _chunk_lengths(positions, steps, steps.shape[1]))
     return lengths
 
 
@@ -116,12 +117,12 @@ def pair_ranks(
         kept[:1].zero_()
         dense = kept.cumsum(0)
         for side, number, side_ranks, side_lengths in zip(chunk, numbers, ranks, lengths, strict=True):
-            here = kept[number]
-            rank = dense[number] - torch.repeat_interleave(dense[numbered_before], side.lengths.to(device))
-            side_ranks.append(rank[here])
+            here = kept.index_select(0, number)
+            before = dense.index_select(0, numbered_before.index_select(0, owners(side.lengths).to(device)))
+            side_ranks.append((dense.index_select(0, number) - before).masked_select(here))
             kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0))).cpu()
             ends = side.lengths.cumsum(0)
-            side_lengths.append(kept_before[ends] - kept_before[ends - side.lengths])
+            side_lengths.append(kept_before.index_select(0, ends) - kept_before.index_select(0, ends - side.lengths))
     bound = len(hypotheses.ids) + len(references.ids) + 1
     ranked = [RaggedTokens(torch.cat(ids), torch.cat(sizes), bound) for ids, sizes in zip(ranks, lengths, strict=True)]
     return ranked[0], ranked[1]
@@ -135,7 +136,7 @@ def _number_in_pairs(hypotheses: RaggedTokens, references: RaggedTokens) -> tupl
     """
     sides = (hypotheses, references)
     device = hypotheses.ids.device
-    pair = torch.cat([torch.repeat_interleave(side.lengths) for side in sides]).to(device)
+    pair = torch.cat([owners(side.lengths) for side in sides]).to(device)
     ids, bound = torch.cat([side.ids for side in sides]), max(side.id_bound for side in sides)
     if bound * hypotheses.documents > 1 << KEY_BITS:
         ids, bound = rank_in_rows(ids), len(ids) + 1
@@ -144,7 +145,7 @@ def _number_in_pairs(hypotheses: RaggedTokens, references: RaggedTokens) -> tupl
     number = torch.empty_like(ascending).scatter_(0, slot, ascending)
     sizes = hypotheses.lengths + references.lengths
     starts = (sizes.cumsum(0) - sizes).to(device)
-    numbered_before = torch.cat((ascending.new_zeros(1), ascending))[starts]
+    numbered_before = torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
     return torch.split(number, [len(side.ids) for side in sides]), numbered_before
 
 
@@ -165,7 +166,7 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
     step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
     words = word_counts(long)
     order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True)
-    words, steps = words[order], short[order]
+    words, steps = words.index_select(0, order), short.index_select(0, order)
     start = 0
     while start < len(order):
         most_words = int(words[start])
@@ -189,8 +190,9 @@ def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device
 def document_rows(tokens: RaggedTokens, documents: Tensor) -> Tensor:
     """Lay documents, chosen by int64 indices on the CPU, in rows as wide as the longest, 0 past their ends."""
     device = tokens.ids.device
-    lengths = tokens.lengths[documents]
-    starts = (tokens.lengths.cumsum(0) - tokens.lengths)[documents].to(device)
+    lengths = tokens.lengths.index_select(0, documents)
+    starts = (tokens.lengths.cumsum(0) - tokens.lengths).index_select(0, documents).to(device)
     place = torch.arange(int(lengths.max()), device=device)
     inside = place < lengths.to(device).unsqueeze(1)
-    return tokens.ids[(starts.unsqueeze(1) + place) * inside] * inside
+    slots = (starts.unsqueeze(1) + place) * inside
+    return tokens.ids.index_select(0, slots.flatten()).view_as(slots) * inside

@@ -44,7 +44,7 @@ from ngram_metrics.counting.subsequence.table import (
     pack_bits,
     unpack_bits,
 )
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens, owners
 
 
 def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_id: int | None = None) -> Tensor:
@@ -85,23 +85,23 @@ def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tens
     hits = reference.ids.new_zeros(reference.documents)
     for pairs in similar_pairs(reference.lengths, hypothesis.lengths, device):
         positions, steps = document_rows(reference, pairs), document_rows(hypothesis, pairs)
-        hits[pairs.to(device)] = _chunk_hits(positions, steps, positions.shape[1] + steps.shape[1])
+        chunk = _chunk_hits(positions, steps, positions.shape[1] + steps.shape[1])
+        hits.index_copy_(0, pairs.to(device), chunk)
     return hits
 
 
 def _joined(summaries: DocumentGroups) -> RaggedTokens:
     """Return each summary as one document."""
-    summary = torch.repeat_interleave(summaries.counts)
-    lengths = torch.zeros_like(summaries.counts).index_add(0, summary, summaries.tokens.lengths)
+    lengths = torch.zeros_like(summaries.counts).index_add(0, owners(summaries.counts), summaries.tokens.lengths)
     return summaries.tokens._replace(lengths=lengths)
 
 
 def _with_gaps(ranked: RaggedTokens, summaries: DocumentGroups) -> RaggedTokens:
     """Put a 0 behind every sentence of summaries whose tokens are ranked from 1."""
-    sentence = torch.repeat_interleave(summaries.tokens.lengths).to(ranked.ids.device)
+    sentence = owners(summaries.tokens.lengths).to(ranked.ids.device)
     ids = ranked.ids.new_zeros(len(ranked.ids) + len(summaries.tokens.lengths))
-    ids[torch.arange(len(sentence), device=sentence.device) + sentence] = ranked.ids
-    return RaggedTokens(ids, ranked.lengths + summaries.counts, ranked.id_bound)
+    place = torch.arange(len(sentence), device=sentence.device) + sentence
+    return RaggedTokens(ids.index_copy_(0, place, ranked.ids), ranked.lengths + summaries.counts, ranked.id_bound)
 
 
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
