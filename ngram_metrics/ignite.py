@@ -18,11 +18,13 @@ from torch import Tensor
 
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.measure import Average, Measure, check_average, pack, row_width, score_dtype, unpack
+from ngram_metrics.scores.measure import Measure, score_dtype
+from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
 from ngram_metrics.scores.rouge import Reducer, RougeMeasure, by_key, checked_keys, rouge_measure
+from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.reader import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader

@@ -21,7 +21,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import Average, Measure
+from ngram_metrics.scores.measure import Measure
+from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.resampling import (
     RESAMPLES,
     SEED,

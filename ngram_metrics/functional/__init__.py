@@ -12,7 +12,8 @@ from torch.nn.functional import pad
 from ngram_metrics.scores.all_pairs import pair_scores
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
-from ngram_metrics.scores.measure import Average, Measure, averaged_score, check_average
+from ngram_metrics.scores.measure import Measure, averaged_score
+from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
 from ngram_metrics.text.character_reader import CharacterReader

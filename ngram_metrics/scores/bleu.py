@@ -51,7 +51,8 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, exact, score_dtype
+from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.options import checked_order, exact
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
 SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")

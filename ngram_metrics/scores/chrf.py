@@ -36,7 +36,8 @@ from torch import Tensor
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype, whole_number
+from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.options import exact, whole_number
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
 
 #: What an order without n-grams counts for under eps smoothing.

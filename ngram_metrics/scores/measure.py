@@ -1,23 +1,18 @@
-"""What is the same for every metric: counts by name, packed into rows, summed and averaged.
+"""What is the same for every metric: counts by name, summed and averaged.
 
 The counts of a sentence are a NamedTuple of int64 tensors whose leading dimensions are free: one row a sentence, or the
-sum over a corpus, or a matrix of pairs. ``pack`` lays the fields side by side, so that they are added, gathered and
-stored as one tensor; ``unpack`` gives the fields their names back.
+sum over a corpus, or a matrix of pairs.
 """
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-#: How the scores of sentences become one: of the summed counts, the mean of the scores, or not at all.
-Average = Literal["micro", "macro", "none"]
-
-Statistics = TypeVar("Statistics", bound=tuple[Any, ...])
+from ngram_metrics.scores.options import Average
 
 
 class PairCounts(NamedTuple):
@@ -86,63 +81,9 @@ class Measure(ABC):
         return self.score(statistics)
 
 
-def whole_number(value: Any) -> int | None:
-    """Return an integer of any kind, numpy's for instance, as ``int``; None for what is no integer, and for a bool."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
-
-
-def checked_order(value: Any) -> int:
-    """Return an order of n-grams as ``int``.
-
-    Raises:
-        ValueError: what is no integer of at least 1.
-    """
-    order = whole_number(value)
-    if order is None or order <= 0:
-        raise ValueError(f"ngram order must be greater than zero (got: {value})")
-    return order
-
-
-def exact(value: float, format_spec: str) -> str:
-    """Write a number for a signature: short where that is the whole number, else with all its digits."""
-    short = format(value, format_spec)
-    return short if float(short) == value else repr(float(value))
-
-
-def check_average(average: str) -> None:
-    """Raise ValueError for an average that is none of the three."""
-    if average not in get_args(Average):
-        raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")
-
-
 def score_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype of scores: float64 where the device has it."""
     return torch.float32 if device.type == "mps" else torch.float64
-
-
-def row_width(layout: tuple[int | None, ...]) -> int:
-    """Return how many numbers a packed row has."""
-    return sum(1 if width is None else width for width in layout)
-
-
-def pack(statistics: tuple[Tensor, ...], layout: tuple[int | None, ...]) -> Tensor:
-    """Lay the fields of statistics side by side: ``(..., row_width)``."""
-    fields = zip(statistics, layout, strict=True)
-    return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
-
-
-def unpack(rows: Tensor, layout: Statistics) -> Statistics:
-    """Undo :func:`pack`."""
-    fields, start = [], 0
-    for width in layout:
-        fields.append(rows[..., start] if width is None else rows[..., start : start + width])
-        start += 1 if width is None else width
-    make: Any = type(layout)
-    named: Statistics = make(*fields)
-    return named
 
 
 def averaged_score(measure: Measure, statistics: Any, average: Average) -> Tensor:

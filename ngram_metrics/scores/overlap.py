@@ -26,7 +26,8 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, score_dtype
+from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.options import checked_order
 from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
 
 

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import Average, Measure, score_dtype, unpack
+from ngram_metrics.scores.measure import Measure, score_dtype
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.rows import unpack
 
 #: sacrebleu's defaults.
 SEED = 12345

@@ -40,7 +40,8 @@ from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype
+from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.options import exact
 from ngram_metrics.scores.references import (
     Pairs,
     best_pair,

@@ -14,9 +14,11 @@ from lightning_utilities import apply_to_collection
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
-from ngram_metrics.scores.measure import Average, Measure, check_average, pack, row_width, score_dtype, unpack
+from ngram_metrics.scores.measure import Measure, score_dtype
+from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
+from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
