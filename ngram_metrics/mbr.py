@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
-from ngram_metrics.scores.measure import Measure, score_dtype
+from ngram_metrics.scores.measure import AnyMeasure, Measure, score_dtype
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import shortened
@@ -35,7 +35,7 @@ class Utility(Protocol):
         """How a document is read."""
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> AnyMeasure:
         """What is counted, and the score."""
 
     @property
@@ -135,7 +135,7 @@ def decode(
     return Decoded(chosen, indices, torch.stack([one.values for one in best]))
 
 
-def _measure(metric: Utility) -> Measure:
+def _measure(metric: Utility) -> AnyMeasure:
     measure = getattr(metric, "measure", None)
     if not isinstance(measure, Measure):
         raise TypeError(f"metric is a {type(metric).__name__}: expected a metric of this package, such as ChrF()")

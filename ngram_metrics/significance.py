@@ -21,7 +21,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import Average, Measure
+from ngram_metrics.scores.measure import AnyMeasure
+from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.resampling import (
     RESAMPLES,
     SEED,
@@ -47,7 +48,7 @@ class System(Protocol):
     """A metric that has counted a system's output and kept the counts of each sentence."""
 
     @property
-    def measure(self) -> Measure:
+    def measure(self) -> AnyMeasure:
         """What was counted, and the score."""
 
     @property

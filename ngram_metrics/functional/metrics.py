@@ -10,7 +10,8 @@ from torch import Tensor
 
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.measure import Average, Measure, averaged_score, check_average, with_samples
+from ngram_metrics.scores.measure import AnyMeasure, averaged_score, with_samples
+from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
 from ngram_metrics.text.character_reader import CharacterReader
@@ -201,7 +202,7 @@ def ngram_overlap(
 
 
 def _score(
-    reader: Reader, measure: Measure, preds: Any, target: Any, average: str, device: torch.device | str | None
+    reader: Reader, measure: AnyMeasure, preds: Any, target: Any, average: str, device: torch.device | str | None
 ) -> Tensor:
     """Read, count and score a batch: what every metric's function does."""
     batch = reader.read(preds, target, torch.device(device or "cpu"))

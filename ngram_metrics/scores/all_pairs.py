@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics.counting.token_batch import DocumentGroups
-from ngram_metrics.scores.measure import Measure, PairCounts
+from ngram_metrics.scores.measure import AnyMeasure, PairCounts
 
 #: Hypotheses and references as one kind of token; the same object twice where the ones are the others.
 Side = tuple[DocumentGroups, DocumentGroups]
@@ -30,7 +30,7 @@ class ScoreBlock(NamedTuple):
     scores: Tensor
 
 
-def score_blocks(measure: Measure, kinds: Sequence[Side]) -> Iterator[ScoreBlock]:
+def score_blocks(measure: AnyMeasure, kinds: Sequence[Side]) -> Iterator[ScoreBlock]:
     """Score all pairs; no more is held at a time than a block of them.
 
     Args:
@@ -53,7 +53,7 @@ def score_blocks(measure: Measure, kinds: Sequence[Side]) -> Iterator[ScoreBlock
         yield ScoreBlock(block.groups, block.rows, measure.pair_score(measure.pair_statistics(*counts)))
 
 
-def pair_scores(measure: Measure, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
+def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
     """Score all pairs, at least one group.
 
     Args:

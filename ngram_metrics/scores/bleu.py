@@ -44,7 +44,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -52,7 +52,9 @@ from torch import Tensor
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, owners
-from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, exact, score_dtype
+from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.options import checked_order, exact
+from ngram_metrics.scores.rows import Layout
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
 SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")
@@ -70,14 +72,14 @@ class BleuStatistics(NamedTuple):
         reference_length: ``(...,)`` int64, tokens of the closest references.
     """
 
-    matches: Any
-    totals: Any
-    hypothesis_length: Any
-    reference_length: Any
+    matches: Tensor
+    totals: Tensor
+    hypothesis_length: Tensor
+    reference_length: Tensor
 
 
 @dataclass(frozen=True)
-class BleuMeasure(Measure):
+class BleuMeasure(Measure[BleuStatistics]):
     """BLEU under fixed settings.
 
     Attributes:
@@ -118,9 +120,9 @@ class BleuMeasure(Measure):
             object.__setattr__(self, "weights", tuple(map(float, self.weights)))
 
     @property
-    def layout(self) -> BleuStatistics:
+    def layout(self) -> Layout[BleuStatistics]:
         """The width of each field in a row."""
-        return BleuStatistics(self.ngram, self.ngram, None, None)
+        return Layout(BleuStatistics, (self.ngram, self.ngram, None, None))
 
     def statistics(self, batch: Batch) -> BleuStatistics:
         """Count matches, totals and lengths; one row a sentence."""

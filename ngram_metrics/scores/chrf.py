@@ -28,17 +28,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.aggregate import aggregate_matches
-from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, repeated
-from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype, whole_number
-from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
+from ngram_metrics.scores.measure import PairCounts, score_dtype
+from ngram_metrics.scores.options import exact, whole_number
+from ngram_metrics.scores.pair_measure import PairMeasure
+from ngram_metrics.scores.rows import Layout
 
 #: What an order without n-grams counts for under eps smoothing.
 _EPSILON = 1e-16
@@ -53,13 +54,13 @@ class ChrfStatistics(NamedTuple):
         reference_totals: ``(..., orders)`` int64, n-grams of the references.
     """
 
-    matches: Any
-    hypothesis_totals: Any
-    reference_totals: Any
+    matches: Tensor
+    hypothesis_totals: Tensor
+    reference_totals: Tensor
 
 
 @dataclass(frozen=True)
-class ChrfMeasure(Measure):
+class ChrfMeasure(PairMeasure[ChrfStatistics]):
     """chrF under fixed settings.
 
     Attributes:
@@ -90,26 +91,17 @@ class ChrfMeasure(Measure):
             raise ValueError(f"beta must be at least 0 and finite (got: {self.beta})")
 
     @property
-    def layout(self) -> ChrfStatistics:
+    def layout(self) -> Layout[ChrfStatistics]:
         """The width of each field in a row."""
-        return ChrfStatistics(*[self.char_order + self.word_order] * 3)
-
-    def statistics(self, batch: Batch) -> ChrfStatistics:
-        """Count characters and words, and keep the best reference; one row a sentence."""
-        pairs = pair_up(batch.sides)
-        counts = [count_pairs(pairs, self.char_order)]
-        if batch.words is not None:
-            counts.append(count_pairs(pair_up(batch.words), self.word_order))
-        statistics = self.pair_statistics(*counts)
-        if pairs.sentence is None:
-            return statistics
-        # Compared in sacrebleu's 0..100 and its order of operations: its references tie where ours do, to the last bit.
-        best = best_pair(self._scaled_score(statistics, 100), pairs)
-        return ChrfStatistics(*(field.index_select(0, best) for field in statistics))
+        return Layout(ChrfStatistics, (self.char_order + self.word_order,) * 3)
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
         """Return chrF, in 0..1, for statistics of any leading shape."""
         return self._scaled_score(statistics, 1)
+
+    def judged(self, statistics: ChrfStatistics) -> Tensor:
+        """Return chrF in 0..100, in sacrebleu's order of operations: its references tie where ours do, to the last bit."""
+        return self._scaled_score(statistics, 100)
 
     def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:
         dtype = score_dtype(statistics.matches.device)

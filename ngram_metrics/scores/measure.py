@@ -1,25 +1,20 @@
-"""What is the same for every metric: counts by name, packed into rows, summed and averaged.
+"""What is the same for every metric: counts by name, summed and averaged.
 
 The counts of a sentence are a NamedTuple of int64 tensors whose leading dimensions are free: one row a sentence, or the
-sum over a corpus, or a matrix of pairs. ``pack`` lays the fields side by side, so that they are added, gathered and
-stored as one tensor; ``unpack`` gives the fields their names back.
+sum over a corpus, or a matrix of pairs.
 """
 
 from __future__ import annotations
 
-import operator
 from abc import ABC, abstractmethod
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch
-
-#: How the scores of sentences become one: of the summed counts, the mean of the scores, or not at all.
-Average = Literal["micro", "macro", "none"]
-
-Statistics = TypeVar("Statistics", bound=tuple[Any, ...])
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.rows import Layout, Statistics
 
 
 class PairCounts(NamedTuple):
@@ -36,13 +31,13 @@ class PairCounts(NamedTuple):
     reference_lengths: Tensor
 
 
-class Measure(ABC):
+class Measure(ABC, Generic[Statistics]):
     """A measure: two pure functions and the shape of what passes between them."""
 
     @property
     @abstractmethod
-    def layout(self) -> Any:
-        """The statistics' type, each field holding its width in a row, or None for a number without a dimension."""
+    def layout(self) -> Layout[Statistics]:
+        """How the statistics of a sentence lie in a row."""
 
     @property
     def row_dtype(self) -> torch.dtype:
@@ -55,16 +50,16 @@ class Measure(ABC):
         return ()
 
     @abstractmethod
-    def statistics(self, batch: Batch) -> Any:
+    def statistics(self, batch: Batch) -> Statistics:
         """Count: one row a sentence."""
 
     @abstractmethod
-    def score(self, statistics: Any) -> Tensor:
+    def score(self, statistics: Statistics) -> Tensor:
         """Take the formula: statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
-    def parts(self, statistics: Any) -> dict[str, Tensor]:
+    def parts(self, statistics: Statistics) -> dict[str, Tensor]:
         """Return what the score is made of, by name: the counts, each ``(..., width)``."""
-        return dict(statistics._asdict())
+        return dict(zip(type(statistics).__annotations__, statistics, strict=True))
 
     @abstractmethod
     def signature(self) -> dict[str, str]:
@@ -80,44 +75,16 @@ class Measure(ABC):
         """
 
     @abstractmethod
-    def pair_statistics(self, *counts: PairCounts) -> Any:
+    def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
 
-    def pair_score(self, statistics: Any) -> Tensor:
+    def pair_score(self, statistics: Statistics) -> Tensor:
         """Return one number for each pair, ``(...)`` in 0..1."""
         return self.score(statistics)
 
 
-def whole_number(value: Any) -> int | None:
-    """Return an integer of any kind, numpy's for instance, as ``int``; None for what is no integer, and for a bool."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        return None
-
-
-def checked_order(value: Any) -> int:
-    """Return an order of n-grams as ``int``.
-
-    Raises:
-        ValueError: what is no integer of at least 1.
-    """
-    order = whole_number(value)
-    if order is None or order <= 0:
-        raise ValueError(f"ngram order must be greater than zero (got: {value})")
-    return order
-
-
-def exact(value: float, format_spec: str) -> str:
-    """Write a number for a signature: short where that is the whole number, else with all its digits."""
-    short = format(value, format_spec)
-    return short if float(short) == value else repr(float(value))
-
-
-def check_average(average: str) -> None:
-    """Raise ValueError for an average that is none of the three."""
-    if average not in get_args(Average):
-        raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")
+#: A measure of any statistics, where only its own functions touch them.
+AnyMeasure: TypeAlias = Measure[Any]
 
 
 def score_dtype(device: torch.device) -> torch.dtype:
@@ -125,29 +92,7 @@ def score_dtype(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def row_width(layout: tuple[int | None, ...]) -> int:
-    """Return how many numbers a packed row has."""
-    return sum(1 if width is None else width for width in layout)
-
-
-def pack(statistics: tuple[Tensor, ...], layout: tuple[int | None, ...]) -> Tensor:
-    """Lay the fields of statistics side by side: ``(..., row_width)``."""
-    fields = zip(statistics, layout, strict=True)
-    return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
-
-
-def unpack(rows: Tensor, layout: Statistics) -> Statistics:
-    """Undo :func:`pack`."""
-    fields, start = [], 0
-    for width in layout:
-        fields.append(rows[..., start] if width is None else rows[..., start : start + width])
-        start += 1 if width is None else width
-    make: Any = type(layout)
-    named: Statistics = make(*fields)
-    return named
-
-
-def averaged_score(measure: Measure, statistics: Any, average: Average) -> Tensor:
+def averaged_score(measure: Measure[Statistics], statistics: Statistics, average: Average) -> Tensor:
     """Score a batch of sentences as one.
 
     Args:
@@ -157,7 +102,7 @@ def averaged_score(measure: Measure, statistics: Any, average: Average) -> Tenso
             there is none; ``"none"``: the scores themselves, ``(sentences, ...)``.
     """
     if average == "micro":
-        return measure.score(type(statistics)(*(field.sum(0) for field in statistics)))
+        return measure.score(measure.layout.make(*(field.sum(0) for field in statistics)))
     scores = measure.score(statistics)
     return scores if average == "none" else scores.sum(0) / max(1, len(scores))
 

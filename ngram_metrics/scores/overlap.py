@@ -20,14 +20,15 @@ Differences from torch-ngram, whose ``get_score`` this replaces:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.scores.measure import Measure, PairCounts, checked_order, score_dtype
-from ngram_metrics.scores.references import best_pair, count_pairs, pair_up
+from ngram_metrics.scores.measure import PairCounts, score_dtype
+from ngram_metrics.scores.options import checked_order
+from ngram_metrics.scores.pair_measure import PairMeasure
+from ngram_metrics.scores.rows import Layout
 
 
 class OverlapStatistics(NamedTuple):
@@ -39,13 +40,13 @@ class OverlapStatistics(NamedTuple):
         reference_totals: ``(...,)`` int64, n-grams of the reference.
     """
 
-    matches: Any
-    hypothesis_totals: Any
-    reference_totals: Any
+    matches: Tensor
+    hypothesis_totals: Tensor
+    reference_totals: Tensor
 
 
 @dataclass(frozen=True)
-class OverlapMeasure(Measure):
+class OverlapMeasure(PairMeasure[OverlapStatistics]):
     """N-gram overlap of one order, ``ngram``, at least 1.
 
     Raises:
@@ -59,18 +60,9 @@ class OverlapMeasure(Measure):
         object.__setattr__(self, "ngram", checked_order(self.ngram))
 
     @property
-    def layout(self) -> OverlapStatistics:
+    def layout(self) -> Layout[OverlapStatistics]:
         """The width of each field in a row."""
-        return OverlapStatistics(None, None, None)
-
-    def statistics(self, batch: Batch) -> OverlapStatistics:
-        """Count, and keep the best reference; one row a sentence."""
-        pairs = pair_up(batch.sides)
-        counts = self.pair_statistics(count_pairs(pairs, self.ngram))
-        if pairs.sentence is None:
-            return counts
-        best = best_pair(self.score(counts), pairs)
-        return OverlapStatistics(*(field.index_select(0, best) for field in counts))
+        return Layout(OverlapStatistics, (None, None, None))
 
     def score(self, statistics: OverlapStatistics) -> Tensor:
         """Return the overlap, in 0..1, for statistics of any leading shape."""

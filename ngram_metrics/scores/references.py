@@ -15,6 +15,7 @@ from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, 
 from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, owners
 from ngram_metrics.scores.measure import PairCounts
+from ngram_metrics.scores.rows import Statistics
 
 #: The reference range of no sentence, see :func:`joined_range`.
 NO_REFERENCES = (-(1 << 62), 0)
@@ -87,6 +88,21 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     highest = score.new_full(shape, -1).scatter_reduce(0, sentence, score, "amax")
     candidate = torch.where(score == highest.gather(0, sentence), number, len(score))
     return number.new_full(shape, len(score)).scatter_reduce(0, sentence, candidate, "amin")
+
+
+def best_statistics(statistics: Statistics, score: Tensor, pairs: Pairs) -> Statistics:
+    """Keep of each sentence the statistics of its reference of the highest score, the first of equally high ones.
+
+    Args:
+        statistics: one row a pair.
+        score: ``(pairs,)``, or ``(pairs, keys)`` where each key has a best reference of its own.
+        pairs: what was counted.
+    """
+    if pairs.sentence is None:
+        return statistics
+    best = best_pair(score, pairs)
+    take = (lambda field: field.gather(0, best)) if best.dim() > 1 else (lambda field: field[best])
+    return type(statistics)(*map(take, statistics))
 
 
 def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:

@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import Average, Measure, score_dtype, unpack
+from ngram_metrics.scores.measure import AnyMeasure, score_dtype
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.rows import unpack
 
 #: sacrebleu's defaults.
 SEED = 12345
@@ -37,7 +39,7 @@ def check_confidence(confidence: float | None, average: str) -> None:
         raise ValueError("confidence is of one score: expected average 'micro' or 'macro', not 'none'")
 
 
-def summands(measure: Measure, rows: Tensor, average: Average) -> Tensor:
+def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:
     """Return what a corpus score is made of the sums of, ``(sentences, ..., width)`` in float64.
 
     Args:
@@ -53,14 +55,14 @@ def summands(measure: Measure, rows: Tensor, average: Average) -> Tensor:
     return measure.score(unpack(rows, measure.layout)).reshape((*rows.shape[:-1], width))
 
 
-def scores_of_sums(measure: Measure, sums: Tensor, sentences: int, average: Average) -> Tensor:
+def scores_of_sums(measure: AnyMeasure, sums: Tensor, sentences: int, average: Average) -> Tensor:
     """Return the scores ``(..., *score_shape)`` of corpora of so many sentences, from sums of :func:`summands`."""
     if average == "micro":
         return measure.score(unpack(sums, measure.layout))
     return (sums / sentences).reshape((*sums.shape[:-1], *measure.score_shape))
 
 
-def bootstrap_scores(measure: Measure, rows: Tensor, average: Average, resamples: int, seed: int) -> Tensor:
+def bootstrap_scores(measure: AnyMeasure, rows: Tensor, average: Average, resamples: int, seed: int) -> Tensor:
     """Return the scores of resampled corpora, ``(resamples, *score_shape)``.
 
     Args:
@@ -76,7 +78,7 @@ def bootstrap_scores(measure: Measure, rows: Tensor, average: Average, resamples
 
 
 def with_interval(
-    measure: Measure,
+    measure: AnyMeasure,
     rows: Tensor,
     average: Average,
     confidence: float,

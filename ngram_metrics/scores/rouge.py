@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -41,15 +41,17 @@ from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, owners
-from ngram_metrics.scores.measure import Measure, PairCounts, exact, score_dtype
+from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.options import exact
 from ngram_metrics.scores.references import (
     Pairs,
-    best_pair,
+    best_statistics,
     count_pairs,
     pair_up,
     references_of_sentences,
     sum_over_references,
 )
+from ngram_metrics.scores.rows import Layout
 
 #: What may be asked for, and the order of n-grams, or the kind of subsequence, that it counts.
 ROUGE_KEYS: dict[str, int | str] = {
@@ -71,9 +73,9 @@ class RougeStatistics(NamedTuple):
         reference_totals: ``(..., keys)`` int64, what the reference has in all.
     """
 
-    matches: Any
-    hypothesis_totals: Any
-    reference_totals: Any
+    matches: Tensor
+    hypothesis_totals: Tensor
+    reference_totals: Tensor
 
 
 class RougeScores(NamedTuple):
@@ -85,13 +87,13 @@ class RougeScores(NamedTuple):
         fmeasure: ``(..., keys)`` float64.
     """
 
-    precision: Any
-    recall: Any
-    fmeasure: Any
+    precision: Tensor
+    recall: Tensor
+    fmeasure: Tensor
 
 
 @dataclass(frozen=True)
-class RougeMeasure(Measure):
+class RougeMeasure(Measure[RougeStatistics]):
     """ROUGE under fixed settings.
 
     Attributes:
@@ -105,128 +107,159 @@ class RougeMeasure(Measure):
     alpha: float | None = None
 
     @property
-    def layout(self) -> RougeStatistics:
+    def layout(self) -> Layout[RougeStatistics]:
         """The width of each field in a row."""
-        return RougeStatistics(*[len(self.variants)] * 3)
+        return Layout(RougeStatistics, (len(self.variants),) * 3)
 
     @property
     def score_shape(self) -> tuple[int, ...]:
         """The shape of one score: keys, and precision, recall and F of each."""
         return (len(self.variants), 3)
 
-    def statistics(self, batch: Batch) -> RougeStatistics | RougeScores:
+    def statistics(self, batch: Batch) -> RougeStatistics:
         """Count, and reduce several references to one row a sentence."""
-        pairs = pair_up(batch.sides)
-        by_sentence = _count_summaries(batch, pairs)
-        return self._reduce(self._count(pairs, by_sentence), pairs)
-
-    def score(self, statistics: Any) -> Tensor:
-        """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
-        dtype = score_dtype(statistics.matches.device)
-        matches, hypothesis, reference = (field.to(dtype) for field in statistics)
-        precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)
-        product = precision * recall
-        if self.alpha is None:
-            # In rouge_score's order of operations, so that references tie here where they tie there.
-            weighed, share = 2 * precision * recall, precision + recall
-        else:
-            weighed, share = product, (1 - self.alpha) * precision + self.alpha * recall
-        fmeasure = torch.where(product > 0, weighed / torch.where(product > 0, share, 1), 0)
-        return torch.stack((precision, recall, fmeasure), -1)
-
-    def signature(self) -> dict[str, str]:
-        """Return the settings."""
-        fields = {"keys": ",".join(map(str, self.variants)), "multiref": self._several()}
-        return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
-
-    def _several(self) -> str:
-        return self.reducer
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        """The order of the one key."""
-        if len(self.variants) > 1 or not isinstance(self.variants[0], int):
-            keys = [key for variant in self.variants for key, counted in ROUGE_KEYS.items() if counted == variant]
-            raise ValueError(f"the rouge keys are {keys}: expected one of 'rouge1' .. 'rouge9' to score pairs by")
-        return (self.variants[0],)
-
-    def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
-        """Return the statistics of pairs."""
-        ((matches, *lengths),) = counts
-        order = slice(matches.shape[-1] - 1, None)
-        return RougeStatistics(
-            matches[..., order], *(ngram_totals(side, matches.shape[-1])[..., order] for side in lengths)
-        )
-
-    def pair_score(self, statistics: Any) -> Tensor:
-        """Return F of each pair."""
-        return self.score(statistics)[..., 0, 2]
-
-    def _reduce(self, counts: RougeStatistics, pairs: Pairs) -> Any:
+        counts, pairs = _count(batch, self.variants)
         if pairs.sentence is None:
             return counts
         if self.reducer == "sum":
             return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
-        judged = self.score(counts)[..., 1 if self.reducer == "best_recall" else 2]
-        best = best_pair(judged, pairs)
-        return RougeStatistics(*(field.gather(0, best) for field in counts))
+        return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
-    def _count(self, pairs: Pairs, by_sentence: tuple[Tensor, ...] | None) -> RougeStatistics:
-        """Count every key for every pair, ``(pairs, keys)``; what several keys need is counted once.
+    def score(self, statistics: RougeStatistics) -> Tensor:
+        """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
+        return precision_recall_f(statistics, self.alpha)
 
-        ``by_sentence`` are the counts of ``rougeLsum``, None where every document is one sentence: of one sentence
-        against one, the union is the longest common subsequence itself.
-        """
-        longest = max([variant for variant in self.variants if isinstance(variant, int)] + [0])
-        ngrams, *lengths = count_pairs(pairs, longest)
-        totals = [ngram_totals(length, longest) for length in lengths]
-        whole: tuple[Any, ...] = ()
-        if "L" in self.variants or ("Lsum" in self.variants and by_sentence is None):
-            whole = (subsequence_lengths(pairs.documents), *lengths)
-        columns: list[tuple[Any, ...]] = []
-        for variant in self.variants:
-            if isinstance(variant, int):
-                columns.append(tuple(counted[:, variant - 1] for counted in (ngrams, *totals)))
-            else:
-                columns.append(whole if variant == "L" or by_sentence is None else by_sentence)
-        return RougeStatistics(*(torch.stack(column, -1) for column in zip(*columns, strict=True)))
+    def signature(self) -> dict[str, str]:
+        """Return the settings."""
+        fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
+        return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The order of the one key."""
+        return (_pair_order(self.variants),)
+
+    def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
+        """Return the statistics of pairs."""
+        return _statistics_of_longest(*counts)
+
+    def pair_score(self, statistics: RougeStatistics) -> Tensor:
+        """Return F of each pair."""
+        return self.score(statistics)[..., 0, 2]
 
 
 @dataclass(frozen=True)
-class MeanRougeMeasure(RougeMeasure):
-    """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score."""
+class MeanRougeMeasure(Measure[RougeScores]):
+    """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score.
+
+    Attributes:
+        variants: as of :class:`RougeMeasure`.
+    """
+
+    variants: tuple[int | str, ...]
 
     @property
-    def layout(self) -> Any:
+    def layout(self) -> Layout[RougeScores]:
         """The width of each field in a row."""
-        return RougeScores(*[len(self.variants)] * 3)
+        return Layout(RougeScores, (len(self.variants),) * 3)
 
     @property
     def row_dtype(self) -> torch.dtype:
         """The dtype of a row: it holds scores."""
         return torch.float64
 
-    def _several(self) -> str:
-        return "avg"
+    @property
+    def score_shape(self) -> tuple[int, ...]:
+        """The shape of one score: keys, and precision, recall and F of each."""
+        return (len(self.variants), 3)
 
-    def score(self, statistics: Any) -> Tensor:
+    def statistics(self, batch: Batch) -> RougeScores:
+        """Score each reference, and take the means."""
+        counts, pairs = _count(batch, self.variants)
+        scores = sum_over_references(precision_recall_f(counts), pairs)  # (sentences, keys, 3)
+        return RougeScores(*(scores / references_of_sentences(pairs).reshape(-1, 1, 1)).unbind(-1))
+
+    def score(self, statistics: RougeScores) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
-        if isinstance(statistics, RougeScores):
-            return torch.stack(tuple(statistics), -1)
-        return super().score(statistics)
+        return torch.stack(tuple(statistics), -1)
 
-    def parts(self, statistics: Any) -> dict[str, Tensor]:
+    def parts(self, statistics: RougeScores) -> dict[str, Tensor]:
         """Raise: means over references are made of no corpus counts."""
         raise ValueError("accumulate='avg' averages the scores of several references: expected accumulate='best'")
 
-    def _reduce(self, counts: RougeStatistics, pairs: Pairs) -> RougeScores:
-        scores = sum_over_references(self.score(counts), pairs)
-        mean = scores / references_of_sentences(pairs).reshape(-1, 1, 1)
-        return RougeScores(*mean.unbind(-1))
+    def signature(self) -> dict[str, str]:
+        """Return the settings."""
+        return {"keys": ",".join(map(str, self.variants)), "multiref": "avg"}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The order of the one key."""
+        return (_pair_order(self.variants),)
+
+    def pair_statistics(self, *counts: PairCounts) -> RougeScores:
+        """Return the scores of pairs."""
+        return RougeScores(*precision_recall_f(_statistics_of_longest(*counts)).unbind(-1))
+
+    def pair_score(self, statistics: RougeScores) -> Tensor:
+        """Return F of each pair."""
+        return statistics.fmeasure[..., 0]
 
 
-def rouge_measure(rouge_keys: str | Sequence[str], accumulate: str, average: str) -> RougeMeasure:
-    """Return the metric for torchmetrics' parameters.
+def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> Tensor:
+    """Return precision, recall and F ``(..., 3)`` of counts, each ``(...)``; what is 0 / 0 is 0.
+
+    Args:
+        counts: of any leading shape.
+        alpha: the weight of recall in F; None for F1.
+    """
+    dtype = score_dtype(counts.matches.device)
+    matches, hypothesis, reference = (field.to(dtype) for field in counts)
+    precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)
+    product = precision * recall
+    if alpha is None:
+        # In rouge_score's order of operations, so that references tie here where they tie there.
+        weighed, share = 2 * precision * recall, precision + recall
+    else:
+        weighed, share = product, (1 - alpha) * precision + alpha * recall
+    fmeasure = torch.where(product > 0, weighed / torch.where(product > 0, share, 1), 0)
+    return torch.stack((precision, recall, fmeasure), -1)
+
+
+def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics, Pairs]:
+    """Count every key for every pair, ``(pairs, keys)``; what several keys need is counted once."""
+    pairs = pair_up(batch.sides)
+    longest = max((variant for variant in variants if isinstance(variant, int)), default=0)
+    ngrams, *lengths = count_pairs(pairs, longest)
+    totals = [ngram_totals(length, longest) for length in lengths]  # each (pairs, orders)
+    columns: dict[int | str, tuple[Tensor, ...]] = {
+        order: tuple(counted[:, order - 1] for counted in (ngrams, *totals)) for order in range(1, longest + 1)
+    }
+    by_sentence = _count_summaries(batch, pairs) if "Lsum" in variants else None
+    # Of one sentence against one, the union is the longest common subsequence itself.
+    if "L" in variants or ("Lsum" in variants and by_sentence is None):
+        columns["L"] = (subsequence_lengths(pairs.documents), *lengths)
+    if "Lsum" in variants:
+        columns["Lsum"] = by_sentence or columns["L"]
+    fields = zip(*(columns[variant] for variant in variants), strict=True)
+    return RougeStatistics(*(torch.stack(field, -1) for field in fields)), pairs
+
+
+def _pair_order(variants: Sequence[int | str]) -> int:
+    if len(variants) > 1 or not isinstance(variants[0], int):
+        keys = [key for variant in variants for key, counted in ROUGE_KEYS.items() if counted == variant]
+        raise ValueError(f"the rouge keys are {keys}: expected one of 'rouge1' .. 'rouge9' to score pairs by")
+    return variants[0]
+
+
+def _statistics_of_longest(counts: PairCounts) -> RougeStatistics:
+    """Return the statistics of the longest order alone, each ``(..., 1)``."""
+    order = counts.matches.shape[-1]
+    totals = (ngram_totals(lengths, order)[..., order - 1 :] for lengths in counts[1:])
+    return RougeStatistics(counts.matches[..., order - 1 :], *totals)
+
+
+def rouge_measure(rouge_keys: str | Sequence[str], accumulate: str, average: str) -> RougeMeasure | MeanRougeMeasure:
+    """Return the measure for torchmetrics' parameters.
 
     Raises:
         ValueError: an unknown key or ``accumulate``, with what is valid; ``accumulate="avg"`` with a corpus average.

@@ -11,18 +11,11 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics.scores.measure import (
-    Average,
-    Measure,
-    check_average,
-    pack,
-    row_width,
-    score_dtype,
-    unpack,
-    with_samples,
-)
+from ngram_metrics.scores.measure import AnyMeasure, score_dtype, with_samples
+from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
+from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
 from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number
@@ -82,7 +75,7 @@ class Accumulator(Joining):
     def __init__(
         self,
         reader: Reader,
-        measure: Measure,
+        measure: AnyMeasure,
         average: str,
         confidence: float | None = None,
         device: torch.device | str | None = None,

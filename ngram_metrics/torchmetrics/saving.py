@@ -10,7 +10,8 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics.scores.measure import Average, Measure, score_dtype
+from ngram_metrics.scores.measure import AnyMeasure, score_dtype
+from ngram_metrics.scores.options import Average
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.torchmetrics.settings import callables_number
 
@@ -22,7 +23,7 @@ class Saving(torchmetrics.Metric):
     _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
 
     reader: Reader
-    measure: Measure
+    measure: AnyMeasure
     average: Average
     confidence: float | None
     _keeps_rows: bool

@@ -16,7 +16,8 @@ from sacrebleu.metrics import BLEU
 from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
 
 from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMeasure, BleuStatistics
-from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.scores.measure import averaged_score
+from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.reader import WordReader
 
 # Two or three words in short sentences: ties of lengths, orders without a match and without an n-gram all occur.

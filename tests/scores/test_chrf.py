@@ -15,7 +15,8 @@ from sacrebleu.metrics import CHRF
 from torchmetrics.functional.text import chrf_score as torchmetrics_chrf
 
 from ngram_metrics.scores.chrf import ChrfMeasure, ChrfStatistics
-from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.scores.measure import averaged_score
+from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.character_reader import CharacterReader
 
 CPU = torch.device("cpu")

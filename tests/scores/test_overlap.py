@@ -10,8 +10,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.scores.overlap import OverlapMeasure, OverlapStatistics
+from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.reader import WordReader
 
 CPU = torch.device("cpu")

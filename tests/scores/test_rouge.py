@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
-from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.scores.rouge import (
     ROUGE_KEYS,
     MeanRougeMeasure,
@@ -24,6 +24,7 @@ from ngram_metrics.scores.rouge import (
     checked_keys,
     rouge_measure,
 )
+from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.rouge_reader import RougeReader
 
 CPU = torch.device("cpu")
