@@ -100,7 +100,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         return self._scaled_score(statistics, 1)
 
     def judged(self, statistics: ChrfStatistics) -> Tensor:
-        """Return chrF in 0..100, in sacrebleu's order of operations: its references tie where ours do, to the last bit."""
+        """Return chrF in 0..100, in sacrebleu's order of operations, so that references tie where its do."""
         return self._scaled_score(statistics, 100)
 
     def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:
