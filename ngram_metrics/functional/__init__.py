@@ -54,7 +54,7 @@ def bleu_score(
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
         target: for each sentence its reference or a list of them, of the same kind; padded ``(sentences, width)`` or
             ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
-        ngram: the longest order.
+        ngram: the longest order, 1 to 1,000.
         smooth: see :mod:`ngram_metrics.scores.bleu` for what equals what elsewhere.
         smooth_value: for ``floor`` and ``add-k``.
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
@@ -223,7 +223,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
         ref_tensor: ``(batch, width)``, padded ids.
         sys_tensor: ``(batch, samples, width)``, padded ids.
         pad_id: the id that is no token.
-        n_gram: the order, at least 1.
+        n_gram: the order, 1 to 1,000.
 
     Returns:
         ``(batch, samples)`` in 0..1, float64 where the device has it. See :mod:`ngram_metrics.scores.overlap` for where
@@ -288,7 +288,7 @@ def pairwise_chrf(
     Args:
         hypotheses: at least one row of texts, each of any number of them; see :mod:`ngram_metrics.text.groups`.
         references: as many rows; the same object, or the same texts, are counted once.
-        char_order: the longest order, at least 1.
+        char_order: the longest order, 1 to 1,000.
         beta: how much recall weighs against precision, at least 0.
         remove_whitespace: whether whitespace is left out.
         eps_smoothing: see :mod:`ngram_metrics.scores.chrf`.
