@@ -111,7 +111,7 @@ def read_folder(folder: Path) -> tuple[list[str], dict[str, list[str]]]:
     )
     for file, lines in zip(files, outputs, strict=True):
         if len(lines) != len(references):
-            sys.exit(f"{file} has {len(lines)} lines and reference.txt has {len(references)}: expected as many")
+            sys.exit(f"{file} has {len(lines)} lines: expected {len(references)}, a line for each of reference.txt")
     return references, {file.stem: lines for file, lines in zip(files, outputs, strict=True)}
 
 

@@ -155,7 +155,12 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--samples", type=int, default=8, help="samples for each source, at least 2")
     parser.add_argument("--device", default=default_device, help="where to train")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    # One sample alone has no others to be compared with.
+    for name, least in {"steps": 1, "every": 1, "sources": 1, "samples": 2}.items():
+        if getattr(arguments, name) < least:
+            parser.error(f"--{name} is {getattr(arguments, name)}: expected at least {least}")
+    return arguments
 
 
 if __name__ == "__main__":

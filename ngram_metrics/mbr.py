@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
-from ngram_metrics.scores.measure import AnyMeasure, Measure, score_dtype
+from ngram_metrics.scores.measure import AnyMeasure, measure_of, score_dtype
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import shortened
@@ -78,7 +78,7 @@ def pairwise(metric: Utility, hypotheses: Any, references: Any) -> Tensor | list
         tensor([[[1.0000, 0.0000],
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
-    return pair_scores(_measure(metric), read_rows(metric.reader, hypotheses, references, metric.device))
+    return pair_scores(measure_of(metric, "metric"), read_rows(metric.reader, hypotheses, references, metric.device))
 
 
 def decode(
@@ -109,7 +109,7 @@ def decode(
     """
     if references is None:
         references = hypotheses
-    measure = _measure(metric)
+    measure = measure_of(metric, "metric")
     kinds = read_rows(metric.reader, hypotheses, references, metric.device)
     own, others = kinds[0]
     for name, side in (("hypotheses", own), ("references", others)):
@@ -133,13 +133,6 @@ def decode(
     # By its place: a row may know no indices, or others, as a table's column does.
     chosen = [list(row)[index] for row, index in zip(hypotheses, indices.tolist(), strict=True)]
     return Decoded(chosen, indices, torch.stack([one.values for one in best]))
-
-
-def _measure(metric: Utility) -> AnyMeasure:
-    measure = getattr(metric, "measure", None)
-    if not isinstance(measure, Measure):
-        raise TypeError(f"metric is a {type(metric).__name__}: expected a metric of this package, such as ChrF()")
-    return measure
 
 
 def _weights(probabilities: Any, counts: list[int]) -> Tensor:

@@ -21,8 +21,8 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import AnyMeasure
-from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.measure import AnyMeasure, measure_of
+from ngram_metrics.scores.options import Average, whole_number
 from ngram_metrics.scores.resampling import (
     RESAMPLES,
     SEED,
@@ -109,6 +109,7 @@ def paired_bootstrap(
         For each system, for each value that the metric computes, the comparison.
 
     Raises:
+        TypeError: systems that are no mapping of names to metrics.
         ValueError: an unknown baseline; no sentence, or different numbers of sentences; metrics of other settings, or
             that kept no rows; a number of resamples or a level out of its range.
 
@@ -153,7 +154,7 @@ def paired_approximate_randomization(
         As :func:`paired_bootstrap`, without mean and interval.
 
     Raises:
-        ValueError: as :func:`paired_bootstrap`.
+        TypeError, ValueError: as :func:`paired_bootstrap`.
     """
     _check_number("trials", trials)
     values = _summands(systems, baseline)
@@ -169,12 +170,16 @@ def paired_approximate_randomization(
 
 
 def _check_number(name: str, number: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+    if (whole_number(number) or 0) < 1:
         raise ValueError(f"{name} must be an integer of at least 1 (got: {number})")
 
 
 def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
-    """Return the rows of each system, as many and of the same settings."""
+    """Return the rows of each system, of the same number of sentences and of the same settings."""
+    if not isinstance(systems, Mapping):
+        raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to metrics")
+    for name, system in systems.items():
+        measure_of(system, f"system {name!r}")
     if baseline not in systems:
         raise ValueError(f"unknown baseline {baseline!r}: expected one of {list(systems)}")
     settings, signature = systems[baseline].settings, systems[baseline].signature

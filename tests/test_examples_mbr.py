@@ -80,5 +80,5 @@ def test_a_folder_that_does_not_fit_is_refused(run, example, tmp_path):
     with pytest.raises(SystemExit, match=r"expected reference.txt and systems/\*.txt, one segment a line"):
         run(tmp_path)
     folder = write_folder(tmp_path, example.REFERENCES, {"short": example.SYSTEMS["first"][:-1]})
-    with pytest.raises(SystemExit, match=r"short.txt has 5 lines and reference.txt has 6: expected as many"):
+    with pytest.raises(SystemExit, match=r"short.txt has 5 lines: expected 6, a line for each of reference.txt"):
         run(folder)

@@ -142,7 +142,7 @@ def test_scores_are_the_same_on_cuda():
         ({"average": "mean"}, r"unknown average 'mean': expected one of \['micro', 'macro', 'none'\]"),
         ({"average": None}, r"unknown average None: expected one of"),
         ({"weights": [1]}, r"weights must be one for each of 4 orders \(got: 1\)"),
-        ({"weights": [1, 1, 1, -1]}, r"weights must be at least 0 and finite"),
+        ({"weights": [1, 1, 1, -1]}, r"weights\[3\] must be at least 0 and finite \(got: -1\)"),
         ({"smooth_value": 1}, r"smooth_value is for \['floor', 'add-k'\], not for smooth='no_smooth'"),
         ({"tokenizer": "words"}, r"unknown tokenizer 'words': expected one of"),
     ],

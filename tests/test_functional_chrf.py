@@ -182,8 +182,8 @@ def test_scores_are_the_same_on_cuda():
     ("options", "words"),
     [
         ({"char_order": 0}, r"char_order and word_order are both 0: expected at least one order"),
-        ({"char_order": -1}, r"char_order must be an integer of at least 0 \(got: -1\)"),
-        ({"word_order": -2}, r"word_order must be an integer of at least 0 \(got: -2\)"),
+        ({"char_order": -1}, r"char_order must be at least 0 \(got: -1\)"),
+        ({"word_order": -2}, r"word_order must be at least 0 \(got: -2\)"),
         ({"beta": -1.0}, r"beta must be at least 0 and finite \(got: -1.0\)"),
         ({"average": "mean"}, r"unknown average 'mean': expected one of \['micro', 'macro', 'none'\]"),
         ({"average": None}, r"unknown average None: expected one of"),

@@ -165,7 +165,7 @@ def test_the_surroundings_of_a_training_loop_change_no_score(name):
         ([["a"]], ["a"], {}, TypeError, "row 0 of references is a str"),
         ([["a"]], [[None]], {}, TypeError, "reference 0 of row 0 is a NoneType"),
         ([["a"]], [["a"]], {"char_order": 0}, ValueError, "expected at least one order"),
-        ([["a"]], [["a"]], {"char_order": -1}, ValueError, r"char_order must be an integer of at least 0 \(got: -1\)"),
+        ([["a"]], [["a"]], {"char_order": -1}, ValueError, r"char_order must be at least 0 \(got: -1\)"),
         ([["a"]], [["a"]], {"beta": -0.5}, ValueError, r"beta must be at least 0 and finite \(got: -0.5\)"),
         ([["a"]], [["a"]], {"beta": float("nan")}, ValueError, "beta must be at least 0 and finite"),
     ],

@@ -261,7 +261,7 @@ def test_the_surroundings_of_a_training_loop_change_nothing(name, average):
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [
-        ("ChrF", {"char_order": -1}, r"char_order must be an integer of at least 0 \(got: -1\)"),
+        ("ChrF", {"char_order": -1}, r"char_order must be at least 0 \(got: -1\)"),
         ("ChrF", {"char_order": 0}, "char_order and word_order are both 0"),
         ("ChrF", {"beta": -1}, r"beta must be at least 0 and finite \(got: -1\)"),
         ("ChrF", {"average": "mean"}, "unknown average 'mean': expected one of"),

@@ -477,8 +477,14 @@ def test_metrics_without_one_score_of_matches_are_refused(function, metric, word
 @pytest.mark.parametrize("function", [mbr.pairwise, mbr.decode])
 @pytest.mark.parametrize("metric", ["chrf", None, chrf_score, ignite.Bleu() * 2])
 def test_what_is_no_metric_is_refused(function, metric):
-    with pytest.raises(TypeError, match=r"metric is a \w+: expected a metric of this package"):
+    with pytest.raises(TypeError, match=r"metric is a \w+: expected a metric object of this package, such as"):
         function(metric, [["a"]], [["a"]])
+
+
+@pytest.mark.parametrize("metric", [ngram_metrics.ChrF, ignite.Bleu], ids=["torchmetrics", "ignite"])
+def test_the_class_of_a_metric_is_none(metric):
+    with pytest.raises(TypeError, match=rf"metric is the class {metric.__name__}: expected a metric object"):
+        mbr.decode(metric, [["a"]])
 
 
 @pytest.mark.parametrize(

@@ -30,3 +30,11 @@ def test_a_policy_that_has_not_learned_is_an_error(monkeypatch):
     monkeypatch.setattr(example, "train", lambda arguments: [0.5, 0.9, 0.55])
     with pytest.raises(SystemExit, match=r"went from 0\.500 to 0\.550: expected at least 0\.1 more"):
         example.main()
+
+
+@pytest.mark.parametrize(("option", "least"), [("steps", 1), ("every", 1), ("sources", 1), ("samples", 2)])
+def test_a_number_that_is_too_small_is_refused_before_training(option, least):
+    command = [sys.executable, str(EXAMPLE), "--device", "cpu", "--steps", "1", f"--{option}", str(least - 1)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f"error: --{option} is {least - 1}: expected at least {least}\n")

@@ -264,6 +264,22 @@ def test_errors_say_what_is_expected(test: Callable[..., Any]):
         test({"base": ChrF()}, "base")
 
 
+@pytest.mark.parametrize(
+    ("systems", "words"),
+    [
+        ({"a": 1}, "system 'a' is a int: expected a metric object of this package, such as ChrF"),
+        ({"a": ChrF}, "system 'a' is the class ChrF: expected a metric object of this package"),
+        ({"a": ChrF(confidence=0.95), "b": 0.5}, "system 'b' is a float: expected a metric object"),
+        ([ChrF(confidence=0.95)], "systems is a list: expected a mapping of names to metrics"),
+    ],
+    ids=["number", "class", "second", "list"],
+)
+@each_test
+def test_what_is_no_system_is_refused(test: Callable[..., Any], systems: Any, words: str):
+    with pytest.raises(TypeError, match=words):
+        test(systems, "a")
+
+
 def test_a_level_out_of_range_is_refused():
     with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
         paired_bootstrap(_systems(ChrF), "base", confidence=95)

@@ -27,7 +27,7 @@ def pairwise_chrf(
     Args:
         hypotheses: at least one row of texts, each of any number of them; see :mod:`ngram_metrics.text.groups`.
         references: as many rows; the same object, or the same texts, are counted once.
-        char_order: the longest order, at least 1.
+        char_order: the longest order, 1 to 1,000.
         beta: how much recall weighs against precision, at least 0.
         remove_whitespace: whether whitespace is left out.
         eps_smoothing: see :mod:`ngram_metrics.scores.chrf`.

@@ -40,7 +40,7 @@ def bleu_score(
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
         target: for each sentence its reference or a list of them, of the same kind; padded ``(sentences, width)`` or
             ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
-        ngram: the longest order.
+        ngram: the longest order, 1 to 1,000.
         smooth: see :mod:`ngram_metrics.scores.bleu` for what equals what elsewhere.
         smooth_value: for ``floor`` and ``add-k``.
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.

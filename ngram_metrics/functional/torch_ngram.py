@@ -16,7 +16,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
         ref_tensor: ``(batch, width)``, padded ids.
         sys_tensor: ``(batch, samples, width)``, padded ids.
         pad_id: the id that is no token.
-        n_gram: the order, at least 1.
+        n_gram: the order, 1 to 1,000.
 
     Returns:
         ``(batch, samples)`` in 0..1, float64 where the device has it. See :mod:`ngram_metrics.scores.overlap` for where

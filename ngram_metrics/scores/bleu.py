@@ -53,13 +53,17 @@ from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
-from ngram_metrics.scores.options import checked_order, exact
+from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.rows import Layout
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
 SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")
 #: What the smoothings that take a value use where none is given.
 DEFAULT_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
+_SMOOTH_OF_TORCHMETRICS = (
+    "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
+    "and its smooth=False is 'no_smooth'"
+)
 
 
 class BleuStatistics(NamedTuple):
@@ -83,13 +87,14 @@ class BleuMeasure(Measure[BleuStatistics]):
     """BLEU under fixed settings.
 
     Attributes:
-        ngram: the longest order, at least 1.
+        ngram: the longest order, 1 to 1,000.
         smooth: one of :data:`SMOOTHINGS`.
         smooth_value: for ``floor`` and ``add-k``, at least 0; None for their default.
         weights: the weight of each order, ``ngram`` numbers of at least 0; None for equal weights that sum to 1.
         effective_order: whether orders without any n-gram are left out.
 
     Raises:
+        TypeError: a setting of another type.
         ValueError: a setting out of its range.
     """
 
@@ -103,21 +108,15 @@ class BleuMeasure(Measure[BleuStatistics]):
         """Check the settings."""
         object.__setattr__(self, "ngram", checked_order(self.ngram))
         if self.smooth not in SMOOTHINGS:
-            raise ValueError(f"Smooth is not valid (expected: {list(SMOOTHINGS)}, got: {self.smooth})")
+            # In ignite's words.
+            hint = f": {_SMOOTH_OF_TORCHMETRICS}" if isinstance(self.smooth, bool) else ""
+            raise ValueError(f"Smooth is not valid (expected: {list(SMOOTHINGS)}, got: {self.smooth}){hint}")
         if self.smooth_value is not None:
             if self.smooth not in DEFAULT_SMOOTH_VALUES:
                 raise ValueError(f"smooth_value is for {list(DEFAULT_SMOOTH_VALUES)}, not for smooth={self.smooth!r}")
-            if not 0 <= self.smooth_value < math.inf:
-                raise ValueError(f"smooth_value must be at least 0 and finite (got: {self.smooth_value})")
+            object.__setattr__(self, "smooth_value", checked_number(self.smooth_value, "smooth_value"))
         if self.weights is not None:
-            if len(self.weights) != self.ngram:
-                raise ValueError(f"weights must be one for each of {self.ngram} orders (got: {len(self.weights)})")
-            if not all(0 <= weight < math.inf for weight in self.weights):
-                raise ValueError(f"weights must be at least 0 and finite (got: {list(self.weights)})")
-            if not any(self.weights):
-                raise ValueError(f"weights must not all be 0 (got: {list(self.weights)})")
-            # As plain numbers, which is how settings are compared.
-            object.__setattr__(self, "weights", tuple(map(float, self.weights)))
+            object.__setattr__(self, "weights", _checked_weights(self.weights, self.ngram))
 
     @property
     def layout(self) -> Layout[BleuStatistics]:
@@ -242,6 +241,18 @@ def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGro
     # The lowest bit tells the side: 1 where the reference is the longer.
     apart = nearest >> 1
     return hypothesis_lengths + torch.where((nearest & 1) == 1, apart, -apart)
+
+
+def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]:
+    """Return weights as plain numbers, which is how settings are compared."""
+    if not hasattr(weights, "__len__"):
+        raise TypeError(f"weights must be a sequence of {orders} numbers (got: {weights!r})")
+    if len(weights) != orders:
+        raise ValueError(f"weights must be one for each of {orders} orders (got: {len(weights)})")
+    numbers = tuple(checked_number(weight, f"weights[{index}]") for index, weight in enumerate(weights))
+    if not any(numbers):
+        raise ValueError(f"weights must not all be 0 (got: {list(numbers)})")
+    return numbers
 
 
 def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:

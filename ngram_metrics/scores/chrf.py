@@ -26,7 +26,6 @@ Differences from the peers:
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -37,7 +36,7 @@ from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, repeated
 from ngram_metrics.scores.measure import PairCounts, score_dtype
-from ngram_metrics.scores.options import exact, whole_number
+from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.pair_measure import PairMeasure
 from ngram_metrics.scores.rows import Layout
 
@@ -64,12 +63,13 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
     """chrF under fixed settings.
 
     Attributes:
-        char_order: the longest order of characters, at least 0.
-        word_order: the longest order of words, at least 0; 2 is chrF++.
+        char_order: the longest order of characters, 0 to 1,000.
+        word_order: the longest order of words, 0 to 1,000; 2 is chrF++.
         beta: how much recall weighs against precision, at least 0.
         eps_smoothing: see the module.
 
     Raises:
+        TypeError: a setting of another type.
         ValueError: a setting out of its range, or no order at all.
     """
 
@@ -81,14 +81,10 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
     def __post_init__(self) -> None:
         """Check the settings."""
         for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
-            number = whole_number(order)
-            if number is None or number < 0:
-                raise ValueError(f"{name} must be an integer of at least 0 (got: {order})")
-            object.__setattr__(self, name, number)
+            object.__setattr__(self, name, checked_order(order, name, lowest=0))
         if self.char_order + self.word_order == 0:
             raise ValueError("char_order and word_order are both 0: expected at least one order")
-        if not 0 <= self.beta < math.inf:
-            raise ValueError(f"beta must be at least 0 and finite (got: {self.beta})")
+        object.__setattr__(self, "beta", checked_number(self.beta, "beta"))
 
     @property
     def layout(self) -> Layout[ChrfStatistics]:

@@ -87,6 +87,23 @@ class Measure(ABC, Generic[Statistics]):
 AnyMeasure: TypeAlias = Measure[Any]
 
 
+def measure_of(metric: object, name: str) -> AnyMeasure:
+    """Return what a metric counts.
+
+    Args:
+        metric: what was given for one.
+        name: what it is called in an error.
+
+    Raises:
+        TypeError: what is no metric of this package, or the class of one.
+    """
+    measure = getattr(metric, "measure", None)
+    if not isinstance(measure, Measure):
+        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
+        raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
+    return measure
+
+
 def score_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype of scores: float64 where the device has it."""
     return torch.float32 if device.type == "mps" else torch.float64

@@ -47,10 +47,11 @@ class OverlapStatistics(NamedTuple):
 
 @dataclass(frozen=True)
 class OverlapMeasure(PairMeasure[OverlapStatistics]):
-    """N-gram overlap of one order, ``ngram``, at least 1.
+    """N-gram overlap of one order, ``ngram``, 1 to 1,000.
 
     Raises:
-        ValueError: an order that is no integer of at least 1.
+        TypeError: an order that is no integer.
+        ValueError: an order out of its range.
     """
 
     ngram: int = 1

@@ -42,7 +42,7 @@ from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
-from ngram_metrics.scores.options import exact
+from ngram_metrics.scores.options import checked_order, exact
 from ngram_metrics.scores.references import (
     Pairs,
     best_statistics,
@@ -97,14 +97,23 @@ class RougeMeasure(Measure[RougeStatistics]):
     """ROUGE under fixed settings.
 
     Attributes:
-        variants: for each key the order of its n-grams, at least 1, or ``"L"`` or ``"Lsum"``.
+        variants: for each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
         reducer: what becomes of several references.
         alpha: the weight of recall in F, in 0..1, where 0 makes F the recall and 1 the precision; None for F1.
+
+    Raises:
+        TypeError: an order that is no integer.
+        ValueError: an order out of its range.
     """
 
     variants: tuple[int | str, ...]
     reducer: Reducer = "best"
     alpha: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the orders."""
+        checked = tuple(one if one in ("L", "Lsum") else checked_order(one) for one in self.variants)
+        object.__setattr__(self, "variants", checked)
 
     @property
     def layout(self) -> Layout[RougeStatistics]:

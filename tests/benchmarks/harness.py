@@ -172,7 +172,7 @@ def read_corpus(folder: Path) -> Corpus:
     )
     for file, lines in zip(files, systems, strict=True):
         if len(lines) != len(references):
-            sys.exit(f"{file} has {len(lines)} lines and reference.txt has {len(references)}: expected as many")
+            sys.exit(f"{file} has {len(lines)} lines: expected {len(references)}, a line for each of reference.txt")
     return Corpus(references, systems)
 
 

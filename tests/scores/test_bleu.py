@@ -397,10 +397,15 @@ def test_weights_may_be_any_sequence(make):
     [
         ({"ngram": 0}, r"ngram order must be greater than zero \(got: 0\)"),
         ({"ngram": -1}, r"ngram order must be greater than zero \(got: -1\)"),
-        ({"ngram": 2.0}, r"ngram order must be greater than zero \(got: 2.0\)"),
-        ({"ngram": True}, r"ngram order must be greater than zero \(got: True\)"),
+        ({"ngram": 1001}, r"ngram order must be at most 1000 \(got: 1001\)"),
+        ({"ngram": 2**40}, r"ngram order must be at most 1000 \(got: 1099511627776\)"),
         ({"smooth": "smooth3"}, r"Smooth is not valid \(expected: \['no_smooth', .*'exp'\], got: smooth3\)"),
-        ({"smooth": None}, r"Smooth is not valid"),
+        ({"smooth": None}, r"Smooth is not valid \(.*, got: None\)$"),
+        (
+            {"smooth": True},
+            r"Smooth is not valid \(.*, got: True\): torchmetrics' smooth=True .* as 'add-k' and 'smooth2'",
+        ),
+        ({"smooth": False}, r"Smooth is not valid \(.*, got: False\): .* and its smooth=False is 'no_smooth'$"),
         ({"smooth": "exp", "smooth_value": 1}, r"smooth_value is for \['floor', 'add-k'\], not for smooth='exp'"),
         ({"smooth_value": 0}, r"smooth_value is for \['floor', 'add-k'\], not for smooth='no_smooth'"),
         ({"smooth": "floor", "smooth_value": -0.1}, r"smooth_value must be at least 0 and finite \(got: -0.1\)"),
@@ -409,13 +414,43 @@ def test_weights_may_be_any_sequence(make):
         ({"weights": [0.5, 0.5]}, r"weights must be one for each of 4 orders \(got: 2\)"),
         ({"ngram": 2, "weights": [1, 1, 1]}, r"weights must be one for each of 2 orders \(got: 3\)"),
         ({"weights": []}, r"weights must be one for each of 4 orders \(got: 0\)"),
-        ({"ngram": 2, "weights": [1, -1]}, r"weights must be at least 0 and finite \(got: \[1, -1\]\)"),
-        ({"ngram": 2, "weights": [1, math.nan]}, r"weights must be at least 0 and finite \(got: \[1, nan\]\)"),
-        ({"ngram": 2, "weights": [0, 0.0]}, r"weights must not all be 0 \(got: \[0, 0.0\]\)"),
-        ({"ngram": 2, "weights": [1, math.inf]}, r"weights must be at least 0 and finite \(got: \[1, inf\]\)"),
+        ({"ngram": 2, "weights": [1, -1]}, r"weights\[1\] must be at least 0 and finite \(got: -1\)"),
+        ({"ngram": 2, "weights": [1, math.nan]}, r"weights\[1\] must be at least 0 and finite \(got: nan\)"),
+        ({"ngram": 2, "weights": [0, 0.0]}, r"weights must not all be 0 \(got: \[0.0, 0.0\]\)"),
+        ({"ngram": 2, "weights": [1, math.inf]}, r"weights\[1\] must be at least 0 and finite \(got: inf\)"),
     ],
     ids=repr,
 )
 def test_a_setting_out_of_its_range_is_refused_at_once(options, words):
     with pytest.raises(ValueError, match=words):
         BleuMeasure(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ngram": 2.5}, r"ngram order must be an integer \(got: 2.5\)"),
+        ({"ngram": 2.0}, r"ngram order must be an integer \(got: 2.0\)"),
+        ({"ngram": True}, r"ngram order must be an integer \(got: True\)"),
+        ({"smooth": "floor", "smooth_value": "x"}, r"smooth_value must be a number \(got: 'x'\)"),
+        ({"smooth": "floor", "smooth_value": "1"}, r"smooth_value must be a number \(got: '1'\)"),
+        ({"weights": "abcd"}, r"weights\[0\] must be a number \(got: 'a'\)"),
+        ({"ngram": 2, "weights": [1, None]}, r"weights\[1\] must be a number \(got: None\)"),
+        ({"weights": 0.25}, r"weights must be a sequence of 4 numbers \(got: 0.25\)"),
+    ],
+    ids=repr,
+)
+def test_a_setting_of_another_type_is_refused_at_once(options, words):
+    with pytest.raises(TypeError, match=words):
+        BleuMeasure(**options)
+
+
+def test_numbers_of_numpy_are_the_same_settings():
+    ours = BleuMeasure(np.int64(3), "floor", np.float32(0.5))
+    assert ours == BleuMeasure(3, "floor", 0.5)
+    assert type(ours.smooth_value) is float
+
+
+def test_the_longest_order_there_is_counts():
+    text = " ".join(map(str, range(1003)))
+    assert micro(BleuMeasure(1000), [(text, [text])]) == 1

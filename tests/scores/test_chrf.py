@@ -447,11 +447,10 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"char_order": -1}, r"char_order must be an integer of at least 0 \(got: -1\)"),
-        ({"word_order": -1}, r"word_order must be an integer of at least 0 \(got: -1\)"),
-        ({"char_order": 6.0}, r"char_order must be an integer of at least 0 \(got: 6.0\)"),
-        ({"word_order": True}, r"word_order must be an integer of at least 0 \(got: True\)"),
-        ({"char_order": None}, r"char_order must be an integer of at least 0 \(got: None\)"),
+        ({"char_order": -1}, r"char_order must be at least 0 \(got: -1\)"),
+        ({"word_order": -1}, r"word_order must be at least 0 \(got: -1\)"),
+        ({"char_order": 1001}, r"char_order must be at most 1000 \(got: 1001\)"),
+        ({"word_order": 2**40}, r"word_order must be at most 1000 \(got: 1099511627776\)"),
         ({"char_order": 0}, r"char_order and word_order are both 0: expected at least one order"),
         ({"beta": -1}, r"beta must be at least 0 and finite \(got: -1\)"),
         ({"beta": -0.5}, r"beta must be at least 0 and finite \(got: -0.5\)"),
@@ -462,6 +461,22 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
 )
 def test_a_setting_out_of_its_range_is_refused_at_once(options, words):
     with pytest.raises(ValueError, match=words):
+        ChrfMeasure(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"char_order": 6.0}, r"char_order must be an integer \(got: 6.0\)"),
+        ({"word_order": True}, r"word_order must be an integer \(got: True\)"),
+        ({"char_order": None}, r"char_order must be an integer \(got: None\)"),
+        ({"beta": "2"}, r"beta must be a number \(got: '2'\)"),
+        ({"beta": None}, r"beta must be a number \(got: None\)"),
+    ],
+    ids=repr,
+)
+def test_a_setting_of_another_type_is_refused_at_once(options, words):
+    with pytest.raises(TypeError, match=words):
         ChrfMeasure(**options)
 
 

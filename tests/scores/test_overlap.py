@@ -172,9 +172,18 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
         assert (scores.device.type, scores.shape, scores.dtype) == ("meta", (3,), torch.float64)
 
 
-@pytest.mark.parametrize("ngram", [0, -1, 2.0, True, None, "2"], ids=repr)
-def test_an_order_that_is_no_positive_integer_is_refused_at_once(ngram):
-    with pytest.raises(ValueError, match=rf"ngram order must be greater than zero \(got: {ngram}\)"):
+@pytest.mark.parametrize(
+    ("ngram", "words"),
+    [(0, "greater than zero"), (-1, "greater than zero"), (1001, "at most 1000"), (2**40, "at most 1000")],
+)
+def test_an_order_out_of_its_range_is_refused_at_once(ngram, words):
+    with pytest.raises(ValueError, match=rf"ngram order must be {words} \(got: {ngram}\)"):
+        OverlapMeasure(ngram)
+
+
+@pytest.mark.parametrize("ngram", [2.0, 2.5, True, None, "2"], ids=repr)
+def test_an_order_that_is_no_integer_is_refused_at_once(ngram):
+    with pytest.raises(TypeError, match=rf"ngram order must be an integer \(got: {ngram!r}\)"):
         OverlapMeasure(ngram)
 
 

@@ -437,6 +437,16 @@ def test_a_setting_out_of_its_range_is_refused(keys, accumulate, average, words)
         rouge_measure(keys, accumulate, average)
 
 
+def test_an_order_out_of_its_range_is_refused():
+    with pytest.raises(ValueError, match=r"ngram order must be at most 1000 \(got: 1099511627776\)"):
+        RougeMeasure((1, 2**40))
+    with pytest.raises(ValueError, match=r"ngram order must be greater than zero \(got: 0\)"):
+        RougeMeasure((0, "L"))
+    with pytest.raises(TypeError, match=r"ngram order must be an integer \(got: 2.0\)"):
+        RougeMeasure((2.0,))
+    assert RougeMeasure((1000, "L", "Lsum")).variants == (1000, "L", "Lsum")
+
+
 @pytest.mark.parametrize(("stemmed", "accumulate"), list(product([False, True], ["best", "avg"])))
 def test_no_sentence_has_no_row(stemmed, accumulate):
     metric = rouge_measure(KEYS, accumulate, "macro")
