@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import torch
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, __version__
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, __version__
 from ngram_metrics.scores.resampling import RESAMPLES
 from ngram_metrics.significance import TRIALS, Comparison, paired_approximate_randomization, paired_bootstrap
 from ngram_metrics.torchmetrics.accumulator import Accumulator
@@ -33,7 +33,7 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator
 CHUNK = 4096
 #: A difference with a smaller p-value is marked.
 SIGNIFICANT = 0.05
-_METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap")
+_METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
 _TESTS: dict[str, Callable[..., dict[str, dict[str, Comparison]]]] = {
     "bootstrap": paired_bootstrap,
     "randomization": paired_approximate_randomization,
@@ -101,7 +101,9 @@ def _parser() -> argparse.ArgumentParser:
         help="print intervals, by default 0.95",
     )
     parser.add_argument("--test", choices=_TESTS, default="bootstrap", help="the paired test, default: bootstrap")
-    parser.add_argument("--tokenizer", default="13a", help="for bleu and overlap, one of sacrebleu's, default: 13a")
+    parser.add_argument(
+        "--tokenizer", default="13a", help="one of sacrebleu's, not for chrf and rouge, default: 13a"
+    )
     parser.add_argument(
         "-lc", "--lowercase", action="store_true", help="for bleu, as sacrebleu's; rouge does so anyway"
     )
@@ -138,6 +140,7 @@ def _new_metrics(options: argparse.Namespace, keep: bool) -> dict[str, Accumulat
         "chrf++": lambda: ChrF(word_order=2, lowercase=options.chrf_lowercase, **common),
         "rouge": lambda: ROUGEScore(use_stemmer=options.stem, **common),
         "overlap": lambda: NgramOverlap(tokenizer=options.tokenizer, **common),
+        "gleu": lambda: Gleu(tokenizer=options.tokenizer, **common),
     }
     try:
         return {name: made[name]() for name in dict.fromkeys(options.metrics)}

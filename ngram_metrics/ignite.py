@@ -32,7 +32,7 @@ from ngram_metrics.scores.rouge import Reducer, RougeMeasure
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
-__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap"]
+__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
 
 _CPU = torch.device("cpu")
 #: The drop-in that writes each key of an engine's metrics; their keys do not follow the name of ``attach``.
@@ -411,3 +411,19 @@ class NgramOverlap(_Face):
     ) -> None:
         overlap = ngram_metrics.NgramOverlap(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(overlap, output_transform)
+
+
+class Gleu(_Face):
+    """Google-BLEU with the parameters of :class:`ngram_metrics.Gleu`; ``compute`` as of :class:`ChrF`."""
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        average: str = "micro",
+        tokenizer: Any = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
+        output_transform: Callable[[Any], Any] = _unchanged,
+        device: str | torch.device = _CPU,
+    ) -> None:
+        super().__init__(ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device), output_transform)

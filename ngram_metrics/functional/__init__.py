@@ -4,6 +4,7 @@ from ngram_metrics.functional.fastchrf import aggregate_chrf as aggregate_chrf
 from ngram_metrics.functional.fastchrf import pairwise_chrf as pairwise_chrf
 from ngram_metrics.functional.metrics import bleu_score as bleu_score
 from ngram_metrics.functional.metrics import chrf_score as chrf_score
+from ngram_metrics.functional.metrics import gleu_score as gleu_score
 from ngram_metrics.functional.metrics import ngram_overlap as ngram_overlap
 from ngram_metrics.functional.metrics import rouge_score as rouge_score
 from ngram_metrics.functional.torch_ngram import get_score as get_score
@@ -14,6 +15,7 @@ __all__ = [
     "rouge_score",
     "chrf_score",
     "ngram_overlap",
+    "gleu_score",
     "get_score",
     "pad2max",
     "pairwise_chrf",

@@ -1,4 +1,4 @@
-"""The four metrics in one call: read, count, score."""
+"""The metrics in one call: read, count, score."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, with_samples
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
@@ -199,6 +200,26 @@ def ngram_overlap(
     check_average(average)
     reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
     return _score(reader, OverlapMeasure(ngram), preds, target, average, device)
+
+
+def gleu_score(
+    preds: Any,
+    target: Any,
+    ngram: int = 4,
+    average: str = "micro",
+    tokenizer: Any = None,
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return Google-BLEU; the parameters after ``target`` are those of :class:`ngram_metrics.Gleu`.
+
+    Example:
+        >>> from ngram_metrics.functional import gleu_score
+        >>> gleu_score(["the cat is on the mat"], [["a cat is on the mat"]])
+        tensor(0.7778, dtype=torch.float64)
+    """
+    check_average(average)
+    return _score(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), preds, target, average, device)
 
 
 def _score(

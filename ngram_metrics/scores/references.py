@@ -71,7 +71,7 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     """Return the pair of the highest score of each sentence, the first of equally high ones.
 
     Args:
-        score: ``(pairs, ...)``, at least 0.
+        score: ``(pairs, ...)``, above -1.
         pairs: what was scored.
 
     Returns:

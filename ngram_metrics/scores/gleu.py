@@ -1,0 +1,71 @@
+r"""Google-BLEU, GLEU (Wu et al. 2016, section 4.3), number for number as nltk's ``gleu_score``.
+
+Definition. Over the n-grams of the orders 1 to N, all in one multiset, with c the matches, h the n-grams of the
+hypothesis and r those of the reference,
+
+.. math:: \text{GLEU} = \min(c / h, c / r) = \frac{c}{\max(h, r)}
+
+Conventions. Scores lie in 0..1; 0 / 0 is 0. Of several references a sentence takes the one with the highest score, the
+first on ties, and a corpus (micro) sums the counts of those, as nltk's ``corpus_gleu``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.scores.measure import PairCounts, score_dtype
+from ngram_metrics.scores.options import checked_order
+from ngram_metrics.scores.pair_measure import PairMeasure
+from ngram_metrics.scores.rows import Layout
+
+
+class GleuStatistics(NamedTuple):
+    """The counts of all orders together: matches, and n-grams of the side that has more, ``(...,)`` int64 each."""
+
+    matches: Tensor
+    ngrams: Tensor
+
+
+@dataclass(frozen=True)
+class GleuMeasure(PairMeasure[GleuStatistics]):
+    """GLEU up to the order ``ngram``, 1 to 1,000; ValueError for any other."""
+
+    ngram: int = 4
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
+
+    @property
+    def layout(self) -> Layout[GleuStatistics]:
+        """The width of each field in a row."""
+        return Layout(GleuStatistics, (None, None))
+
+    def score(self, statistics: GleuStatistics) -> Tensor:
+        """Return GLEU, in 0..1, for statistics of any leading shape."""
+        dtype = score_dtype(statistics.matches.device)
+        return statistics.matches.to(dtype) / statistics.ngrams.clamp(min=1).to(dtype)
+
+    def judged(self, statistics: GleuStatistics) -> Tensor:
+        """Return the score, but -0.5 where neither side has an n-gram: nltk leaves such a reference out."""
+        return torch.where(statistics.ngrams > 0, self.score(statistics), -0.5)
+
+    def signature(self) -> dict[str, str]:
+        """Return the setting."""
+        return {"order": str(self.ngram)}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The longest order."""
+        return (self.ngram,)
+
+    def pair_statistics(self, *counts: PairCounts) -> GleuStatistics:
+        """Return the statistics of pairs."""
+        ((matches, *lengths),) = counts
+        hypothesis, reference = (ngram_totals(side, self.ngram).sum(-1) for side in lengths)
+        return GleuStatistics(matches.sum(-1), torch.maximum(hypothesis, reference))

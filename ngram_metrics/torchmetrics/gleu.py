@@ -1,0 +1,48 @@
+"""Google-BLEU for torchmetrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics.text.word_reader import WordReader
+from ngram_metrics.torchmetrics.accumulator import Accumulator
+
+
+class Gleu(Accumulator):
+    """Google-BLEU over batches, by default nltk's ``corpus_gleu``. See :mod:`ngram_metrics.scores.gleu`.
+
+    Args:
+        ngram: the longest order, 1 to 1,000.
+        average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
+        tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
+        pad_id: for ids: the id or ids that are no tokens.
+        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
+        device: where the states lie and text is counted.
+        kwargs: those of ``torchmetrics.Metric``.
+
+    Example:
+        >>> from ngram_metrics import Gleu
+        >>> metric = Gleu()
+        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
+        >>> metric.compute()
+        tensor(0.7778, dtype=torch.float64)
+    """
+
+    score_name = "gleu"
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        average: str = "micro",
+        tokenizer: Any = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
+        device: torch.device | str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        reader = WordReader(tokenizer, pad_id=pad_id)
+        super().__init__(reader, GleuMeasure(ngram), average, confidence, device, **kwargs)
