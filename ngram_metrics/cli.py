@@ -101,9 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         help="print intervals, by default 0.95",
     )
     parser.add_argument("--test", choices=_TESTS, default="bootstrap", help="the paired test, default: bootstrap")
-    parser.add_argument(
-        "--tokenizer", default="13a", help="one of sacrebleu's, not for chrf and rouge, default: 13a"
-    )
+    parser.add_argument("--tokenizer", default="13a", help="one of sacrebleu's, not for chrf and rouge, default: 13a")
     parser.add_argument(
         "-lc", "--lowercase", action="store_true", help="for bleu, as sacrebleu's; rouge does so anyway"
     )

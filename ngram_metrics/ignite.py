@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, ref
 
 import torch
@@ -28,12 +28,17 @@ from ignite.metrics.metric import EpochWise, MetricUsage, reinit__is_reduced
 from torch import Tensor
 
 import ngram_metrics
-from ngram_metrics.scores.rouge import Reducer, RougeMeasure
+from ngram_metrics.scores.bleu import Smoothing
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 __all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
 
+#: From an engine's output to what ``update`` takes.
+OutputTransform: TypeAlias = Callable[[Any], Any]
 _CPU = torch.device("cpu")
 #: The drop-in that writes each key of an engine's metrics; their keys do not follow the name of ``attach``.
 _writers: WeakKeyDictionary[Engine, dict[str, ref[Rouge]]] = WeakKeyDictionary()
@@ -74,7 +79,7 @@ class _Face(ignite_metrics.Metric):
     name that the metric is attached by: ``chrf``, ``chrf_low``, ``chrf_high``, or ``rouge_rouge1_fmeasure``.
     """
 
-    def __init__(self, accumulator: Accumulator, output_transform: Callable[[Any], Any]) -> None:
+    def __init__(self, accumulator: Accumulator, output_transform: OutputTransform) -> None:
         accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gathered, _is_distributed
         self._accumulator = accumulator
         # ignite would hand over (list of tensors, list of tensors) pair by pair.
@@ -171,13 +176,13 @@ class Bleu(_Face):
     def __init__(
         self,
         ngram: int = 4,
-        smooth: str = "no_smooth",
-        output_transform: Callable[[Any], Any] = _unchanged,
+        smooth: Smoothing = "no_smooth",
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
-        average: str = "macro",
+        average: Average = "macro",
         *,
         pad_id: int | Sequence[int] | None = None,
-        tokenizer: Any = None,
+        tokenizer: Tokenizer | None = None,
         confidence: float | None = None,
         smooth_value: float | None = None,
         weights: Sequence[float] | None = None,
@@ -243,11 +248,11 @@ class Rouge(_Face):
         variants: Sequence[int | str] | None = None,
         multiref: str = "average",
         alpha: float = 0,
-        output_transform: Callable[[Any], Any] = _unchanged,
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
         *,
         pad_id: int | Sequence[int] | None = None,
-        tokenizer: Any = None,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
         chosen: Sequence[int | str] = variants if variants else [1, 2, 4, "L"]
         if not 0 <= alpha <= 1:
@@ -299,11 +304,11 @@ class RougeN(Rouge):
         ngram: int = 4,
         multiref: str = "average",
         alpha: float = 0,
-        output_transform: Callable[[Any], Any] = _unchanged,
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
         *,
         pad_id: int | Sequence[int] | None = None,
-        tokenizer: Any = None,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
         if isinstance(ngram, bool) or not isinstance(ngram, int):
             raise TypeError(f"ngram order must be an integer (got : {ngram!r})")
@@ -317,11 +322,11 @@ class RougeL(Rouge):
         self,
         multiref: str = "average",
         alpha: float = 0,
-        output_transform: Callable[[Any], Any] = _unchanged,
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
         *,
         pad_id: int | Sequence[int] | None = None,
-        tokenizer: Any = None,
+        tokenizer: Tokenizer | None = None,
     ) -> None:
         super().__init__(["L"], multiref, alpha, output_transform, device, pad_id=pad_id, tokenizer=tokenizer)
 
@@ -337,15 +342,15 @@ class ROUGEScore(_Face):
         self,
         use_stemmer: bool = False,
         normalizer: Callable[[str], str] | None = None,
-        tokenizer: Any = None,
-        accumulate: str = "best",
+        tokenizer: Tokenizer | None = None,
+        accumulate: Accumulate = "best",
         rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
-        average: str = "macro",
+        average: Average = "macro",
         sentence_splitter: Callable[[str], Sequence[str]] | None = None,
         sentence_separator_id: int | None = None,
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
-        output_transform: Callable[[Any], Any] = _unchanged,
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
         rouge = ngram_metrics.ROUGEScore(
@@ -379,10 +384,10 @@ class ChrF(_Face):
         lowercase: bool = False,
         whitespace: bool = False,
         eps_smoothing: bool = False,
-        average: str = "micro",
+        average: Average = "micro",
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
-        output_transform: Callable[[Any], Any] = _unchanged,
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
         chrf = ngram_metrics.ChrF(
@@ -402,11 +407,11 @@ class NgramOverlap(_Face):
     def __init__(
         self,
         ngram: int = 1,
-        average: str = "macro",
-        tokenizer: Any = None,
+        average: Average = "macro",
+        tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
-        output_transform: Callable[[Any], Any] = _unchanged,
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
         overlap = ngram_metrics.NgramOverlap(ngram, average, tokenizer, pad_id, confidence, device)
@@ -419,11 +424,11 @@ class Gleu(_Face):
     def __init__(
         self,
         ngram: int = 4,
-        average: str = "micro",
-        tokenizer: Any = None,
+        average: Average = "micro",
+        tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
-        output_transform: Callable[[Any], Any] = _unchanged,
+        output_transform: OutputTransform = _unchanged,
         device: str | torch.device = _CPU,
     ) -> None:
         super().__init__(ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device), output_transform)

@@ -21,6 +21,7 @@ from torch import Tensor
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import AnyMeasure, measure_of, score_dtype
 from ngram_metrics.text.groups import read_rows
+from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import shortened
 
@@ -57,7 +58,7 @@ class Decoded(NamedTuple):
     expected_utilities: Tensor
 
 
-def pairwise(metric: Utility, hypotheses: Any, references: Any) -> Tensor | list[Tensor]:
+def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor | list[Tensor]:
     """Score every hypothesis of a row against every reference of that row.
 
     Args:
@@ -83,8 +84,8 @@ def pairwise(metric: Utility, hypotheses: Any, references: Any) -> Tensor | list
 
 def decode(
     metric: Utility,
-    hypotheses: Any,
-    references: Any = None,
+    hypotheses: Groups,
+    references: Groups | None = None,
     reference_probabilities: Sequence[Sequence[float]] | Tensor | None = None,
 ) -> Decoded:
     """Choose the hypothesis of each row with the highest expected utility, the first of equally high ones.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -11,11 +9,12 @@ from ngram_metrics.scores.all_pairs import pair_scores
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.groups import read_rows
+from ngram_metrics.text.inputs import Groups
 
 
 def pairwise_chrf(
-    hypotheses: Any,
-    references: Any,
+    hypotheses: Groups,
+    references: Groups,
     char_order: int = 6,
     beta: float = 2.0,
     remove_whitespace: bool = True,
@@ -55,8 +54,8 @@ def pairwise_chrf(
 
 
 def aggregate_chrf(
-    hypotheses: Any,
-    references: Any,
+    hypotheses: Groups,
+    references: Groups,
     char_order: int = 6,
     beta: float = 2.0,
     remove_whitespace: bool = True,

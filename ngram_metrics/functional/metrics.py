@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.bleu import BleuMeasure
+from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, with_samples
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
-from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
+from ngram_metrics.scores.rouge import Accumulate, by_key, checked_keys, rouge_measure
 from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import WordReader
 
 
 def bleu_score(
-    preds: Any,
-    target: Any,
+    preds: Hypotheses,
+    target: References,
     ngram: int = 4,
-    smooth: str = "no_smooth",
+    smooth: Smoothing = "no_smooth",
     smooth_value: float | None = None,
-    average: str = "macro",
+    average: Average = "macro",
     weights: Sequence[float] | None = None,
     effective_order: bool = False,
-    tokenizer: Any = None,
+    tokenizer: Tokenizer | None = None,
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
@@ -70,14 +70,14 @@ def bleu_score(
 
 
 def rouge_score(
-    preds: Any,
-    target: Any,
-    accumulate: str = "best",
+    preds: Hypotheses,
+    target: References,
+    accumulate: Accumulate = "best",
     use_stemmer: bool = False,
     normalizer: Callable[[str], str] | None = None,
-    tokenizer: Any = None,
+    tokenizer: Tokenizer | None = None,
     rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
-    average: str = "macro",
+    average: Average = "macro",
     sentence_splitter: Callable[[str], Sequence[str]] | None = None,
     sentence_separator_id: int | None = None,
     pad_id: int | Sequence[int] | None = None,
@@ -122,15 +122,15 @@ def rouge_score(
 
 
 def chrf_score(
-    preds: Any,
-    target: Any,
+    preds: Hypotheses,
+    target: References,
     char_order: int = 6,
     word_order: int = 0,
     beta: float = 2.0,
     lowercase: bool = False,
     whitespace: bool = False,
     eps_smoothing: bool = False,
-    average: str = "micro",
+    average: Average = "micro",
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
@@ -167,11 +167,11 @@ def chrf_score(
 
 
 def ngram_overlap(
-    preds: Any,
-    target: Any,
+    preds: Hypotheses,
+    target: References,
     ngram: int = 1,
-    average: str = "macro",
-    tokenizer: Any = None,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
@@ -203,11 +203,11 @@ def ngram_overlap(
 
 
 def gleu_score(
-    preds: Any,
-    target: Any,
+    preds: Hypotheses,
+    target: References,
     ngram: int = 4,
-    average: str = "micro",
-    tokenizer: Any = None,
+    average: Average = "micro",
+    tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
@@ -223,9 +223,14 @@ def gleu_score(
 
 
 def _score(
-    reader: Reader, measure: AnyMeasure, preds: Any, target: Any, average: str, device: torch.device | str | None
+    reader: Reader,
+    measure: AnyMeasure,
+    preds: Hypotheses,
+    target: References,
+    average: Average,
+    device: torch.device | str | None,
 ) -> Tensor:
     """Read, count and score a batch: what every metric's function does."""
     batch = reader.read(preds, target, torch.device(device or "cpu"))
-    scores = averaged_score(measure, measure.statistics(batch), cast(Average, average))
+    scores = averaged_score(measure, measure.statistics(batch), average)
     return with_samples(scores, batch.samples) if average == "none" else scores

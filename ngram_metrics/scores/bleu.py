@@ -44,7 +44,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -57,7 +57,8 @@ from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.rows import Layout
 
 #: Smoothings by their names: ignite's, then sacrebleu's.
-SMOOTHINGS = ("no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp")
+Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp"]
+SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 #: What the smoothings that take a value use where none is given.
 DEFAULT_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
 _SMOOTH_OF_TORCHMETRICS = (
@@ -99,7 +100,7 @@ class BleuMeasure(Measure[BleuStatistics]):
     """
 
     ngram: int = 4
-    smooth: str = "no_smooth"
+    smooth: Smoothing = "no_smooth"
     smooth_value: float | None = None
     weights: Sequence[float] | None = None
     effective_order: bool = False

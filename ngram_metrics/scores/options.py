@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any, Literal, get_args
+from typing import Literal, SupportsIndex, get_args
 
 #: How the scores of sentences become one: of the summed counts, the mean of the scores, or not at all.
 Average = Literal["micro", "macro", "none"]
@@ -13,15 +13,15 @@ Average = Literal["micro", "macro", "none"]
 MAX_ORDER = 1000
 
 
-def whole_number(value: Any) -> int | None:
+def whole_number(value: object) -> int | None:
     """Return an integer of any kind, numpy's for instance, as ``int``; None for what is no integer, and for a bool."""
     try:
-        return None if isinstance(value, bool) else operator.index(value)
+        return operator.index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
     except TypeError:
         return None
 
 
-def checked_order(value: Any, name: str = "ngram order", lowest: int = 1) -> int:
+def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> int:
     """Return an order of n-grams as ``int``.
 
     Args:
@@ -46,7 +46,7 @@ def checked_order(value: Any, name: str = "ngram order", lowest: int = 1) -> int
     return order
 
 
-def checked_number(value: Any, name: str) -> float:
+def checked_number(value: object, name: str) -> float:
     """Return a number as ``float``.
 
     Raises:

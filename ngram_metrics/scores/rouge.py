@@ -42,7 +42,7 @@ from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
-from ngram_metrics.scores.options import checked_order, exact
+from ngram_metrics.scores.options import Average, checked_order, exact
 from ngram_metrics.scores.references import (
     Pairs,
     best_statistics,
@@ -60,6 +60,8 @@ ROUGE_KEYS: dict[str, int | str] = {
     "rougeLsum": "Lsum",
 }
 
+#: torchmetrics' two ways with several references.
+Accumulate = Literal["best", "avg"]
 #: How several references become one count: see the module's docstring.
 Reducer = Literal["best", "best_recall", "sum"]
 
@@ -267,7 +269,9 @@ def _statistics_of_longest(counts: PairCounts) -> RougeStatistics:
     return RougeStatistics(counts.matches[..., order - 1 :], *totals)
 
 
-def rouge_measure(rouge_keys: str | Sequence[str], accumulate: str, average: str) -> RougeMeasure | MeanRougeMeasure:
+def rouge_measure(
+    rouge_keys: str | Sequence[str], accumulate: Accumulate, average: Average
+) -> RougeMeasure | MeanRougeMeasure:
     """Return the measure for torchmetrics' parameters.
 
     Raises:

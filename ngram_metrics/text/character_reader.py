@@ -9,7 +9,6 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -44,7 +43,7 @@ class CharacterReader(Reader):
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}
 
-    def _text_options(self) -> dict[str, Any]:
+    def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,6 +12,7 @@ from torch import Tensor
 from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.numbering import host_counts, number_tensors, number_tokens
 from ngram_metrics.text.tokenizers import shortened
 
@@ -30,7 +30,7 @@ class Reader(ABC):
         """Check the options while no data has been seen yet."""
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
-    def read(self, preds: Any, target: Any, device: torch.device) -> Batch:
+    def read(self, preds: Hypotheses, target: References, device: torch.device) -> Batch:
         """Turn a batch into token ids.
 
         Args:
@@ -63,7 +63,7 @@ class Reader(ABC):
         """Return the settings that affect the score, in words."""
 
     @abstractmethod
-    def _text_options(self) -> dict[str, Any]:
+    def _text_options(self) -> dict[str, object]:
         """Return the options that are for text only, by name; None and False stand for an option not given."""
 
     @abstractmethod
@@ -142,11 +142,11 @@ def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:
     return {"pad": ",".join(map(str, dropped))} if dropped else {}
 
 
-def refuse_missing_pad_id(kind: Kind, dropped: tuple[int, ...], *sides: Any) -> None:
+def refuse_missing_pad_id(kind: Kind, dropped: tuple[int, ...], *sides: object) -> None:
     """Raise ValueError where a side was a padded tensor or array of ids and no padding is known."""
     if kind != "text" and not dropped and any(map(_is_padded, sides)):
         raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are no tokens; none was given")
 
 
-def _is_padded(side: Any) -> bool:
+def _is_padded(side: object) -> bool:
     return isinstance(side, Tensor) or (isinstance(side, np.ndarray) and side.dtype.kind in "iu")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import chain
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from torch import Tensor
 from ngram_metrics.counting.batch import Batch, PaddedSides, PaddedSummaries, RaggedSummaries
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, owners
 from ngram_metrics.text.door import PaddedSentences, Sentences
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.numbering import host_counts, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
 from ngram_metrics.text.tokenizers import (
@@ -56,7 +57,7 @@ class RougeReader(Reader):
 
     use_stemmer: bool = False
     normalizer: Callable[[str], str] | None = None
-    tokenizer: Any = None
+    tokenizer: Tokenizer | None = None
     sentence_splitter: Callable[[str], Sequence[str]] | None = None
     sentence_separator_id: int | None = None
     pad_id: int | Sequence[int] | None = None
@@ -89,7 +90,7 @@ class RougeReader(Reader):
             fields["sep"] = str(self.sentence_separator_id)
         return {**fields, **pad_signature(self.pad_id)}
 
-    def _text_options(self) -> dict[str, Any]:
+    def _text_options(self) -> dict[str, object]:
         return {
             "use_stemmer": self.use_stemmer,
             "normalizer": self.normalizer,
@@ -191,13 +192,13 @@ def _stemmed(words: Sequence[Hashable], place: Callable[[int], str], index: int)
         ) from error
 
 
-def _checked(text: Any, place: Callable[[int], str], index: int) -> str:
+def _checked(text: object, place: Callable[[int], str], index: int) -> str:
     if not isinstance(text, str):
         raise TypeError(f"the normalizer returned a {type(text).__name__} for {place(index)}: expected a str")
     return text
 
 
-def _parts(document: Any, separator: int, dropped: tuple[int, ...]) -> Documents:
+def _parts(document: Sequence[Hashable] | Tensor, separator: int, dropped: tuple[int, ...]) -> Documents:
     """Split a document of ids at the separator."""
     parts: list[list[Hashable]] = [[]]
     for token in document.tolist() if isinstance(document, Tensor) else document:

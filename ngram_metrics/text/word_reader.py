@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.text.door import Sentences, plain
+from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.numbering import number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
 from ngram_metrics.text.tokenizers import batch_tokenizer, shortened, tokenizer_signature
@@ -28,7 +29,7 @@ class WordReader(Reader):
         samples: whether hypotheses may be padded ids ``(sentences, samples, width)``.
     """
 
-    tokenizer: Any = None
+    tokenizer: Tokenizer | None = None
     lowercase: bool = False
     pad_id: int | Sequence[int] | None = None
     samples: bool = False
@@ -38,7 +39,7 @@ class WordReader(Reader):
         batch_tokenizer(self.tokenizer)
         super().__post_init__()
 
-    def read(self, preds: Any, target: Any, device: torch.device) -> Batch:
+    def read(self, preds: Hypotheses, target: References, device: torch.device) -> Batch:
         """Turn a batch into token ids, several samples of a sentence into hypotheses one after another."""
         if not self.samples or not isinstance(preds, (Tensor, np.ndarray)) or preds.ndim != 3:
             return super().read(preds, target, device)
@@ -52,7 +53,7 @@ class WordReader(Reader):
         case = "lc" if self.lowercase else "mixed"
         return {"case": case, **tokenizer_signature(self.tokenizer), **pad_signature(self.pad_id)}
 
-    def _text_options(self) -> dict[str, Any]:
+    def _text_options(self) -> dict[str, object]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
@@ -61,7 +62,7 @@ class WordReader(Reader):
         return batch_of(sentences, number_tokens(tokens, device, sentences.place))
 
 
-def _references_of(preds: Tensor | np.ndarray[Any, Any], target: Any) -> Tensor:
+def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> Tensor:
     """Return the references beside samples, padded as they are."""
     expected = f"expected references ({len(preds)}, width) or ({len(preds)}, references, width)"
     try:

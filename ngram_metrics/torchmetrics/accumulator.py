@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import torch
 import torchmetrics
@@ -16,6 +16,7 @@ from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
 from ngram_metrics.scores.rows import pack, row_width, unpack
+from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
 from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number
@@ -23,6 +24,10 @@ from ngram_metrics.torchmetrics.joining import Joining, all_equal
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: What torchmetrics notes and turns while ``forward`` runs.
 _SWITCHES = (
@@ -76,7 +81,7 @@ class Accumulator(Joining):
         self,
         reader: Reader,
         measure: AnyMeasure,
-        average: str,
+        average: Average,
         confidence: float | None = None,
         device: torch.device | str | None = None,
         **kwargs: Any,
@@ -84,7 +89,7 @@ class Accumulator(Joining):
         super().__init__(**kwargs)
         check_average(average)
         check_confidence(confidence, average)
-        self.reader, self.measure, self.average = reader, measure, cast(Average, average)
+        self.reader, self.measure, self.average = reader, measure, average
         self.confidence = confidence
         self._keeps_rows = average == "none" or confidence is not None
         # The settings come first: a difference in them is found before any other state is compared.
@@ -105,7 +110,7 @@ class Accumulator(Joining):
         # torch.get_default_device() knows nothing of `with torch.device(...)` in torch 2.4.
         self.to(device if device is not None else torch.empty(0).device)
 
-    def update(self, preds: Any, target: Any) -> None:
+    def update(self, preds: Hypotheses, target: References) -> None:
         """Count a batch.
 
         Args:
@@ -133,7 +138,7 @@ class Accumulator(Joining):
         self.counted, self.reference_range = noted, references
         self.row, self.sentences = row, self.sentences + len(rows)
 
-    def compute(self) -> Any:
+    def compute(self) -> Tensor | dict[str, Tensor]:
         """Return the score of all batches since the last reset, float64 where the device has it.
 
         Returns:
@@ -156,7 +161,7 @@ class Accumulator(Joining):
             score = mean.to(score_dtype(self.device)).to(self.device)
         return torch.where(self.sentences > 0, score, self.empty_score)
 
-    def _named(self, score: Tensor) -> Any:
+    def _named(self, score: Tensor) -> Tensor | dict[str, Tensor]:
         """Return a score, or its parts by name, as ``compute`` does."""
         return score
 
@@ -192,7 +197,7 @@ class Accumulator(Joining):
         with self.synced():
             return self._all_rows()
 
-    def plot(self, val: Any = None, ax: Any = None) -> Any:
+    def plot(self, val: Any = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
         """Plot one value, or a list of them over the steps; for average none a histogram of the sentences' scores.
 
         With ``confidence`` the values stand with their intervals.
@@ -208,9 +213,10 @@ class Accumulator(Joining):
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
         """
         if self.confidence is None and self.average != "none":
-            return self._plot(val, ax)
+            return cast("tuple[Figure, Axes]", self._plot(val, ax))
+        value: Any = self.compute() if val is None else val
         draw = plot_histogram if self.confidence is None else plot_intervals
-        return draw(self.compute() if val is None else val, type(self).__name__, ax)
+        return draw(value, type(self).__name__, ax)
 
     @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -270,7 +276,7 @@ class Accumulator(Joining):
             if value != parameter.default
         )
 
-    def _setting(self, name: str) -> Any:
+    def _setting(self, name: str) -> object:
         """Return an option by its name: the measure, the reader or the metric itself keeps it."""
         return next(getattr(part, name) for part in (self.measure, self.reader, self) if hasattr(part, name))
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 
-from ngram_metrics.scores.bleu import BleuMeasure
+from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
+from ngram_metrics.scores.options import Average
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
@@ -50,12 +52,12 @@ class Bleu(Accumulator):
     def __init__(
         self,
         ngram: int = 4,
-        smooth: str = "no_smooth",
+        smooth: Smoothing = "no_smooth",
         smooth_value: float | None = None,
-        average: str = "macro",
+        average: Average = "macro",
         weights: Sequence[float] | None = None,
         effective_order: bool = False,
-        tokenizer: Any = None,
+        tokenizer: Tokenizer | None = None,
         lowercase: bool = False,
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,

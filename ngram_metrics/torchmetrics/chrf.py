@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.options import Average
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
@@ -53,7 +54,7 @@ class ChrF(Accumulator):
         lowercase: bool = False,
         whitespace: bool = False,
         eps_smoothing: bool = False,
-        average: str = "micro",
+        average: Average = "micro",
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 
 from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics.scores.options import Average
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
@@ -37,8 +39,8 @@ class Gleu(Accumulator):
     def __init__(
         self,
         ngram: int = 4,
-        average: str = "micro",
-        tokenizer: Any = None,
+        average: Average = "micro",
+        tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,

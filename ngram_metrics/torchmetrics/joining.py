@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import cast
 
 import torch
 import torchmetrics
@@ -13,7 +12,7 @@ from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.torchmetrics.counted import agreed
-from ngram_metrics.torchmetrics.saving import Saving, as_list, moved
+from ngram_metrics.torchmetrics.saving import Saving, State, as_list, moved
 
 
 class Joining(Saving):
@@ -30,7 +29,7 @@ class Joining(Saving):
             if should_sync and self._is_synced:
                 self.unsync()
 
-    def merge_state(self, incoming_state: dict[str, Any] | torchmetrics.Metric) -> None:
+    def merge_state(self, incoming_state: dict[str, State] | torchmetrics.Metric) -> None:
         """Add another metric's states to this one's; its sentences come after this one's.
 
         Args:
@@ -52,12 +51,12 @@ class Joining(Saving):
         with self._undone_on_error():
             super().merge_state(incoming_state)
             if self._keeps_rows:
-                self.rows = own + moved(as_list(cast(Any, incoming)["rows"]), self._place("rows"))
+                self.rows = own + moved(as_list(incoming["rows"]), self._place("rows"))
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         self._update_count += merged
         self._computed = None  # torchmetrics keeps what was computed before the merge
 
-    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
+    def _reduce_states(self, incoming_state: dict[str, State]) -> None:
         """Add another metric's states, which come before this one's.
 
         torchmetrics adds tensors of two devices, which raises, and lists of rows in place.
@@ -70,7 +69,9 @@ class Joining(Saving):
                 own, incoming = getattr(self, name), moved(incoming_state[name], self._place(name))
                 setattr(self, name, _joined(name, incoming, own))
 
-    def _sync_dist(self, dist_sync_fn: Callable[..., Any] = gather_all_tensors, process_group: Any = None) -> None:
+    def _sync_dist(
+        self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all_tensors, process_group: object = None
+    ) -> None:
         """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
         # The settings by themselves first: ranks of different averages have different states, and would wait for each
         # other in the middle of gathering them.
@@ -94,10 +95,10 @@ def all_equal(gathered: Tensor) -> Tensor:
     return gathered[0]
 
 
-def _joined(name: str, incoming: Any, own: Any) -> Any:
+def _joined(name: str, incoming: State, own: State) -> State:
     if name == "rows":
         return as_list(incoming) + as_list(own)
+    tensors = cast(Tensor, incoming), cast(Tensor, own)
     if name == "counted":
-        return agreed(torch.stack((incoming, own)))
-    join = torch.maximum if name == "reference_range" else operator.add
-    return join(incoming, own)
+        return agreed(torch.stack(tensors))
+    return torch.maximum(*tensors) if name == "reference_range" else torch.add(*tensors)

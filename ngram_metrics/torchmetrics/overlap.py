@@ -7,7 +7,9 @@ from typing import Any
 
 import torch
 
+from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
@@ -47,8 +49,8 @@ class NgramOverlap(Accumulator):
     def __init__(
         self,
         ngram: int = 1,
-        average: str = "macro",
-        tokenizer: Any = None,
+        average: Average = "macro",
+        tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,

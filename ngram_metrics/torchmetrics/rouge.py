@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.rouge import Accumulate, by_key, checked_keys, rouge_measure
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
@@ -62,10 +64,10 @@ class ROUGEScore(Accumulator):
         self,
         use_stemmer: bool = False,
         normalizer: Callable[[str], str] | None = None,
-        tokenizer: Any = None,
-        accumulate: str = "best",
+        tokenizer: Tokenizer | None = None,
+        accumulate: Accumulate = "best",
         rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
-        average: str = "macro",
+        average: Average = "macro",
         sentence_splitter: Callable[[str], Sequence[str]] | None = None,
         sentence_separator_id: int | None = None,
         pad_id: int | Sequence[int] | None = None,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar, cast
 
 import torch
 import torchmetrics
@@ -14,6 +14,10 @@ from ngram_metrics.scores.measure import AnyMeasure, score_dtype
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.torchmetrics.settings import callables_number
+
+#: A state: the rows are a list, or one tensor where a sync has joined them.
+State: TypeAlias = Tensor | list[Tensor]
+AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 
 
 class Saving(torchmetrics.Metric):
@@ -36,7 +40,7 @@ class Saving(torchmetrics.Metric):
         reference_range: Tensor
         row: Tensor
         score_sum: Tensor
-        rows: list[Tensor] | Tensor
+        rows: State
 
     def persistent(self, mode: bool = False) -> None:
         """Choose whether the states go into ``state_dict``; ``callables`` is of this process and never does."""
@@ -59,7 +63,7 @@ class Saving(torchmetrics.Metric):
         names = [name for name in self._defaults if name != "callables"]
         return {name: self._all_rows() if name == "rows" else getattr(self, name) for name in names}
 
-    def load_states(self, saved: dict[str, Any]) -> None:
+    def load_states(self, saved: Mapping[str, State]) -> None:
         """Set all states.
 
         Raises:
@@ -86,14 +90,14 @@ class Saving(torchmetrics.Metric):
             return cast(torch.device, getattr(self, name).device)
         return torch.device("cpu") if self.compute_on_cpu else self.row.device
 
-    def _check_settings(self, settings: Any) -> None:
+    def _check_settings(self, settings: object) -> None:
         if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
             raise ValueError(
                 f"these states were counted by a metric of other settings than this {type(self).__name__} has: "
                 "expected the same class, options and average"
             )
 
-    def _why_not_loadable(self, saved: dict[str, Any]) -> str | None:
+    def _why_not_loadable(self, saved: Mapping[str, State]) -> str | None:
         expected = [name for name in self._defaults if name != "callables"]
         if set(saved) != set(expected):
             return f"the saved states are {sorted(saved)}: expected {sorted(expected)}"
@@ -116,9 +120,9 @@ class Saving(torchmetrics.Metric):
 
     def _load_from_state_dict(
         self,
-        state_dict: dict[str, Any],
+        state_dict: dict[str, State],
         prefix: str,
-        local_metadata: dict[str, Any],
+        local_metadata: dict[str, object],
         strict: bool,
         missing_keys: list[str],
         unexpected_keys: list[str],
@@ -138,7 +142,7 @@ class Saving(torchmetrics.Metric):
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Any = "") -> torch.nn.Module:
+    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:
         """Let ``.to(device)`` through and drop casts: torchmetrics lets ``.to(torch.bfloat16)`` change its states."""
 
         def move(tensor: Tensor) -> Tensor:
@@ -151,7 +155,7 @@ class Saving(torchmetrics.Metric):
         # What was counted is asked for at every update, and would be waited for on a device.
         return super()._apply(move, (*exclude_state, "counted"))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         """Restore a copy or a pickled metric; its callables may be others in this process."""
         super().__setstate__(state)
         number = callables_number(self.reader, self.measure)
@@ -174,11 +178,11 @@ class Saving(torchmetrics.Metric):
             raise
 
 
-def moved(state: Any, device: torch.device) -> Any:
+def moved(state: AnyState, device: torch.device) -> AnyState:
     """Return a state, a tensor or a list of them, on a device."""
     return state.to(device) if isinstance(state, Tensor) else [rows.to(device) for rows in state]
 
 
-def as_list(rows: list[Tensor] | Tensor) -> list[Tensor]:
+def as_list(rows: State) -> list[Tensor]:
     """Return rows as a list that nobody else changes, also where a sync has joined them."""
     return [rows] if isinstance(rows, Tensor) else list(rows)

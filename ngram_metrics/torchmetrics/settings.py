@@ -16,7 +16,6 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from numbers import Number
 from types import MethodType
-from typing import Any
 
 import numpy as np
 import torch
@@ -29,13 +28,13 @@ from ngram_metrics.text.tokenizers import is_hugging_face, tokenizer_signature
 _numbers: dict[tuple[int, ...], int] = {}
 
 
-def settings_digest(*settings: Any) -> Tensor:
+def settings_digest(*settings: object) -> Tensor:
     """Return the SHA-256 of settings, ``(32,)`` uint8: equal settings in any process give equal digests."""
     text = repr([_described(one) for one in settings])
     return _bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
-def callables_number(*settings: Any) -> Tensor:
+def callables_number(*settings: object) -> Tensor:
     """Return a number of this process for the callables among settings, ``(8,)`` uint8."""
     identity = tuple(address for one in settings for address in _addresses(one))
     number = _numbers.setdefault(identity, len(_numbers))
@@ -46,7 +45,7 @@ def _bytes(values: bytes) -> Tensor:
     return torch.tensor(list(values), dtype=torch.uint8, device="cpu")
 
 
-def _described(value: Any) -> Any:
+def _described(value: object) -> object:
     """Reduce a setting to plain values; what has no plain value is known by its qualified name."""
     if is_dataclass(value) and not isinstance(value, type):
         return [
@@ -69,7 +68,7 @@ def _described(value: Any) -> Any:
     return f"{getattr(named, '__module__', '')}.{named.__qualname__}"
 
 
-def _addresses(value: Any) -> Iterator[int]:
+def _addresses(value: object) -> Iterator[int]:
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from _addresses(getattr(value, field.name))
