@@ -10,10 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import torch
-from ignite import distributed as idist
-from ignite import metrics as ignite_metrics
-from ignite.exceptions import NotComputableError
-from ignite.metrics.metric import reinit__is_reduced, sync_all_reduce
 from torch import Tensor
 
 from ngram_metrics.scores.bleu import BleuMeasure
@@ -32,6 +28,17 @@ from ngram_metrics.text.samples import SampleReader
 from ngram_metrics.torchmetrics.accumulator import Reader
 from ngram_metrics.torchmetrics.settings import settings_digest
 from ngram_metrics.torchmetrics.signature import signature
+
+try:
+    from ignite import distributed as idist
+    from ignite import metrics as ignite_metrics
+    from ignite.exceptions import NotComputableError
+    from ignite.metrics.metric import reinit__is_reduced, sync_all_reduce
+except ImportError as error:
+    raise ModuleNotFoundError(
+        "ngram_metrics.ignite needs pytorch-ignite: pip install pytorch-ignite (ignite on PyPI is another package)",
+        name=error.name,
+    ) from error
 
 __all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap"]
 
