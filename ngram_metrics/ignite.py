@@ -13,18 +13,6 @@ from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, ref
 
 import torch
-
-try:
-    from ignite import distributed as idist
-    from ignite import metrics as ignite_metrics
-except ImportError as error:
-    # The package named ignite is another.
-    raise ModuleNotFoundError(
-        "ngram_metrics.ignite needs pytorch-ignite, which is not installed: pip install pytorch-ignite"
-    ) from error
-from ignite.engine import Engine
-from ignite.exceptions import NotComputableError
-from ignite.metrics.metric import EpochWise, MetricUsage, reinit__is_reduced
 from torch import Tensor
 
 import ngram_metrics
@@ -34,6 +22,18 @@ from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
+
+try:
+    from ignite import distributed as idist
+    from ignite import metrics as ignite_metrics
+    from ignite.engine import Engine
+    from ignite.exceptions import NotComputableError
+    from ignite.metrics.metric import EpochWise, MetricUsage, reinit__is_reduced
+except ImportError as error:
+    raise ModuleNotFoundError(
+        "ngram_metrics.ignite needs pytorch-ignite: pip install pytorch-ignite (ignite on PyPI is another package)",
+        name=error.name,
+    ) from error
 
 __all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
 

@@ -1,8 +1,12 @@
 """What importing the package brings in, and what the package says of itself."""
 
+import importlib
 import importlib.metadata
 import subprocess
 import sys
+import types
+
+import pytest
 
 import ngram_metrics
 
@@ -77,6 +81,18 @@ except ImportError:
 import ignite.metrics
 """
     assert optional_imports(source) == ["nltk", "matplotlib", "ignite"]
+
+
+@pytest.mark.parametrize("installed", [None, types.ModuleType("ignite")], ids=["nothing", "the package named ignite"])
+def test_without_pytorch_ignite_its_name_is_told(monkeypatch: pytest.MonkeyPatch, installed: types.ModuleType | None):
+    for name in list(sys.modules):
+        if name.partition(".")[0] == "ignite":
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ignite", installed)  # None: to import it raises
+    monkeypatch.delitem(sys.modules, "ngram_metrics.ignite", raising=False)
+    with pytest.raises(ModuleNotFoundError, match="needs pytorch-ignite: pip install pytorch-ignite") as caught:
+        importlib.import_module("ngram_metrics.ignite")
+    assert caught.value.name == "ignite"
 
 
 def test_version_is_that_of_the_installed_package():

@@ -21,6 +21,7 @@ from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
 from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
+from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
@@ -86,6 +87,7 @@ class Accumulator(Joining):
         device: torch.device | str | None = None,
         **kwargs: Any,
     ) -> None:
+        refuse_keywords_of_peers(type(self), kwargs)
         super().__init__(**kwargs)
         check_average(average)
         check_confidence(confidence, average)
