@@ -8,6 +8,18 @@ Once the keys of the longest order are sorted, the runs of every shorter order a
 n-gram is the number without its last digits. So one sort serves every order whose digits fit an int64 together. Where
 they do not all fit, the n-grams that do are ranked, and the next sort goes on from the rank, which takes the place of
 group and prefix.
+
+Example: the document ``b a b a`` with a = 1 and b = 2, digits of 2 bits, orders 1 to 2, in base 4.
+
+=========  =====  =====  =====  =====
+slot       0      1      2      3
+token      2      1      2      1
+remaining  4      3      2      1
+key        21     12     21     10      slot 3 has no bigram: its last digit is 0
+sorted     10     12     21     21      from the slots 3, 1, 0, 2
+order 2    -      12     21     21      valid where the last digit is not 0: two distinct bigrams
+order 1    1      1      2      2       the same keys without their last digit, still sorted
+=========  =====  =====  =====  =====
 """
 
 from __future__ import annotations
@@ -132,7 +144,7 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
     head, head_bits, served = tokens.group, tokens.group_bits, 0
     while served < max_order:
         taken = min(max_order - served, (KEY_BITS - head_bits) // tokens.bits)
-        key = torch.zeros_like(tokens.digits) if head is None else head
+        key = torch.zeros_like(tokens.digits) if head is None else head  # (..., slots)
         for distance in range(served, served + taken):
             key = key << tokens.bits
             reach = max(0, slots - distance)

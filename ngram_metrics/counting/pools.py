@@ -22,6 +22,10 @@ class Pool(NamedTuple):
     A group has ``depth`` rows: its hypotheses from row 0, its references from row ``first_reference``; rows are left
     free where it has fewer than another group. Hypotheses that are the references have their rows once.
 
+    Example: group 0 has the hypotheses ``x`` and ``y`` and the reference ``r``, group 1 the hypothesis ``z`` and the
+    reference ``s``. There are at most two hypotheses and one reference, so ``first_reference`` is 2 and ``depth`` 3:
+    ``x y r`` are the rows 0, 1, 2, and ``z s`` the rows 3 and 5; row 4 is free.
+
     Attributes:
         groups: the first group and the one past the last.
         digits: the tokens of all documents.
