@@ -15,8 +15,8 @@ the time s + w, when the word below has done that step one time earlier. So a ti
 number of words, and texts of any length are one case.
 
 Example: the long side ``a b a c``, its positions from the left, and the short side ``b a``. Before the first step
-``increments`` is 0000. Step ``b``: mask 0100, so the increments are 0100 and the lengths 0 1 1 1. Step ``a``: mask 1010,
-either 1110, of which the second line keeps 1010; the lengths are 1 1 2 2, and the subsequence ``b a`` has 2 tokens.
+``increments`` is 0000. Step ``b``: mask 0100, so the increments are 0100 and the lengths 0 1 1 1. Step ``a``: mask
+1010, either 1110, of which the second line keeps 1010; the lengths are 1 1 2 2: the subsequence ``b a`` has 2 tokens.
 
 The layout is ``(words, pairs)`` with the highest word first, which lets the skew be a view with positive strides. The
 masks of a window of times stand in a table, added up bit by bit. All sizes come from shapes; nothing depends on data.
