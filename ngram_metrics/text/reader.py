@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
@@ -202,7 +204,7 @@ def _from_tensors(sentences: list[Tensor], dropped: tuple[int, ...]) -> RaggedTo
     ids = torch.cat(sentences)
     lengths = host_counts(list(map(len, sentences)))
     if dropped:
-        kept = torch.stack([ids != one for one in dropped]).all(0)
+        kept = functools.reduce(operator.and_, [ids != one for one in dropped])
         lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), kept.cpu().long())
         ids = ids.masked_select(kept)
     return ragged_from_ids(ids, lengths)
