@@ -15,11 +15,20 @@ from torch import Tensor
 #: Slots in a chunk. On the CPU the working arrays then stay in the cache; on an accelerator few large launches win.
 CPU_SLOTS = 1 << 17
 ACCELERATOR_SLOTS = 1 << 24
+#: What the update of a training loop has at most. A larger batch is a corpus, and worth threads.
+UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18
+#: On a CPU torch shares an operation on more than 2^15 elements among threads and waits for the last of them:
+#: milliseconds an operation, where data loaders keep the cores busy. Two elements a group stand beside its slots.
+UPDATE_CHUNK_SLOTS = (1 << 15) - 2 * UPDATE_GROUPS
 
 
-def slot_budget(device: torch.device) -> int:
-    """Return how many token slots one chunk may have on a device."""
-    return CPU_SLOTS if device.type == "cpu" else ACCELERATOR_SLOTS
+def slot_budget(groups: int, slots: int, device: torch.device) -> int:
+    """Return how many token slots one chunk may have of a batch of so many groups and slots on a device."""
+    if device.type != "cpu":
+        return ACCELERATOR_SLOTS
+    if groups <= UPDATE_GROUPS and slots <= UPDATE_SLOTS:
+        return min(CPU_SLOTS, UPDATE_CHUNK_SLOTS)
+    return CPU_SLOTS
 
 
 def ragged_chunks(sizes: Tensor, device: torch.device) -> Iterator[tuple[int, int]]:
@@ -27,7 +36,7 @@ def ragged_chunks(sizes: Tensor, device: torch.device) -> Iterator[tuple[int, in
     ends = sizes.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0
     # Chunks of about one size: a small one left over would be sorted slower, by comparison instead of by radix.
-    budget = math.ceil(total / math.ceil(total / slot_budget(device))) if total else 0
+    budget = math.ceil(total / math.ceil(total / slot_budget(len(sizes), total, device))) if total else 0
     start, before = 0, 0
     while start < len(sizes):
         stop = max(start + 1, int(torch.searchsorted(ends, before + budget, right=True)))
@@ -37,6 +46,6 @@ def ragged_chunks(sizes: Tensor, device: torch.device) -> Iterator[tuple[int, in
 
 def row_chunks(rows: int, width: int, device: torch.device) -> Iterator[tuple[int, int]]:
     """Yield ranges of rows of ``width`` slots, each within the budget or a single row."""
-    at_once = max(1, slot_budget(device) // max(1, width))
+    at_once = max(1, slot_budget(rows, rows * width, device) // max(1, width))
     for start in range(0, rows, at_once):
         yield start, min(rows, start + at_once)

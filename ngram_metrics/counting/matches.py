@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
-from ngram_metrics.counting.chunks import ragged_chunks, row_chunks
+from ngram_metrics.counting.chunks import UPDATE_CHUNK_SLOTS, ragged_chunks, row_chunks
 from ngram_metrics.counting.keys import Digits, SortedKeys, bit_length, rank_in_rows, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.token_batch import (
     DocumentGroups,
@@ -169,7 +169,8 @@ def _count(chunk: _Chunk, max_order: int) -> Tensor:
 def _minima_one_reference(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
     """Yield the smaller count of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``.
 
-    Large chunks on the CPU one order at a time, whose arrays stay in the cache; else all at once, in fewer calls.
+    Large chunks on the CPU one order at a time, whose arrays stay in the cache; small ones several at once, in fewer
+    calls, but not so many that torch would share a call among threads; elsewhere all at once.
     """
     # A step of 1 for a hypothesis, of 1 in the upper half for a reference: both counts in one running sum.
     step = 1 + _LOW * (keys.slot >= chunk.hypothesis_slots)
@@ -177,7 +178,9 @@ def _minima_one_reference(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
     before = upto - step
     fence = torch.full_like(keys.keys[..., :1], -1)
     fenced = keys._replace(keys=torch.cat((fence, keys.keys, fence), -1))
-    at_once = 1 if keys.keys.device.type == "cpu" and keys.keys.numel() > _CACHED_SLOTS else keys.orders
+    at_once, slots = keys.orders, keys.keys.numel()
+    if keys.keys.device.type == "cpu":
+        at_once = 1 if slots > _CACHED_SLOTS else min(at_once, UPDATE_CHUNK_SLOTS // max(1, slots))
     for first in range(keys.first, keys.last + 1, at_once):
         prefixes = fenced.prefixes(first, min(first + at_once - 1, keys.last))
         # With a fence on both sides one comparison tells where runs start and where they end.

@@ -29,12 +29,14 @@ class Pairs(NamedTuple):
         sentence: ``(pairs,)`` int64, the sentence of each pair; None where each sentence has one pair.
         present: ``(pairs,)`` bool, whether the reference is not missing; None where all are there.
         sentences: how many sentences there are.
+        counts: ``(sentences,)`` int64 on the CPU, the pairs of each sentence; None where all have as many.
     """
 
     documents: RaggedPairs | PaddedPairs
     sentence: Tensor | None
     present: Tensor | None
     sentences: int
+    counts: Tensor | None = None
 
 
 def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
@@ -55,7 +57,8 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
         return Pairs(RaggedPairs(sides.hypotheses, sides.references.tokens), None, None, sides.hypotheses.documents)
     owner = owners(sides.references.counts)
     documents = RaggedPairs(sides.hypotheses.take(owner), sides.references.tokens)
-    return Pairs(documents, owner.to(sides.hypotheses.ids.device), None, sides.hypotheses.documents)
+    sentence = owner.to(sides.hypotheses.ids.device)
+    return Pairs(documents, sentence, None, sides.hypotheses.documents, sides.references.counts)
 
 
 def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
@@ -120,12 +123,31 @@ def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -
 
 
 def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
-    """Sum ``(pairs, ...)`` over the references that are there: ``(sentences, ...)``."""
+    """Sum ``(pairs, ...)`` over the references that are there, one after another: ``(sentences, ...)``.
+
+    Floating-point sums hang on the order of additions, which one ``index_add`` of all pairs leaves open on a GPU. Here
+    each step adds at most one reference to a sentence.
+    """
     if pairs.sentence is None:
         return values
-    if pairs.present is not None:
+    sums = values.new_zeros((pairs.sentences, *values.shape[1:]))
+    if pairs.counts is None:
+        assert pairs.present is not None
         values = values * pairs.present.reshape(-1, *[1] * (values.dim() - 1))
-    return values.new_zeros((pairs.sentences, *values.shape[1:])).index_add(0, pairs.sentence, values)
+        by_sentence = values.unflatten(0, (pairs.sentences, len(values) // max(1, pairs.sentences)))
+        for reference in by_sentence.unbind(1):
+            sums = sums + reference
+        return sums
+    counts, number = pairs.counts, 0
+    sentence, first = torch.arange(len(counts), device="cpu"), counts.cumsum(0) - counts
+    while len(sentence):
+        # The sentences that have a reference of this number. Each stands here once: nothing is added to it twice.
+        there = counts.index_select(0, sentence) > number
+        sentence = sentence.masked_select(there)
+        pair = first.index_select(0, sentence) + number
+        sums.index_add_(0, sentence.to(sums.device), values.index_select(0, pair.to(values.device)))
+        number += 1
+    return sums
 
 
 def references_of_sentences(pairs: Pairs) -> Tensor:

@@ -36,7 +36,10 @@ def check_confidence(confidence: float | None, average: str) -> None:
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
         raise ValueError(f"confidence must lie between 0 and 1, as 0.95 (got: {confidence})")
     if average == "none":
-        raise ValueError("confidence is of one score: expected average 'micro' or 'macro', not 'none'")
+        raise ValueError(
+            "average='none' gives a score for each sentence, and confidence an interval of the score of all: "
+            "pass average='micro' or 'macro', or leave out confidence"
+        )
 
 
 def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:
@@ -141,17 +144,19 @@ def swaps(sentences: int, trials: int, seed: int) -> Iterator[Tensor]:
 def row_order(rows: Tensor) -> Tensor:
     """Return an order of rows ``(rows, width)`` that does not depend on how they came.
 
-    They are sorted by one random linear combination of their columns modulo 2^64, equal wherever rows are. Unequal rows
-    share one with a chance of less than 2^-30, of counts about 2^-60, and then keep the order in which they came; no
-    score is the worse for it.
+    They are sorted by a random linear combination of their columns. That of counts is exact, modulo 2^64: unequal rows
+    share one with a chance of about 2^-60, and then keep the order in which they came; no score is the worse for it.
+
+    Scores may differ in their last bits from device to device. Their combination is a real number, and not a hash, so
+    that such a difference moves it by as little. It can only swap neighbours whose combinations agree but for the last
+    bits. These are equal rows, which may trade places; or, among n rows with a chance of about n^2 / 2^50, unequal
+    ones, and then each resample draws the one as often as it would have drawn the other, and all else stays.
     """
     generator = torch.Generator(device="cpu").manual_seed(SEED)
-    factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
     if rows.is_floating_point():
-        # Equal scores have equal bits. Those such as 1/2 and 1 differ in their highest bits alone, which a product
-        # modulo 2^64 would all but drop.
-        bits = rows.contiguous().view(torch.int64)
-        rows = bits ^ (bits >> 32)
+        factors = torch.rand(rows.shape[1], generator=generator, dtype=rows.dtype, device="cpu")
+    else:
+        factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
     keys = (rows * factors.to(rows.device)).sum(1)
     return torch.sort(keys, stable=True).indices
 

@@ -36,7 +36,7 @@ from typing import Literal, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch, PaddedPairs, PaddedSummaries, RaggedSides
+from ngram_metrics.counting.batch import Batch, PaddedPairs, PaddedSummaries, RaggedSummaries
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
@@ -245,7 +245,7 @@ def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics
     columns: dict[int | str, tuple[Tensor, ...]] = {
         order: tuple(counted[:, order - 1] for counted in (ngrams, *totals)) for order in range(1, longest + 1)
     }
-    by_sentence = _count_summaries(batch, pairs) if "Lsum" in variants else None
+    by_sentence = _count_summaries(batch.summaries, pairs) if "Lsum" in variants else None
     # Of one sentence against one, the union is the longest common subsequence itself.
     if "L" in variants or ("Lsum" in variants and by_sentence is None):
         columns["L"] = (subsequence_lengths(pairs.documents), *lengths)
@@ -310,17 +310,16 @@ def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
     }
 
 
-def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
+def _count_summaries(summaries: RaggedSummaries | PaddedSummaries | None, pairs: Pairs) -> tuple[Tensor, ...] | None:
     """Return hits, tokens of the hypothesis and tokens of the reference for ``rougeLsum``, each ``(pairs,)``."""
-    summaries = batch.summaries
     if summaries is None:
         return None
     if isinstance(summaries, PaddedSummaries):
         separated = cast(PaddedPairs, pair_up(summaries.sides).documents)
         hits = union_subsequence_hits(separated, summaries.separator_id)
         return hits, *(side.lengths for side in pairs.documents)
-    if isinstance(batch.sides, RaggedSides) and not batch.sides.references.single:
-        summaries = summaries._replace(hypotheses=summaries.hypotheses.repeat(batch.sides.references.counts))
+    if pairs.counts is not None:
+        summaries = summaries._replace(hypotheses=summaries.hypotheses.repeat(pairs.counts))
     hits = union_subsequence_hits(summaries)
     return hits, *(_tokens_of(side).to(hits.device) for side in summaries)
 

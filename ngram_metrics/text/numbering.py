@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
@@ -39,7 +41,7 @@ def number_tensors(documents: list[Tensor], dropped: tuple[int, ...]) -> RaggedT
     ids = torch.cat(documents)
     lengths = host_counts(list(map(len, documents)))
     if dropped:
-        kept = torch.stack([ids != one for one in dropped]).all(0)
+        kept = functools.reduce(operator.and_, [ids != no_token for no_token in dropped])
         lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), kept.cpu().long())
         ids = ids.masked_select(kept)
     return ragged_from_ids(ids, lengths)

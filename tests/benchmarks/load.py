@@ -1,14 +1,14 @@
 """Updates while other processes keep the cores busy, as data loaders do in every training loop.
 
-Goal: with a busy process for each core, the mean update of 1, 32 and 512 sentences of every metric takes at most 3 times
-as long as without, on as many threads as there are cores. Two tasks that share a core take twice as long; what is above
-that is waiting. An operation that many threads share waits for the last of them, and that one for its turn.
+Goal: with a busy process for each core, the mean update of 1, 32 and 512 sentences of every metric takes at most 3
+times as long as without, on as many threads as there are cores. Two tasks that share a core take twice as long; what is
+above that is waiting. An operation that many threads share waits for the last of them, and that one for its turn.
 
 How to run: ``python tests/benchmarks/load.py --threads all``, on an otherwise idle machine. No data are needed.
 
 What it does: sentences of 10 to 30 words out of 5,000 are scored with one reference, as strings and as padded ids. Each
 repeat takes the mean of a number of updates, first with the busy processes stopped and then with them running; every
-update counts sentences that it has not seen. The table shows the medians of these means. Wall time is what matters here:
+update counts sentences that it has not seen. The table shows the medians of these means. Wall time is what matters:
 ``--clock cpu`` shows nothing. Nothing is asserted about time.
 """
 
@@ -32,9 +32,8 @@ from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 GOAL = 3.0
 WORDS = [f"{number:x}" for number in range(5_000)]
 WIDTH = 30
-SIZES = (1, 32, 512)
-#: Sentences of the updates that one mean is taken of; but so many updates at least.
-SENTENCES, UPDATES = 1 << 11, 20
+#: Updates that one mean is taken of, by their sentences.
+UPDATES = {1: 100, 32: 50, 512: 10}
 PADDING = 0
 
 #: Metrics by name, and whether they take ids.
@@ -54,7 +53,7 @@ def strings(sentences: int, chance: random.Random) -> tuple[list[str], list[str]
         return " ".join(chance.choices(WORDS, k=chance.randint(10, WIDTH)))
 
     references = [sentence() for _ in range(sentences)]
-    return [" ".join(chance.sample(one.split(), 8) + [sentence()]) for one in references], references
+    return [" ".join([*chance.sample(one.split(), 8), sentence()]) for one in references], references
 
 
 def padded(sentences: int, chance: random.Random) -> tuple[torch.Tensor, torch.Tensor]:
@@ -99,13 +98,13 @@ def main(options: Any) -> None:
     with busy(options.threads) as switch:
         for name, (make, takes_ids) in METRICS.items():
             for kind, draw in (("strings", strings), ("padded ids", padded))[: 1 + takes_ids]:
-                for size in SIZES:
+                for size, updates in UPDATES.items():
                     metric = make() if draw is strings else make(pad_id=PADDING)
                     metric.update(*draw(size, chance))
                     seconds: dict[bool, list[float]] = {False: [], True: []}
                     for _ in range(options.repeats):
                         for on in (False, True):
-                            batches = [draw(size, chance) for _ in range(max(UPDATES, SENTENCES // size // 16))]
+                            batches = [draw(size, chance) for _ in range(updates)]
                             switch(on)
                             seconds[on].append(mean_update(metric, batches, clock))
                             switch(False)

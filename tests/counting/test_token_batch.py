@@ -11,7 +11,9 @@ from ngram_metrics.counting.token_batch import (
     RaggedTokens,
     drop_ids,
     flat_positions,
+    owners,
     ragged_from_ids,
+    repeated,
 )
 
 INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64]
@@ -116,6 +118,15 @@ def renamed(several):
     """Documents with their ids numbered 0, 1, ... in ascending order."""
     names = {one: name for name, one in enumerate(sorted({one for document in several for one in document}))}
     return [[names[one] for one in document] for document in several]
+
+
+@given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(0, 4))))
+def test_values_are_repeated_as_often_as_said(pairs):
+    values, times = (
+        torch.tensor(list(side), dtype=torch.int64) for side in (zip(*pairs, strict=True) if pairs else ([], []))
+    )
+    assert repeated(values, times).tolist() == [value for value, often in pairs for _ in range(often)]
+    assert owners(times).tolist() == [index for index, (_, often) in enumerate(pairs) for _ in range(often)]
 
 
 @given(st.lists(st.integers(0, 5)))

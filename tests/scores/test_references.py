@@ -127,6 +127,24 @@ def test_sums_leave_out_what_is_missing(columns, batch, seed, first):
         assert sum_over_references(spread(values, pairs, 9), pairs).equal(expected)
 
 
+@pytest.mark.parametrize("layout", [ragged_batch, padded_batch])
+def test_references_are_added_one_after_another(layout, monkeypatch: pytest.MonkeyPatch):
+    """To the last bit, although ``index_add`` may add in any order, as it does on a GPU."""
+    in_order = torch.Tensor.index_add_
+
+    def backwards(sums, dim, index, values):
+        return in_order(sums, dim, index.flip(0), values.flip(0))
+
+    monkeypatch.setattr(torch.Tensor, "index_add_", backwards)
+    monkeypatch.setattr(torch.Tensor, "index_add", lambda sums, *others: backwards(sums.clone(), *others))
+    batch = [([1], [[1]] * (1 + number % 3)) for number in range(60)]
+    counts = [len(several) for _, several in batch]
+    pairs = pair_up(*layout(batch))
+    values = torch.rand(sum(counts), 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+    expected = [[sum(column) for column in zip(*one.tolist(), strict=True)] for one in torch.split(values, counts)]
+    assert sum_over_references(spread(values, pairs, 9.0), pairs).tolist() == expected
+
+
 def three_pairs(present):
     ids = torch.zeros(1, 3, 2, dtype=torch.int64)
     references = PaddedReferences(PaddedTokens(ids, torch.ones(1, 3, dtype=torch.int64)), torch.tensor([present]))
