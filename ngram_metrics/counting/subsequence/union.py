@@ -115,12 +115,13 @@ def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
     union = unpack_bits(_union_bits(positions, steps, rank_bound), positions.shape[1])
-    counts = steps.new_zeros(2, len(steps), rank_bound + 1)
-    counts[0].scatter_add_(1, positions, union)
-    counts[1].scatter_add_(1, steps, torch.ones_like(steps))
+    # Two tables and not one: of the batches of a training loop they are small enough for one thread.
+    hit, had = (steps.new_zeros(len(steps), rank_bound + 1) for _ in range(2))
+    hit.scatter_add_(1, positions, union)
+    had.scatter_add_(1, steps, torch.ones_like(steps))
     # rouge_score counts down what is left of a token on either side. The reference never runs out first: a position is
     # hit once. So the order does not matter. Gaps have rank 0 and are never hit.
-    return counts.amin(0).sum(1)
+    return torch.minimum(hit, had).sum(1)
 
 
 class _Walk(NamedTuple):
