@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
+from ngram_metrics.counting.chunks import row_chunks
 from ngram_metrics.counting.token_batch import DocumentGroups
-from ngram_metrics.scores.measure import AnyMeasure, PairCounts
+from ngram_metrics.scores.measure import AnyMeasure, PairCounts, score_dtype
 
 #: Hypotheses and references as one kind of token; the same object twice where the ones are the others.
 Side = tuple[DocumentGroups, DocumentGroups]
@@ -50,7 +51,7 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side]) -> Iterator[ScoreBl
         counts = [PairCounts(block.matches[..., : orders[0]], *lengths)]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):
             counts.append(_counts_of(kind, order, block))
-        yield ScoreBlock(block.groups, block.rows, measure.pair_score(measure.pair_statistics(*counts)))
+        yield ScoreBlock(block.groups, block.rows, _score(measure, counts))
 
 
 def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
@@ -72,10 +73,32 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Ten
             # Filled block by block: blocks that are joined at the end would need two or three times the room.
             room = block.scores.new_empty
             matrices = room(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [room(shape) for shape in shapes]
+        if isinstance(matrices, Tensor):
+            matrices[slice(*block.groups), slice(*block.rows)] = block.scores
+            continue
         for group, scores in zip(range(*block.groups), block.scores, strict=True):
             height, width = shapes[group]
             matrices[group][slice(*block.rows)] = scores[:height, :width]
     return matrices
+
+
+def _score(measure: AnyMeasure, counts: Sequence[PairCounts]) -> Tensor:
+    """Score the pairs of a block, ``(groups, rows, references)``, in pieces that stay in the cache."""
+    matches = counts[0].matches
+    groups, rows, references = matches.shape[:-1]
+    scores = matches.new_empty((groups, rows, references), dtype=score_dtype(matches.device))
+    orders = sum(of_kind.matches.shape[-1] for of_kind in counts)
+    # Whole groups; or, as a block of one group may be large, whole rows of it.
+    by_rows = groups == 1
+    pieces = row_chunks(rows if by_rows else groups, references * orders * (1 if by_rows else rows), matches.device)
+    for piece in (slice(*bounds) for bounds in pieces):
+        index = (slice(None), piece) if by_rows else (piece,)
+        of_piece = [
+            PairCounts(matches[index], hypotheses[index], others if by_rows else others[index])
+            for matches, hypotheses, others in counts
+        ]
+        scores[index] = measure.pair_score(measure.pair_statistics(*of_piece))
+    return scores
 
 
 def _counts_of(kind: Side, order: int, cut: MatchBlock) -> PairCounts:

@@ -33,6 +33,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.aggregate import aggregate_matches
+from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, repeated
 from ngram_metrics.scores.measure import PairCounts, score_dtype
@@ -91,6 +92,12 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         """The width of each field in a row."""
         return Layout(ChrfStatistics, (self.char_order + self.word_order,) * 3)
 
+    def statistics(self, batch: Batch) -> ChrfStatistics:
+        """Count characters and words, and keep the best reference; one row a sentence."""
+        matches, hypothesis, reference = super().statistics(batch)
+        # The totals of a corpus have no n-grams of orders that the reference lacks.
+        return ChrfStatistics(matches, hypothesis * (reference > 0), reference)
+
     def score(self, statistics: ChrfStatistics) -> Tensor:
         """Return chrF, in 0..1, for statistics of any leading shape."""
         return self._scaled_score(statistics, 1)
@@ -101,18 +108,26 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
 
     def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:
         dtype = score_dtype(statistics.matches.device)
-        matches, hypothesis, reference = (field.to(dtype) for field in statistics)
         factor = self.beta**2
-        precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)
+        sums: tuple[Tensor, ...] = ()
+        # Order after order, as sacrebleu sums them; so totals that broadcast to the matches are never written out.
+        for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
+            counts = matches.to(dtype)
+            both = (hypothesis > 0) & (reference > 0)
+            # Where a side has no n-grams there are no matches either, and the quotient is 0.
+            precision, recall = counts / hypothesis.clamp(min=1), counts / reference.clamp(min=1)
+            if self.eps_smoothing:
+                precision = torch.where(both, precision, _EPSILON)
+                recall = torch.where(reference > 0, recall, _EPSILON)
+                terms: tuple[Tensor, ...] = (_fscore(precision, recall, factor, _EPSILON),)
+            else:
+                terms = precision, recall, both.to(dtype)
+            sums = tuple(map(torch.add, sums, terms)) if sums else terms
         if self.eps_smoothing:
-            precision = torch.where(hypothesis > 0, precision, _EPSILON)
-            recall = torch.where(reference > 0, recall, _EPSILON)
-            fscores = _fscore(precision, recall, factor, _EPSILON)
-            return scale * _sum_of_orders(fscores) / fscores.shape[-1]
-        both = ((hypothesis > 0) & (reference > 0)).to(dtype)
-        orders = both.sum(-1).clamp(min=1)
-        precision, recall = _sum_of_orders(precision * both) / orders, _sum_of_orders(recall * both) / orders
-        return scale * _fscore(precision, recall, factor, 0.0)
+            return scale * sums[0] / statistics.matches.shape[-1]
+        precision, recall, orders = sums
+        orders = orders.clamp(min=1)
+        return scale * _fscore(precision / orders, recall / orders, factor, 0.0)
 
     def signature(self) -> dict[str, str]:
         """Return the settings, all but the last as sacrebleu writes them."""
@@ -129,14 +144,15 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
 
     def pair_statistics(self, *counts: PairCounts) -> ChrfStatistics:
-        """Return the statistics of pairs from the counts of characters and, for chrF++, of words."""
+        """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
+
+        The totals broadcast to the matches, and those of a hypothesis are of all orders: its score is the same.
+        """
         kinds = []
-        for matches, hypothesis_lengths, reference_lengths in counts:
-            hypothesis, reference = (
-                ngram_totals(lengths, matches.shape[-1]) for lengths in (hypothesis_lengths, reference_lengths)
-            )
-            kinds.append(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
-        return ChrfStatistics(*(torch.cat(field, -1) for field in zip(*kinds, strict=True)))
+        for matches, *lengths in counts:
+            totals = (ngram_totals(several, matches.shape[-1]) for several in lengths)
+            kinds.append(ChrfStatistics(matches, *totals))
+        return kinds[0] if len(kinds) == 1 else ChrfStatistics(*(torch.cat(f, -1) for f in zip(*kinds, strict=True)))
 
 
 def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
@@ -156,11 +172,3 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
 def _fscore(precision: Tensor, recall: Tensor, factor: float, undefined: float) -> Tensor:
     weighed = factor * precision + recall
     return torch.where(weighed > 0, (1 + factor) * precision * recall / torch.where(weighed > 0, weighed, 1), undefined)
-
-
-def _sum_of_orders(values: Tensor) -> Tensor:
-    """Sum over the orders one after the other, as sacrebleu does."""
-    total = values[..., 0]
-    for order in range(1, values.shape[-1]):
-        total = total + values[..., order]
-    return total
