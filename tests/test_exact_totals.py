@@ -21,6 +21,7 @@ from torch import Tensor
 import ngram_metrics.ignite as faces
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.counting import all_pairs
+from ngram_metrics.counting.batch import RaggedSides
 from ngram_metrics.counting.matches import clipped_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
 
@@ -140,10 +141,9 @@ def test_a_document_has_more_matches_than_2_to_the_16():
         document = RaggedTokens(torch.zeros(tokens, dtype=torch.int64), torch.tensor([tokens]), 1)
         longer = RaggedTokens(torch.zeros(tokens + 9, dtype=torch.int64), torch.tensor([tokens + 9]), 1)
         one = DocumentGroups(longer, torch.tensor([1]))
-        assert clipped_matches(document, one, 2).tolist() == [[tokens, tokens - 1]]
-        assert clipped_matches(longer, DocumentGroups(document, torch.tensor([1])), 2).tolist() == [
-            [tokens, tokens - 1]
-        ]
+        assert clipped_matches(RaggedSides(document, one), 2).tolist() == [[tokens, tokens - 1]]
+        other_way = RaggedSides(longer, DocumentGroups(document, torch.tensor([1])))
+        assert clipped_matches(other_way, 2).tolist() == [[tokens, tokens - 1]]
 
 
 def test_no_product_sums_more_ones_than_a_float32_counts():

@@ -290,7 +290,8 @@ def _add_listed(matches: Tensor, listed: _Listed, pool: Pool, rows: tuple[int, i
     if height < pool.hypothesis_lengths.shape[1]:
         bounds = torch.searchsorted(listed.hypothesis, torch.tensor(rows, device=matches.device)).tolist()
         inside = slice(*bounds)
-        listed = _Listed(*(field[inside] for field in listed[:-1]), reference=listed.reference)
+        hypothesis, first, partners, weight = (field[inside] for field in listed[:4])
+        listed = _Listed(hypothesis, first, partners, weight, listed.reference)
     hypothesis, first, partners, weight, references = listed
     ends = partners.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0

@@ -33,6 +33,7 @@ from harness import CLOCKS, layout, parser, run_pinned
 from rapidfuzz.distance import LCSseq
 from rouge_score import rouge_scorer
 
+from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
 from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
@@ -73,11 +74,12 @@ def padded(ids: np.ndarray) -> PaddedTokens:
 def pairs(random: np.random.Generator, shape: tuple[int, ...], sample: int, drawn: Any) -> list[Timed]:
     """Return the contestants for the lengths of pairs ``(pairs, tokens)``."""
     hypotheses, references = drawn(random, shape), drawn(random, shape)
-    rows, ends = (padded(hypotheses), padded(references)), (ragged(hypotheses), ragged(references))
+    rows = PaddedPairs(padded(hypotheses), padded(references))
+    ends = RaggedPairs(ragged(hypotheses), ragged(references))
     lists = list(zip(hypotheses.tolist(), references.tolist(), strict=True))
     return [
-        ("ragged", len(lists), lambda: subsequence_lengths(*ends).tolist()),
-        ("padded", len(lists), lambda: subsequence_lengths(*rows).tolist()),
+        ("ragged", len(lists), lambda: subsequence_lengths(ends).tolist()),
+        ("padded", len(lists), lambda: subsequence_lengths(rows).tolist()),
         ("rapidfuzz LCSseq", len(lists), lambda: [LCSseq.similarity(*pair) for pair in lists]),
         (
             "rouge_score's table",
@@ -91,11 +93,13 @@ def unions(random: np.random.Generator, shape: tuple[int, ...], sample: int, dra
     """Return the contestants for the union hits of summaries ``(pairs, sentences, tokens)``."""
     sides = drawn(random, shape), drawn(random, shape)
     counts = torch.full(shape[:1], shape[1])
-    ends = [DocumentGroups(ragged(side), counts) for side in sides]
-    rows = [
-        padded(np.pad(side, ((0, 0), (0, 0), (0, 1)), constant_values=SEPARATOR).reshape(len(side), -1))
-        for side in sides
-    ]
+    ends = RaggedSummaries(*(DocumentGroups(ragged(side), counts) for side in sides))
+    rows = PaddedPairs(
+        *(
+            padded(np.pad(side, ((0, 0), (0, 0), (0, 1)), constant_values=SEPARATOR).reshape(len(side), -1))
+            for side in sides
+        )
+    )
     lists = list(zip(*(side.tolist() for side in sides), strict=True))
 
     def peer() -> list[int]:
@@ -103,8 +107,8 @@ def unions(random: np.random.Generator, shape: tuple[int, ...], sample: int, dra
         return [round(score.recall * shape[1] * shape[2]) for score in scores]
 
     return [
-        ("ragged", len(lists), lambda: union_subsequence_hits(*ends).tolist()),
-        ("padded", len(lists), lambda: union_subsequence_hits(*rows, SEPARATOR).tolist()),
+        ("ragged", len(lists), lambda: union_subsequence_hits(ends).tolist()),
+        ("padded", len(lists), lambda: union_subsequence_hits(rows, SEPARATOR).tolist()),
         ("rouge_score's unions", sample, peer),
     ]
 
@@ -146,13 +150,14 @@ def long_pair(options: argparse.Namespace) -> None:
     """Count one long pair, and say how long it took and how much memory."""
     clock, random = CLOCKS[options.clock], np.random.default_rng(0)
     sides = draw(random, (1, LONG)), draw(random, (1, LONG))
-    sentences = [DocumentGroups(ragged(side.reshape(-1, 50)), torch.tensor([LONG // 50])) for side in sides]
-    subsequence_lengths(ragged(sides[0][:, :99]), ragged(sides[1][:, :99]))
+    groups = (DocumentGroups(ragged(side.reshape(-1, 50)), torch.tensor([LONG // 50])) for side in sides)
+    sentences = RaggedSummaries(*groups)
+    subsequence_lengths(RaggedPairs(*(ragged(side[:, :99]) for side in sides)))
     rows = [["count", "seconds", "peak MiB"]]
     for name, call in (
-        ("length", lambda: subsequence_lengths(ragged(sides[0]), ragged(sides[1]))),
-        ("length, padded", lambda: subsequence_lengths(padded(sides[0]), padded(sides[1]))),
-        ("union of 2,000 sentences a side", lambda: union_subsequence_hits(*sentences)),
+        ("length", lambda: subsequence_lengths(RaggedPairs(*map(ragged, sides)))),
+        ("length, padded", lambda: subsequence_lengths(PaddedPairs(*map(padded, sides)))),
+        ("union of 2,000 sentences a side", lambda: union_subsequence_hits(sentences)),
     ):
         before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, clock()
         found = call().tolist()

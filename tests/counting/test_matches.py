@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics.counting import chunks
+from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
 from ngram_metrics.counting.keys import Digits, sorted_keys
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals, pair_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
@@ -36,7 +37,7 @@ def padded_tokens(documents, width=None, rubbish=7):
 def ragged(batch):
     references = [reference for _, several in batch for reference in several]
     counts = torch.tensor([len(several) for _, several in batch], dtype=torch.int64)
-    return ragged_tokens([one for one, _ in batch]), DocumentGroups(ragged_tokens(references), counts)
+    return RaggedSides(ragged_tokens([one for one, _ in batch]), DocumentGroups(ragged_tokens(references), counts))
 
 
 def padded(batch, spare_width=1):
@@ -46,7 +47,8 @@ def padded(batch, spare_width=1):
     tokens = padded_tokens(list(chain.from_iterable(rows)), width)
     present = torch.tensor([[i < len(several) for i in range(count)] for _, several in batch], dtype=torch.bool)
     ids, lengths = tokens.ids.reshape(len(batch), count, width), tokens.lengths.reshape(len(batch), count)
-    return padded_tokens([one for one, _ in batch]), PaddedReferences(PaddedTokens(ids, lengths), present)
+    references = PaddedReferences(PaddedTokens(ids, lengths), present)
+    return PaddedSides(padded_tokens([one for one, _ in batch]), references)
 
 
 LAYOUTS = {"ragged": ragged, "padded": padded}
@@ -54,7 +56,7 @@ both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def count(layout, batch, max_order):
-    return clipped_matches(*LAYOUTS[layout](batch), max_order).tolist()
+    return clipped_matches(LAYOUTS[layout](batch), max_order).tolist()
 
 
 def batches(ids, longest=12, sentences=6, references=4):
@@ -123,9 +125,9 @@ def test_padded_keys_stay_exact_where_they_straddle_the_word(slots):
     batch = [(hypothesis, [reference]), (hypothesis, [hypothesis[:-1]]), ([], [reference])]
     bits = slots.bit_length()
     for max_order in {1, 63 // bits - 1, 63 // bits, 63 // bits + 1, 2 * (63 // bits) + 1}:
-        tokens, references = padded(batch, spare_width=slots % 2)
-        assert tokens.ids.shape[1] + references.tokens.ids.shape[2] == slots
-        assert clipped_matches(tokens, references, max_order).tolist() == oracles.match_rows(batch, max_order)
+        sides = padded(batch, spare_width=slots % 2)
+        assert sides.hypotheses.ids.shape[1] + sides.references.tokens.ids.shape[2] == slots
+        assert clipped_matches(sides, max_order).tolist() == oracles.match_rows(batch, max_order)
 
 
 @pytest.mark.parametrize("max_order", [62, 63, 64, 130])
@@ -193,17 +195,18 @@ def test_a_document_matches_itself_wholly(layout, data):
 def test_pairs_have_the_matches_of_single_references(batch, max_order):
     expected = oracles.match_rows(batch, max_order)
     references = [several[0] for _, several in batch]
-    for tokens in (ragged_tokens, padded_tokens):
-        assert pair_matches(tokens([one for one, _ in batch]), tokens(references), max_order).tolist() == expected
+    for paired, tokens in ((RaggedPairs, ragged_tokens), (PaddedPairs, padded_tokens)):
+        pairs = paired(tokens([one for one, _ in batch]), tokens(references))
+        assert pair_matches(pairs, max_order).tolist() == expected
 
 
 @given(batches(small_ids), st.integers(-(2**63), LARGEST))
 def test_what_stands_past_the_end_of_a_padded_row_is_not_looked_at(batch, rubbish):
-    hypotheses, references = padded(batch, spare_width=3)
-    for tokens in (hypotheses, references.tokens):
+    sides = padded(batch, spare_width=3)
+    for tokens in (sides.hypotheses, sides.references.tokens):
         past = torch.arange(tokens.ids.shape[-1]) >= tokens.lengths.unsqueeze(-1)
         tokens.ids[past] = rubbish
-    assert clipped_matches(hypotheses, references, 4).tolist() == oracles.match_rows(batch, 4)
+    assert clipped_matches(sides, 4).tolist() == oracles.match_rows(batch, 4)
 
 
 @pytest.mark.parametrize("max_order", [1, 4])
@@ -214,7 +217,7 @@ def test_what_stands_past_the_end_of_a_padded_row_is_not_looked_at(batch, rubbis
 )
 @both_layouts
 def test_empty_documents_and_batches(layout, batch, max_order):
-    rows = clipped_matches(*LAYOUTS[layout](batch), max_order)
+    rows = clipped_matches(LAYOUTS[layout](batch), max_order)
     assert rows.tolist() == oracles.match_rows(batch, max_order)
     assert rows.shape == (len(batch), max_order)
     assert rows.dtype == torch.int64
@@ -226,7 +229,7 @@ def test_padded_rows_of_no_width(sentences, references):
     nothing = torch.zeros(sentences, references, dtype=torch.int64)
     hypotheses = PaddedTokens(torch.zeros(sentences, 0, dtype=torch.int64), nothing[:, 0])
     none = PaddedReferences(PaddedTokens(nothing.unsqueeze(-1)[..., :0], nothing), nothing == 0)
-    assert clipped_matches(hypotheses, none, 3).tolist() == [[0, 0, 0]] * sentences
+    assert clipped_matches(PaddedSides(hypotheses, none), 3).tolist() == [[0, 0, 0]] * sentences
 
 
 @pytest.mark.parametrize("references", [1, 2])
@@ -246,7 +249,8 @@ def test_padded_tokens_never_wait_for_the_device(batch, max_order):
     tokens = PaddedTokens(*(field.to("meta") for field in references.tokens))
     several = PaddedReferences(tokens, references.present.to("meta"))
     first = PaddedTokens(tokens.ids[:, 0], tokens.lengths[:, 0])
-    for rows in (clipped_matches(hypotheses, several, max_order), pair_matches(hypotheses, first, max_order)):
+    matches = clipped_matches(PaddedSides(hypotheses, several), max_order)
+    for rows in (matches, pair_matches(PaddedPairs(hypotheses, first), max_order)):
         assert rows.device.type == "meta"
         assert rows.shape == (len(batch), max_order)
     assert ngram_totals(hypotheses.lengths, max_order).shape == (len(batch), max_order)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics.counting import chunks
+from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
 from ngram_metrics.counting.subsequence import pairs as pair_chunks
 from ngram_metrics.counting.subsequence import table, union
 from ngram_metrics.counting.subsequence.pairs import similar_pairs, subsequence_lengths
@@ -88,6 +89,15 @@ def padded_summaries(summaries, spare=1, separator=SEPARATOR):
     return padded(documents, spare, (0, separator, 1))
 
 
+def hits_of_ragged(hypotheses, references):
+    return union_subsequence_hits(RaggedSummaries(ragged_summaries(hypotheses), ragged_summaries(references)))
+
+
+def hits_of_padded(hypotheses, references, spare=1):
+    rows = PaddedPairs(padded_summaries(hypotheses), padded_summaries(references, spare))
+    return union_subsequence_hits(rows, SEPARATOR)
+
+
 @contextmanager
 def bounds(word_bits=62, tile=64, words=3 << 20, step_words=2048, slots=1 << 17):
     """Move every bound of the implementation to where small texts reach it."""
@@ -126,8 +136,8 @@ def test_lengths_are_the_tables(pairs, moved):
     hypotheses, references = sides(pairs)
     expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
     with bounds(**moved):
-        assert subsequence_lengths(ragged(hypotheses), ragged(references)).tolist() == expected
-        assert subsequence_lengths(padded(hypotheses), padded(references, 2)).tolist() == expected
+        assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
+        assert subsequence_lengths(PaddedPairs(padded(hypotheses), padded(references, 2))).tolist() == expected
 
 
 @given(summary_pairs, any_bounds)
@@ -135,9 +145,8 @@ def test_hits_are_those_of_the_walks(pairs, moved):
     hypotheses, references = sides(pairs)
     expected = [hits(hypothesis, reference) for hypothesis, reference in pairs]
     with bounds(**moved):
-        assert union_subsequence_hits(ragged_summaries(hypotheses), ragged_summaries(references)).tolist() == expected
-        rows = padded_summaries(hypotheses), padded_summaries(references, 3)
-        assert union_subsequence_hits(*rows, SEPARATOR).tolist() == expected
+        assert hits_of_ragged(hypotheses, references).tolist() == expected
+        assert hits_of_padded(hypotheses, references, 3).tolist() == expected
 
 
 @pytest.mark.parametrize("repeats", [2, 6, 80])
@@ -146,13 +155,13 @@ def test_around_whole_words(width, repeats):
     source = random.Random(width * repeats)
     hypotheses, references = ([[source.randrange(repeats) for _ in range(width)] for _ in range(3)] for _ in range(2))
     expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
-    assert subsequence_lengths(ragged(hypotheses), ragged(references)).tolist() == expected
-    assert subsequence_lengths(padded(hypotheses, 0), padded(references, 0)).tolist() == expected
+    assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
+    assert subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0))).tolist() == expected
     cut = source.randrange(width)
     split = [[[one[:cut], one[cut:]] for one in side] for side in (hypotheses, references)]
     expected = [hits(*pair) for pair in zip(*split, strict=True)]
-    assert union_subsequence_hits(*map(ragged_summaries, split)).tolist() == expected
-    assert union_subsequence_hits(*map(padded_summaries, split), SEPARATOR).tolist() == expected
+    assert hits_of_ragged(*split).tolist() == expected
+    assert hits_of_padded(*split).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -167,10 +176,10 @@ def test_around_whole_words(width, repeats):
 )
 def test_repeats_that_borrow_across_every_word(hypothesis, reference):
     expected = length(reference, hypothesis)
-    assert subsequence_lengths(ragged([hypothesis]), ragged([reference])).tolist() == [expected]
-    assert subsequence_lengths(padded([hypothesis]), padded([reference])).tolist() == [expected]
+    assert subsequence_lengths(RaggedPairs(ragged([hypothesis]), ragged([reference]))).tolist() == [expected]
+    assert subsequence_lengths(PaddedPairs(padded([hypothesis]), padded([reference]))).tolist() == [expected]
     halves = [[hypothesis[:90], hypothesis[90:]]], [[reference[:50], reference[50:]]]
-    found = union_subsequence_hits(ragged_summaries(halves[0]), ragged_summaries(halves[1]))
+    found = hits_of_ragged(*halves)
     assert found.tolist() == [hits(halves[0][0], halves[1][0])]
 
 
@@ -182,7 +191,7 @@ def test_hits_are_rouge_scores():
         return [[source.randrange(12) for _ in range(source.randrange(40))] for _ in range(source.randrange(1, 6))]
 
     pairs = [(summary(), summary()) for _ in range(40)]
-    found = union_subsequence_hits(*map(ragged_summaries, sides(pairs)))
+    found = hits_of_ragged(*sides(pairs))
     for (hypothesis, reference), count in zip(pairs, found.tolist(), strict=True):
         score = scorer._summary_level_lcs(reference, hypothesis)
         assert count == round(score.recall * sum(map(len, reference)))
@@ -195,10 +204,10 @@ def test_one_sentence_with_one_is_its_length():
     expected = [hits([hypothesis], [reference]) for hypothesis, reference in pairs]
     assert expected == [length(reference, hypothesis) for hypothesis, reference in pairs]
     hypotheses, references = sides(pairs)
-    assert union_subsequence_hits(padded(hypotheses), padded(references)).tolist() == expected
-    assert union_subsequence_hits(padded(hypotheses), padded(references), SEPARATOR).tolist() == expected
-    rows = ragged_summaries([[one] for one in hypotheses]), ragged_summaries([[one] for one in references])
-    assert union_subsequence_hits(*rows).tolist() == expected
+    rows = PaddedPairs(padded(hypotheses), padded(references))
+    assert union_subsequence_hits(rows).tolist() == expected
+    assert union_subsequence_hits(rows, SEPARATOR).tolist() == expected
+    assert hits_of_ragged([[one] for one in hypotheses], [[one] for one in references]).tolist() == expected
 
 
 def test_equally_long_subsequences_are_told_apart():
@@ -206,12 +215,12 @@ def test_equally_long_subsequences_are_told_apart():
     reference, hypothesis = [[0, 1, 0]], [[0], [1, 0]]
     assert walk(reference[0], hypothesis[0]) == {2}
     assert walk(reference[0], hypothesis[1]) == {1, 2}
-    assert union_subsequence_hits(ragged_summaries([hypothesis]), ragged_summaries([reference])).tolist() == [2]
+    assert hits_of_ragged([hypothesis], [reference]).tolist() == [2]
 
 
 def test_a_hit_counts_only_while_the_hypothesis_has_the_token_left():
     reference, hypothesis = [[0, 1], [0, 2]], [[0, 3]]
-    assert union_subsequence_hits(ragged_summaries([hypothesis]), ragged_summaries([reference])).tolist() == [1]
+    assert hits_of_ragged([hypothesis], [reference]).tolist() == [1]
 
 
 @pytest.mark.parametrize("separator", [SMALLEST, LARGEST, 0])
@@ -221,29 +230,29 @@ def test_every_int64_is_an_id(separator):
     hypothesis, reference = ([[source.choice(ids) for _ in range(15)] for _ in range(3)] for _ in range(2))
     flat = list(chain.from_iterable(hypothesis)), list(chain.from_iterable(reference))
     rubbish = (SMALLEST, LARGEST)
-    found = subsequence_lengths(padded([flat[0], []], 1, rubbish), padded([flat[1], []], 1, rubbish))
+    found = subsequence_lengths(PaddedPairs(padded([flat[0], []], 1, rubbish), padded([flat[1], []], 1, rubbish)))
     assert found.tolist() == [length(flat[1], flat[0]), 0]
-    rows = (padded_summaries([side], 1, separator) for side in (hypothesis, reference))
-    assert union_subsequence_hits(*rows, separator).tolist() == [hits(hypothesis, reference)]
+    rows = PaddedPairs(*(padded_summaries([side], 1, separator) for side in (hypothesis, reference)))
+    assert union_subsequence_hits(rows, separator).tolist() == [hits(hypothesis, reference)]
 
 
 def test_a_vocabulary_too_large_for_one_key():
     names = [0, 5, LARGEST - 2, LARGEST - 1]
     source = random.Random(3)
     hypotheses, references = ([[source.choice(names) for _ in range(9)] for _ in range(6)] for _ in range(2))
-    found = subsequence_lengths(ragged(hypotheses, LARGEST), ragged(references, LARGEST))
+    found = subsequence_lengths(RaggedPairs(ragged(hypotheses, LARGEST), ragged(references, LARGEST)))
     assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
 
 
-@pytest.mark.parametrize("layout", [ragged, padded])
+@pytest.mark.parametrize(("layout", "paired"), [(ragged, RaggedPairs), (padded, PaddedPairs)])
 @pytest.mark.parametrize("pairs", [[], [([], [])], [([], [1]), ([1], []), ([], [])], [([], [1]), ([0, 1], [1])]])
-def test_empty_documents(pairs, layout):
+def test_empty_documents(pairs, layout, paired):
     hypotheses, references = sides(pairs)
     expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
-    found = subsequence_lengths(layout(hypotheses), layout(references))
+    found = subsequence_lengths(paired(layout(hypotheses), layout(references)))
     assert (found.tolist(), found.dtype) == (expected, torch.int64)
     if layout is padded:
-        assert subsequence_lengths(padded(hypotheses, 0), padded(references, 0)).tolist() == expected
+        assert subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0))).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -252,8 +261,8 @@ def test_empty_documents(pairs, layout):
 def test_empty_summaries(pairs):
     hypotheses, references = sides(pairs)
     expected = [hits(hypothesis, reference) for hypothesis, reference in pairs]
-    assert union_subsequence_hits(*map(ragged_summaries, (hypotheses, references))).tolist() == expected
-    assert union_subsequence_hits(*map(padded_summaries, (hypotheses, references)), SEPARATOR).tolist() == expected
+    assert hits_of_ragged(hypotheses, references).tolist() == expected
+    assert hits_of_padded(hypotheses, references).tolist() == expected
 
 
 def test_pairs_of_different_size_are_not_padded_together():
@@ -273,12 +282,12 @@ def test_results_stand_in_the_order_of_the_pairs():
     expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
     for words in (200, 3 << 20):
         with bounds(words=words, step_words=4):
-            assert subsequence_lengths(ragged(hypotheses), ragged(references)).tolist() == expected
+            assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
 
 
 def both_counts(hypotheses, hypothesis_lengths, references, reference_lengths):
-    rows = PaddedTokens(hypotheses, hypothesis_lengths), PaddedTokens(references, reference_lengths)
-    return subsequence_lengths(*rows), union_subsequence_hits(*rows, 0), union_subsequence_hits(*rows)
+    rows = PaddedPairs(PaddedTokens(hypotheses, hypothesis_lengths), PaddedTokens(references, reference_lengths))
+    return subsequence_lengths(rows), union_subsequence_hits(rows, 0), union_subsequence_hits(rows)
 
 
 @pytest.mark.parametrize("moved", [{}, {"word_bits": 3}, {"word_bits": 3, "words": 30, "tile": 2}])

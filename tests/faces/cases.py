@@ -14,7 +14,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
 
 Batch = tuple[Any, Any]
 
@@ -195,6 +195,21 @@ CASES = (
         IDS,
         telling=RARE_IDS,
         options={"ngram": 1, "pad_id": (PADDING, IGNORED)},
+        others=({"pad_id": (PADDING, IGNORED, RARE)},),
+    ),
+    Case(
+        "Gleu-text",
+        Gleu,
+        TEXT,
+        telling=PRINTED_TEXT,
+        others=({"tokenizer": "13a"},),
+    ),
+    Case(
+        "Gleu-ids",
+        Gleu,
+        IDS,
+        telling=RARE_IDS,
+        options={"ngram": 3, "pad_id": (PADDING, IGNORED)},
         others=({"pad_id": (PADDING, IGNORED, RARE)},),
     ),
 )

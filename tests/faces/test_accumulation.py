@@ -1,7 +1,6 @@
 """What every metric does between construction and reset: update, compute, forward, merge."""
 
 import inspect
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 import torch
 import torchmetrics
 from faces.cases import (
+from ngram_metrics.torchmetrics import joining
     CASES,
     Case,
     assert_same,
@@ -284,15 +284,15 @@ def _out_of_memory(*_: Any) -> None:
 @each_metric
 def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: str, monkeypatch: pytest.MonkeyPatch):
     metric, other = case.filled(average), case.filled(average)
-    states, add, calls = states_of(metric), operator.add, []
+    states, join, calls = states_of(metric), joining._joined, []
 
-    def failing(first: Any, second: Any) -> Any:
-        calls.append(first)
+    def failing(name: str, first: Any, second: Any) -> Any:
+        calls.append(name)
         if len(calls) == 2:
             raise MemoryError
-        return add(first, second)
+        return join(name, first, second)
 
-    monkeypatch.setattr(operator, "add", failing)
+    monkeypatch.setattr(joining, "_joined", failing)
     with pytest.raises(MemoryError):
         metric.merge_state(other)
     monkeypatch.undo()

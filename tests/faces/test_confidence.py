@@ -18,12 +18,12 @@ from systems import output, references
 from torchmetrics import MetricCollection
 from torchmetrics.wrappers import Running
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as for_ignite
 
 REFERENCES = references(150)
 OUTPUT = output(REFERENCES, 0.3, seed=10)
-NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap"}
+NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap", Gleu: "gleu"}
 
 
 def _with_interval(case: Case, average: str, **options: Any) -> Any:
@@ -100,7 +100,7 @@ def test_the_interval_of_a_mean_is_that_of_resampled_means_within_chance():
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
 def test_the_order_of_sentences_and_batches_changes_nothing(metric: type, average: str):
     expected = _filled(metric(average=average, confidence=0.95)).compute()
     order = random.Random(4).sample(range(len(OUTPUT)), len(OUTPUT))
@@ -225,7 +225,7 @@ def test_several_samples_a_sentence_are_resampled_each():
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
 def test_what_a_training_loop_has_set_changes_nothing(metric: type, average: str, surroundings: None):
     around = _filled(metric(average=average, confidence=0.95, device="cpu")).compute()
     with torch.inference_mode(False):
@@ -248,7 +248,7 @@ def test_the_generator_of_the_caller_is_not_touched():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
 def test_a_confidence_that_is_none_is_refused(metric: type):
     for module in (metric, getattr(for_ignite, metric.__name__)):
         with pytest.raises(ValueError, match=r"confidence must lie between 0 and 1, as 0\.95 \(got: 95\)"):
@@ -257,7 +257,7 @@ def test_a_confidence_that_is_none_is_refused(metric: type):
         metric(average="none", confidence=0.95)
 
 
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, ROUGEScore])
+@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
 def test_rows_are_kept_only_where_asked_for(metric: type):
     for made in (metric(), getattr(for_ignite, metric.__name__)()):
         with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):
@@ -267,11 +267,13 @@ def test_rows_are_kept_only_where_asked_for(metric: type):
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "ROUGEScore"])
+@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "Gleu", "ROUGEScore"])
 def test_ignite_gives_the_same_numbers(name: str, average: str):
     options = {"average": average, "confidence": 0.9}
     expected = _filled(
-        {"Bleu": Bleu, "ChrF": ChrF, "NgramOverlap": NgramOverlap, "ROUGEScore": ROUGEScore}[name](**options)
+        {"Bleu": Bleu, "ChrF": ChrF, "NgramOverlap": NgramOverlap, "Gleu": Gleu, "ROUGEScore": ROUGEScore}[name](
+            **options
+        )
     )
     numbers = {key: score.item() for key, score in expected.compute().items()}
     metric = getattr(for_ignite, name)(**options)
@@ -286,7 +288,7 @@ def test_ignite_gives_the_same_numbers(name: str, average: str):
     assert metric.signature == expected.signature
 
 
-@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "ROUGEScore"])
+@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "Gleu", "ROUGEScore"])
 def test_ignite_saves_the_rows(name: str):
     whole, half, loaded = (getattr(for_ignite, name)(confidence=0.95) for _ in range(3))
     whole.update((OUTPUT, REFERENCES))

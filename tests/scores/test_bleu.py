@@ -18,7 +18,7 @@ from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
 from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMeasure, BleuStatistics
 from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.scores.rows import pack, row_width, unpack
-from ngram_metrics.text.reader import WordReader
+from ngram_metrics.text.word_reader import WordReader
 
 # Two or three words in short sentences: ties of lengths, orders without a match and without an n-gram all occur.
 words = st.sampled_from("abc")
@@ -47,7 +47,7 @@ def settings(draw, smoothings=SMOOTHINGS):
 
 
 def statistics(metric, batch):
-    return metric.statistics(*WordReader().read([one for one, _ in batch], [several for _, several in batch], CPU))
+    return metric.statistics(WordReader().read([one for one, _ in batch], [several for _, several in batch], CPU))
 
 
 def micro(metric, batch):
@@ -92,7 +92,7 @@ def test_padded_statistics_are_those_of_counters_and_a_missing_reference_has_no_
         preds[i, : len(one)] = torch.tensor(one).long()
         for j, other in enumerate(several):
             target[i, j, 7 - len(other) :] = torch.tensor(other).long()
-    rows = BleuMeasure(2).statistics(*WordReader(pad_id=0).read(preds, target, CPU))
+    rows = BleuMeasure(2).statistics(WordReader(pad_id=0).read(preds, target, CPU))
     # All padding is 'missing': an empty reference stays only where there is no other.
     kept = [(one, [other for other in several if other] or [[]]) for one, several in batch]
     expected = [oracles.bleu_counts(*one, 2) for one in kept]
@@ -371,7 +371,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()
     for smooth, effective_order, ngram in product(SMOOTHINGS, [False, True], [1, 4]):
         metric = BleuMeasure(ngram, smooth, effective_order=effective_order)
-        scores = metric.score(metric.statistics(*WordReader(pad_id=0).read(preds, target, CPU)))
+        scores = metric.score(metric.statistics(WordReader(pad_id=0).read(preds, target, CPU)))
         assert (scores.device.type, scores.shape, scores.dtype) == ("meta", (3,), torch.float64)
 
 

@@ -68,7 +68,7 @@ def statistics(batch, **options):
     metric = metric_of(options)
     read = {name: options[name] for name in ("lowercase", "whitespace") if name in options}
     reader = CharacterReader(**read, words=metric.word_order > 0)
-    return metric.statistics(*reader.read([one for one, _ in batch], [several for _, several in batch], CPU))
+    return metric.statistics(reader.read([one for one, _ in batch], [several for _, several in batch], CPU))
 
 
 def score(batch, average, **options):
@@ -437,7 +437,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()
     for eps_smoothing, char_order, references in product([False, True], [1, 6, 9], [target, target[:, 0]]):
         metric = ChrfMeasure(char_order, eps_smoothing=eps_smoothing)
-        scores = metric.score(metric.statistics(*CharacterReader(pad_id=0).read(preds, references, CPU)))
+        scores = metric.score(metric.statistics(CharacterReader(pad_id=0).read(preds, references, CPU)))
         assert (scores.device.type, scores.shape, scores.dtype) == ("meta", (3,), torch.float64)
 
 

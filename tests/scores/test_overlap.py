@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.scores.overlap import OverlapMeasure, OverlapStatistics
 from ngram_metrics.scores.rows import pack, row_width, unpack
-from ngram_metrics.text.reader import WordReader
+from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
 
@@ -40,7 +40,7 @@ def best(hypothesis, references, ngram):
 
 def statistics(batch, ngram):
     preds, target = [list(one) for one, _ in batch], [list(map(list, several)) for _, several in batch]
-    return OverlapMeasure(ngram).statistics(*WordReader().read(preds, target, CPU))
+    return OverlapMeasure(ngram).statistics(WordReader().read(preds, target, CPU))
 
 
 def rows(batch, ngram):
@@ -168,7 +168,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 7, device="meta").long(), torch.zeros(3, 2, 5, device="meta").long()
     for ngram, references in product([1, 3, 9], [target, target[:, 0]]):
         metric = OverlapMeasure(ngram)
-        scores = metric.score(metric.statistics(*WordReader(pad_id=0).read(preds, references, CPU)))
+        scores = metric.score(metric.statistics(WordReader(pad_id=0).read(preds, references, CPU)))
         assert (scores.device.type, scores.shape, scores.dtype) == ("meta", (3,), torch.float64)
 
 

@@ -5,6 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ngram_metrics.counting.batch import PaddedSides, RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.scores.references import best_pair, pair_up, references_of_sentences, sum_over_references
@@ -27,7 +28,7 @@ def padded(several, width=4):
 def ragged_batch(batch):
     counts = torch.tensor([len(several) for _, several in batch])
     references = DocumentGroups(ragged([one for _, several in batch for one in several]), counts)
-    return ragged([one for one, _ in batch]), references
+    return RaggedSides(ragged([one for one, _ in batch]), references)
 
 
 def padded_batch(batch, count=3, first=True):
@@ -40,7 +41,7 @@ def padded_batch(batch, count=3, first=True):
         present.append(there if first else there[::-1])
     tokens = padded(rows)
     tokens = PaddedTokens(tokens.ids.reshape(-1, count, 4), tokens.lengths.reshape(-1, count))
-    return padded([one for one, _ in batch]), PaddedReferences(tokens, torch.tensor(present))
+    return PaddedSides(padded([one for one, _ in batch]), PaddedReferences(tokens, torch.tensor(present)))
 
 
 def documents_of(tokens):
@@ -53,14 +54,14 @@ def laid(pairs):
     """The pairs that are there, as (sentence, hypothesis, reference)."""
     sentence = range(pairs.sentences) if pairs.sentence is None else pairs.sentence.tolist()
     present = [True] * len(sentence) if pairs.present is None else pairs.present.tolist()
-    each = zip(sentence, documents_of(pairs.hypotheses), documents_of(pairs.references), present, strict=True)
+    each = zip(sentence, *map(documents_of, pairs.documents), present, strict=True)
     return [tuple(one) for *one, there in each if there]
 
 
 @given(batches, st.booleans())
 def test_each_hypothesis_stands_beside_each_of_its_references(batch, first):
     expected = [(i, one, other) for i, (one, several) in enumerate(batch) for other in several]
-    for pairs in (pair_up(*ragged_batch(batch)), pair_up(*padded_batch(batch, first=first))):
+    for pairs in (pair_up(ragged_batch(batch)), pair_up(padded_batch(batch, first=first))):
         assert laid(pairs) == expected
         assert pairs.sentences == len(batch)
         assert references_of_sentences(pairs).tolist() == [len(several) for _, several in batch]
@@ -69,9 +70,9 @@ def test_each_hypothesis_stands_beside_each_of_its_references(batch, first):
 @given(batches)
 def test_one_reference_each_is_taken_as_it_lies(batch):
     batch = [(one, several[:1]) for one, several in batch]
-    for hypotheses, references in (ragged_batch(batch), padded_batch(batch, count=1)):
-        pairs = pair_up(hypotheses, references)
-        assert pairs.hypotheses is hypotheses
+    for sides in (ragged_batch(batch), padded_batch(batch, count=1)):
+        pairs = pair_up(sides)
+        assert pairs.documents.hypotheses is sides.hypotheses
         assert pairs.sentence is pairs.present is None
         assert laid(pairs) == [(i, one, *several) for i, (one, several) in enumerate(batch)]
         score = torch.rand(len(batch), 2)
@@ -104,7 +105,7 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
     flat = [one.reshape(len(one), -1).T.tolist() for one in each]
     number = [[column.index(max(column)) for column in one] for one in flat]
     for make, missing in ((ragged_batch, 0), (lambda b: padded_batch(b, first=first), 9.0)):
-        pairs = pair_up(*make(batch))
+        pairs = pair_up(make(batch))
         best = best_pair(spread(score, pairs, missing), pairs)
         assert best.shape == (len(batch), *columns)
         assert best.dtype == torch.int64
@@ -123,7 +124,7 @@ def test_sums_leave_out_what_is_missing(columns, batch, seed, first):
     each = torch.split(values, [len(several) for _, several in batch])
     expected = torch.stack([one.sum(0) for one in each])
     for make in (ragged_batch, lambda b: padded_batch(b, first=first)):
-        pairs = pair_up(*make(batch))
+        pairs = pair_up(make(batch))
         assert sum_over_references(spread(values, pairs, 9), pairs).equal(expected)
 
 
@@ -148,7 +149,7 @@ def test_references_are_added_one_after_another(layout, monkeypatch: pytest.Monk
 def three_pairs(present):
     ids = torch.zeros(1, 3, 2, dtype=torch.int64)
     references = PaddedReferences(PaddedTokens(ids, torch.ones(1, 3, dtype=torch.int64)), torch.tensor([present]))
-    return pair_up(PaddedTokens(ids[0, :1], torch.ones(1, dtype=torch.int64)), references)
+    return pair_up(PaddedSides(PaddedTokens(ids[0, :1], torch.ones(1, dtype=torch.int64)), references))
 
 
 @pytest.mark.parametrize(
@@ -168,10 +169,10 @@ def test_missing_references_never_win_and_of_equals_the_first_does(score, presen
 
 
 def test_no_sentence_at_all():
-    for batch in (ragged_batch([]), padded_batch([])):
-        if isinstance(batch[1], PaddedReferences):
-            batch = batch[0], batch[1]._replace(present=torch.ones(0, 3, dtype=torch.bool))
-        pairs = pair_up(*batch)
+    nothing = padded_batch([])
+    nothing = nothing._replace(references=nothing.references._replace(present=torch.ones(0, 3, dtype=torch.bool)))
+    for sides in (ragged_batch([]), nothing):
+        pairs = pair_up(sides)
         assert best_pair(torch.zeros(0, 2), pairs).shape == (0, 2)
         assert sum_over_references(torch.zeros(0, 2), pairs).shape == (0, 2)
         assert references_of_sentences(pairs).shape == (0,)
@@ -181,7 +182,7 @@ def test_padded_references_are_paired_without_waiting_for_the_device():
     hypotheses, references = padded_batch([([1, 2], [[1], [2, 3]]), ([], [[0]])])
     hypotheses = PaddedTokens(*(field.to("meta") for field in hypotheses))
     tokens = PaddedTokens(*(field.to("meta") for field in references.tokens))
-    pairs = pair_up(hypotheses, PaddedReferences(tokens, references.present.to("meta")))
+    pairs = pair_up(PaddedSides(hypotheses, PaddedReferences(tokens, references.present.to("meta"))))
     score = torch.zeros(6, 2, device="meta")
     assert best_pair(score, pairs).shape == sum_over_references(score, pairs).shape == (2, 2)
     assert references_of_sentences(pairs).shape == (2,)

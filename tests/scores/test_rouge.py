@@ -46,7 +46,7 @@ batches = st.lists(st.tuples(any_text, st.lists(any_text, min_size=1, max_size=3
 
 def statistics(metric, batch, **options):
     read = RougeReader(**options).read([one for one, _ in batch], [several for _, several in batch], CPU)
-    return metric.statistics(*read)
+    return metric.statistics(read)
 
 
 def sentence_scores(metric, batch, **options):
@@ -219,7 +219,7 @@ def test_documents_of_ten_thousand_tokens(vocabulary):
     random = np.random.default_rng(1)
     one, other = random.integers(0, vocabulary, 10_000), random.integers(0, vocabulary, 9_000)
     batch = RougeReader().read([one.tolist(), [1, 2]], [other.tolist(), [2]], CPU)
-    rows = RougeMeasure((1, 2, "L", "Lsum")).statistics(*batch)
+    rows = RougeMeasure((1, 2, "L", "Lsum")).statistics(batch)
     lcs = lcs_length(one, other)
     unigrams = (Counter(one.tolist()) & Counter(other.tolist())).total()
     bigrams = [Counter(zip(side.tolist(), side[1:].tolist(), strict=False)) for side in (one, other)]

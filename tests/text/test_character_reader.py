@@ -92,12 +92,12 @@ def test_the_words_of_a_text(text, words):
 def test_text_is_lowercased_before_anything_else():
     """A capital with a dot becomes two characters."""
     batch = CharacterReader(lowercase=True, words=True).read(["İ A."], [["i̇ a."]], CPU)
-    assert documents(batch.hypotheses) == documents(batch.references.tokens)
-    assert batch.hypotheses.lengths.tolist() == [4]
-    assert documents(batch.hypothesis_words) == documents(batch.reference_words.tokens)
+    assert documents(batch.sides.hypotheses) == documents(batch.sides.references.tokens)
+    assert batch.sides.hypotheses.lengths.tolist() == [4]
+    assert documents(batch.words.hypotheses) == documents(batch.words.references.tokens)
     as_it_is = CharacterReader(words=True).read(["İ A."], [["i̇ a."]], CPU)
-    assert as_it_is.hypotheses.lengths.tolist() == [3]
-    assert documents(as_it_is.hypothesis_words) != documents(as_it_is.reference_words.tokens)
+    assert as_it_is.sides.hypotheses.lengths.tolist() == [3]
+    assert documents(as_it_is.words.hypotheses) != documents(as_it_is.words.references.tokens)
 
 
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4), st.booleans())
@@ -106,25 +106,24 @@ def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
     read = CharacterReader(whitespace=whitespace, words=True).read(preds, target, CPU)
     every = preds + [one for several in target for one in several]
     kept = [text if whitespace else "".join(text.split()) for text in every]
-    assert numbered(documents(read.hypotheses) + documents(read.references.tokens)) == numbered(kept)
+    assert numbered(documents(read.sides.hypotheses) + documents(read.sides.references.tokens)) == numbered(kept)
     words = [CHRF()._remove_punctuation(text) for text in every]
-    assert numbered(documents(read.hypothesis_words) + documents(read.reference_words.tokens)) == numbered(words)
+    assert numbered(documents(read.words.hypotheses) + documents(read.words.references.tokens)) == numbered(words)
     counts = list(map(len, target))
-    assert read.references.counts.tolist() == read.reference_words.counts.tolist() == counts
-    assert isinstance(read.hypotheses, RaggedTokens)
-    assert isinstance(read.references, DocumentGroups)
+    assert read.sides.references.counts.tolist() == read.words.references.counts.tolist() == counts
+    assert isinstance(read.sides.hypotheses, RaggedTokens)
+    assert isinstance(read.sides.references, DocumentGroups)
 
 
 def test_words_are_read_only_where_they_are_asked_for():
     read = CharacterReader().read(["a b"], ["a b"], CPU)
-    assert read.hypothesis_words is None
-    assert read.reference_words is None
+    assert read.words is None
 
 
 def test_a_lone_text_is_one_sentence():
     read = CharacterReader().read("ab", ["abc", "a"], CPU)
-    assert documents(read.hypotheses) == [[0, 1]]
-    assert read.references.counts.tolist() == [2]
+    assert documents(read.sides.hypotheses) == [[0, 1]]
+    assert read.sides.references.counts.tolist() == [2]
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.array, torch.tensor])
@@ -132,9 +131,9 @@ def test_ids_are_the_characters(make):
     """No whitespace is known among them: an id that is that of a blank counts."""
     preds, target = [make([32, 97, 32]), make([97])], [[make([32, 97])], [make([97]), make([98])]]
     read = CharacterReader().read(preds, target, CPU)
-    several = documents(read.hypotheses) + documents(read.references.tokens)
+    several = documents(read.sides.hypotheses) + documents(read.sides.references.tokens)
     assert numbered(several) == numbered([[32, 97, 32], [97], [32, 97], [97], [98]])
-    assert read.references.counts.tolist() == [1, 2]
+    assert read.sides.references.counts.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("make", [torch.tensor, np.array])
@@ -142,15 +141,15 @@ def test_padded_ids_are_the_characters_without_their_padding(make):
     preds = make([[-100, 5, 0, 6], [0, 0, -100, 0]])
     target = make([[[5, 6, 0], [0, 0, 0]], [[7, 0, 7], [0, 8, 0]]])
     read = CharacterReader(pad_id=(0, -100)).read(preds, target, CPU)
-    assert isinstance(read.references, PaddedReferences)
-    assert documents(read.hypotheses) == [[5, 6], []]
-    assert documents(read.references.tokens) == [[5, 6], [], [7, 7], [8]]
-    assert read.references.present.tolist() == [[True, False], [True, True]]
+    assert isinstance(read.sides.references, PaddedReferences)
+    assert documents(read.sides.hypotheses) == [[5, 6], []]
+    assert documents(read.sides.references.tokens) == [[5, 6], [], [7, 7], [8]]
+    assert read.sides.references.present.tolist() == [[True, False], [True, True]]
 
 
 def test_tokens_may_be_the_characters():
     read = CharacterReader().read([["ab", "c"]], [["c", "ab", " "]], CPU)
-    several = documents(read.hypotheses) + documents(read.references.tokens)
+    several = documents(read.sides.hypotheses) + documents(read.sides.references.tokens)
     assert numbered(several) == [[0, 1], [1, 0, 2]]
 
 
@@ -175,9 +174,9 @@ def test_options_for_text_are_refused_together_with_ids(preds, target, kind, opt
 @pytest.mark.parametrize("options", [{"lowercase": True}, {"whitespace": True}, {"words": True}], ids=str)
 def test_options_for_text_are_no_error_where_there_is_no_sentence(options):
     read = CharacterReader(**options).read([], [], CPU)
-    assert len(read.hypotheses.lengths) == 0
+    assert len(read.sides.hypotheses.lengths) == 0
     if "words" in options:
-        assert len(read.hypothesis_words.lengths) == 0
+        assert len(read.words.hypotheses.lengths) == 0
 
 
 @pytest.mark.parametrize(
@@ -206,9 +205,9 @@ def test_a_wrong_pad_id_is_refused_at_once(pad_id):
 @pytest.mark.usefixtures("surroundings")
 def test_the_surroundings_of_a_training_loop_change_nothing():
     read = CharacterReader(words=True).read(["ab a."], [["a", "b a."]], CPU)
-    assert documents(read.hypotheses) == [[1, 2, 1, 0]]
-    assert documents(read.references.tokens) == [[1], [2, 1, 0]]
-    assert numbered(documents(read.hypothesis_words) + documents(read.reference_words.tokens)) == [
+    assert documents(read.sides.hypotheses) == [[1, 2, 1, 0]]
+    assert documents(read.sides.references.tokens) == [[1], [2, 1, 0]]
+    assert numbered(documents(read.words.hypotheses) + documents(read.words.references.tokens)) == [
         [0, 1, 2],
         [1],
         [3, 1, 2],

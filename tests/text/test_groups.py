@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.reader import WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.samples import SampleReader
+from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
 
@@ -106,7 +105,7 @@ def test_a_padded_batch_has_rows_documents_and_ids(make):
 
 def test_every_reader_reads_rows():
     rows = [["a b", "b"], ["c"]]
-    for reader in (WordReader(), RougeReader(sentences=False), RougeReader(), SampleReader()):
+    for reader in (WordReader(), RougeReader(sentences=False), RougeReader(), WordReader(samples=True)):
         assert seen(reader, rows, rows[::-1]) == ([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])
     kinds = read_rows(CharacterReader(words=True), rows, rows[::-1], CPU)
     assert [tuple(map(listed, kind)) for kind in kinds] == [([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])] * 2

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
-from ngram_metrics.text.reader import WordReader, pad_ids
+from ngram_metrics.text.reader import pad_ids
+from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
 
@@ -30,7 +31,7 @@ def numbered(hypotheses, references):
 
 def encoded(preds, target, **options):
     """The batch that a reader makes, as nested lists, missing references left out."""
-    hypotheses, references = WordReader(**options).read(preds, target, CPU)
+    hypotheses, references = WordReader(**options).read(preds, target, CPU).sides
     if isinstance(references, PaddedReferences):
         each, present = documents(references.tokens), references.present.tolist()
         width = len(present[0]) if present else 0
@@ -114,8 +115,8 @@ def test_no_sentence_is_a_batch_of_any_kind(options):
 def test_padded_ids_never_wait_for_the_device():
     preds, target = torch.zeros(2, 3, dtype=torch.int32, device="meta"), torch.zeros(2, 4, 5, device="meta").long()
     batch = WordReader(pad_id=(0, -100)).read(preds, target, CPU)
-    assert batch.hypotheses.ids.device.type == "meta"
-    assert batch.references.present.shape == (2, 4)
+    assert batch.sides.hypotheses.ids.device.type == "meta"
+    assert batch.sides.references.present.shape == (2, 4)
 
 
 def test_the_tensors_given_are_left_as_they_were():

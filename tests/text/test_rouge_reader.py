@@ -44,15 +44,15 @@ def test_a_text_is_read_as_lines_of_words(batch):
     got = RougeReader().read(preds, target, CPU)
     summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
     expected = renamed(summaries)
-    assert sentences_of(got.hypothesis_sentences) == expected[: len(preds)]
-    assert sentences_of(got.reference_sentences) == expected[len(preds) :]
-    assert documents_of(got.hypotheses) == list(map(joined, expected[: len(preds)]))
-    assert documents_of(got.references.tokens) == list(map(joined, expected[len(preds) :]))
-    assert got.references.counts.tolist() == list(map(len, target))
+    assert sentences_of(got.summaries.hypotheses) == expected[: len(preds)]
+    assert sentences_of(got.summaries.references) == expected[len(preds) :]
+    assert documents_of(got.sides.hypotheses) == list(map(joined, expected[: len(preds)]))
+    assert documents_of(got.sides.references.tokens) == list(map(joined, expected[len(preds) :]))
+    assert got.sides.references.counts.tolist() == list(map(len, target))
     whole = RougeReader(sentences=False).read(preds, target, CPU)
-    assert whole.hypothesis_sentences is whole.reference_sentences is None
-    assert documents_of(whole.hypotheses) == documents_of(got.hypotheses)
-    assert documents_of(whole.references.tokens) == documents_of(got.references.tokens)
+    assert whole.summaries is None
+    assert documents_of(whole.sides.hypotheses) == documents_of(got.sides.hypotheses)
+    assert documents_of(whole.sides.references.tokens) == documents_of(got.sides.references.tokens)
 
 
 def seen_by(reader_of, text):
@@ -91,32 +91,32 @@ def test_a_tokenizer_is_given_the_text_that_torchmetrics_gives_it():
 def test_options_make_the_words_and_sentences(options, text, lines):
     reader = RougeReader(**options)
     got = reader.read([text], [[text, text]], CPU)
-    assert list(map(len, sentences_of(got.hypothesis_sentences)[0])) == lines
-    assert [list(map(len, one)) for one in sentences_of(got.reference_sentences)] == [lines, lines]
+    assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == lines
+    assert [list(map(len, one)) for one in sentences_of(got.summaries.references)] == [lines, lines]
 
 
 def test_a_tokenizer_of_the_whole_text_need_not_agree_with_that_of_its_lines():
     """The words of rouge1 are those of the text, the words of rougeLsum those of the sentences."""
     got = RougeReader(tokenizer=lambda text: [text]).read(["a\nb"], ["a\nb"], CPU)
-    assert got.hypotheses.lengths.tolist() == [1]
-    assert list(map(len, sentences_of(got.hypothesis_sentences)[0])) == [1, 1]
+    assert got.sides.hypotheses.lengths.tolist() == [1]
+    assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == [1, 1]
 
 
 def test_words_are_stemmed_last():
     reader = RougeReader(use_stemmer=True, tokenizer=lambda text: [*text.split(), "", "runs"])
     got = reader.read(["running run\nwas"], ["was"], CPU)
-    assert sentences_of(got.hypothesis_sentences) == [[[0, 0, 0], [1, 0]]]
+    assert sentences_of(got.summaries.hypotheses) == [[[0, 0, 0], [1, 0]]]
     capitals = RougeReader(use_stemmer=True, normalizer=str).read(["Running running"], ["x"], CPU)
-    assert documents_of(capitals.hypotheses) == [[0, 0]]
+    assert documents_of(capitals.sides.hypotheses) == [[0, 0]]
 
 
 def test_a_word_has_one_number_in_the_lines_and_the_whole():
     """Both are counted side by side, and each on its own: only inside a layout do ids have to agree."""
     got = RougeReader(sentence_splitter=str.splitlines).read(["a b\nb"], ["b a"], CPU)
-    assert documents_of(got.hypotheses) == [[0, 1, 1]]
-    assert documents_of(got.references.tokens) == [[1, 0]]
-    assert sentences_of(got.hypothesis_sentences) == [[[0, 1], [1]]]
-    assert sentences_of(got.reference_sentences) == [[[1, 0]]]
+    assert documents_of(got.sides.hypotheses) == [[0, 1, 1]]
+    assert documents_of(got.sides.references.tokens) == [[1, 0]]
+    assert sentences_of(got.summaries.hypotheses) == [[[0, 1], [1]]]
+    assert sentences_of(got.summaries.references) == [[[1, 0]]]
 
 
 # Ids and tokens.
@@ -141,43 +141,43 @@ def test_ids_are_split_at_the_separator(form, batch):
     make = list if form is list else lambda one: torch.tensor(one, dtype=torch.int64)
     given_ids = [make(one) for one in preds], [[make(one) for one in several] for several in target]
     got = RougeReader(sentence_separator_id=3, pad_id=0).read(*given_ids, CPU)
-    if got.hypothesis_sentences is None:  # without any id these are tokens, and one sentence each
+    if got.summaries is None:  # without any id these are tokens, and one sentence each
         assert not any(preds)
         return
     flat = [*preds, *(one for several in target for one in several)]
     expected = renamed([split_at(one, 3, (0,)) for one in flat])
-    assert sentences_of(got.hypothesis_sentences) == expected[: len(preds)]
-    assert sentences_of(got.reference_sentences) == expected[len(preds) :]
-    assert documents_of(got.hypotheses) == list(map(joined, expected[: len(preds)]))
-    assert documents_of(got.references.tokens) == list(map(joined, expected[len(preds) :]))
+    assert sentences_of(got.summaries.hypotheses) == expected[: len(preds)]
+    assert sentences_of(got.summaries.references) == expected[len(preds) :]
+    assert documents_of(got.sides.hypotheses) == list(map(joined, expected[: len(preds)]))
+    assert documents_of(got.sides.references.tokens) == list(map(joined, expected[len(preds) :]))
 
 
 def test_padded_ids_keep_their_separators_beside_the_whole():
     preds = torch.tensor([[5, 9, 6, 0, 7], [9, 9, 0, 0, 0]])
     target = torch.tensor([[[9, 5, 0, 0, 6], [0, 0, 0, 0, 0]], [[5, 0, 0, 0, 0], [9, 0, 0, 0, 0]]])
     got = RougeReader(sentence_separator_id=9, pad_id=0).read(preds, target, CPU)
-    assert isinstance(got.hypotheses, PaddedTokens)
-    assert isinstance(got.references, PaddedReferences)
-    assert got.separator_id == 9
-    assert got.hypotheses.lengths.tolist() == [3, 0]
-    assert got.hypotheses.ids[0, :3].tolist() == [5, 6, 7]
-    assert got.hypothesis_sentences.lengths.tolist() == [4, 2]
-    assert got.hypothesis_sentences.ids[0, :4].tolist() == [5, 9, 6, 7]
-    assert got.references.tokens.lengths.tolist() == [[2, 0], [1, 0]]
-    assert got.reference_sentences.tokens.lengths.tolist() == [[3, 0], [1, 1]]
+    assert isinstance(got.sides.hypotheses, PaddedTokens)
+    assert isinstance(got.sides.references, PaddedReferences)
+    assert got.summaries.separator_id == 9
+    assert got.sides.hypotheses.lengths.tolist() == [3, 0]
+    assert got.sides.hypotheses.ids[0, :3].tolist() == [5, 6, 7]
+    assert got.summaries.sides.hypotheses.lengths.tolist() == [4, 2]
+    assert got.summaries.sides.hypotheses.ids[0, :4].tolist() == [5, 9, 6, 7]
+    assert got.sides.references.tokens.lengths.tolist() == [[2, 0], [1, 0]]
+    assert got.summaries.sides.references.tokens.lengths.tolist() == [[3, 0], [1, 1]]
     # A reference of a separator alone is there, and empty.
-    assert got.references.present.tolist() == [[True, False], [True, True]]
+    assert got.sides.references.present.tolist() == [[True, False], [True, True]]
     whole = RougeReader(sentence_separator_id=9, pad_id=0, sentences=False).read(preds, target, CPU)
-    assert whole.hypothesis_sentences is whole.reference_sentences is whole.separator_id is None
-    assert whole.hypotheses.lengths.equal(got.hypotheses.lengths)
+    assert whole.summaries is None
+    assert whole.sides.hypotheses.lengths.equal(got.sides.hypotheses.lengths)
 
 
 @pytest.mark.parametrize("kind", ["ids", "tokens", "padded"])
 def test_without_a_separator_a_document_is_one_sentence(kind):
     sentences = {"ids": [[1, 2]], "tokens": [["a", "b"]], "padded": torch.tensor([[1, 2]])}[kind]
     got = RougeReader(pad_id=0).read(sentences, sentences, CPU)
-    assert got.hypothesis_sentences is got.reference_sentences is None
-    assert got.hypotheses.lengths.tolist() == [2]
+    assert got.summaries is None
+    assert got.sides.hypotheses.lengths.tolist() == [2]
 
 
 def test_the_separator_splits_where_it_is_padding_too():
@@ -185,10 +185,10 @@ def test_the_separator_splits_where_it_is_padding_too():
     preds, target = [[1, 2, 9, 3, 4]], [[3, 4, 9, 1, 2]]
     reader = RougeReader(sentence_separator_id=9, pad_id=9)
     ragged = reader.read(preds, target, CPU)
-    assert sentences_of(ragged.hypothesis_sentences) == [[[0, 1], [2, 3]]]
+    assert sentences_of(ragged.summaries.hypotheses) == [[[0, 1], [2, 3]]]
     padded = reader.read(torch.tensor(preds), torch.tensor(target), CPU)
-    assert padded.hypothesis_sentences.lengths.tolist() == [5]
-    assert padded.hypotheses.lengths.tolist() == [4]
+    assert padded.summaries.sides.hypotheses.lengths.tolist() == [5]
+    assert padded.sides.hypotheses.lengths.tolist() == [4]
 
 
 # Errors.
@@ -305,5 +305,5 @@ def test_stemming_without_nltk_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
     with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
         RougeReader(use_stemmer=True)
-    assert RougeReader().read(["a"], ["a"], CPU).hypotheses.documents == 1
-    assert isinstance(RougeReader().read([], [], CPU).references, DocumentGroups)
+    assert RougeReader().read(["a"], ["a"], CPU).sides.hypotheses.documents == 1
+    assert isinstance(RougeReader().read([], [], CPU).sides.references, DocumentGroups)

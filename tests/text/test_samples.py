@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
-from ngram_metrics.text.reader import WordReader
-from ngram_metrics.text.samples import SampleReader, samples_of
+from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
 PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
@@ -24,7 +23,7 @@ def documents(tokens):
 
 def encoded(preds, target, **options):
     """Hypotheses; and for each the references that are there."""
-    hypotheses, references = SampleReader(pad_id=0, **options).read(preds, target, CPU)
+    hypotheses, references = WordReader(pad_id=0, samples=True, **options).read(preds, target, CPU).sides
     assert isinstance(hypotheses, PaddedTokens)
     assert isinstance(references, PaddedReferences)
     each, present = iter(documents(references.tokens)), references.present.tolist()
@@ -83,28 +82,33 @@ def test_no_sentence_is_no_error(samples):
     ids=["text", "tokens", "ids", "padded"],
 )
 def test_anything_else_is_read_as_by_every_metric(preds, target):
-    assert samples_of(preds) is None
-    for one, other in zip(
-        SampleReader(pad_id=0).read(preds, target, CPU), WordReader(pad_id=0).read(preds, target, CPU), strict=True
-    ):
-        torch.testing.assert_close(tuple(one), tuple(other))
+    with_samples = WordReader(pad_id=0, samples=True).read(preds, target, CPU)
+    without = WordReader(pad_id=0).read(preds, target, CPU)
+    assert (with_samples.samples, with_samples.kind) == (None, without.kind)
+    for side, other in zip(with_samples.sides, without.sides, strict=True):
+        torch.testing.assert_close(tuple(side), tuple(other))
 
 
 @pytest.mark.parametrize(
     ("preds", "samples"),
     [
-        (torch.zeros(2, 3, 4), 3),
-        (np.zeros((2, 3, 4)), 3),
-        (torch.zeros(0, 3, 4), 3),
-        (torch.zeros(2, 4), None),
-        (torch.zeros(4), None),
-        ([torch.zeros(2, 4)], None),
-        ([[[1]]], None),
-        ("abc", None),
+        (torch.zeros(2, 3, 4).long(), 3),
+        (np.zeros((2, 3, 4), np.int64), 3),
+        (torch.zeros(2, 0, 4).long(), 0),
+        (torch.zeros(2, 4).long(), None),
+        ([torch.zeros(4).long()] * 2, None),
+        ([[1]] * 2, None),
+        (["abc"] * 2, None),
     ],
 )
 def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
-    assert samples_of(preds) == samples
+    target = preds if isinstance(preds, list) else torch.zeros(2, 4).long()
+    assert WordReader(pad_id=0, samples=True).read(preds, target, CPU).samples == samples
+
+
+def test_samples_are_refused_where_the_metric_has_none():
+    with pytest.raises(ValueError, match=r"preds has shape \(3, 2, 3\)"):
+        WordReader(pad_id=0).read(torch.tensor(PRED), torch.tensor(TARGET), CPU)
 
 
 IDS = torch.tensor(PRED)
@@ -135,19 +139,19 @@ IDS = torch.tensor(PRED)
 )
 def test_what_cannot_be_read_is_refused(preds, target, options, error, words):
     with pytest.raises(error, match=re.escape(words)):
-        SampleReader(**{"pad_id": 0, **options}).read(preds, target, CPU)
+        WordReader(**{"pad_id": 0, "samples": True, **options}).read(preds, target, CPU)
 
 
 @pytest.mark.usefixtures("surroundings")
 @pytest.mark.parametrize("of_target", [np.array, list])
 def test_arrays_and_lists_are_counted_where_they_lie_whatever_the_default_device(of_target):
-    hypotheses, references = SampleReader(pad_id=0).read(np.array(PRED), of_target(TARGET), CPU)
+    hypotheses, references = WordReader(pad_id=0, samples=True).read(np.array(PRED), of_target(TARGET), CPU).sides
     assert (hypotheses.ids.device, references.tokens.ids.device) == (CPU, CPU)
     assert documents(hypotheses) == grouped(PRED, TARGET)[0]
 
 
 def test_samples_are_read_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 2, 7, device="meta").long(), torch.zeros(3, 4, 5, device="meta").long()
-    hypotheses, references = SampleReader(pad_id=0).read(preds, target, CPU)
+    hypotheses, references = WordReader(pad_id=0, samples=True).read(preds, target, CPU).sides
     assert (hypotheses.ids.shape, hypotheses.ids.device.type) == ((6, 7), "meta")
     assert (references.tokens.ids.shape, references.present.shape) == ((6, 4, 5), (6, 4))
