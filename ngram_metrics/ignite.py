@@ -124,7 +124,7 @@ class _Face(ignite_metrics.Metric):
         result = self.compute()
         if isinstance(result, Mapping):
             values = {self._key(key, name): value for key, value in result.items()}
-            engine.state.metrics.update({name: result} | values)
+            engine.state.metrics.update(values if name in values else values | {name: result})
         else:
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)
 
@@ -135,9 +135,9 @@ class _Face(ignite_metrics.Metric):
 
     def _in_ignites_types(self, result: Any) -> Any:
         """Return values as ignite's metrics do: a float for one number, a dict of floats for several."""
-        if isinstance(result, Mapping):
-            return {name: self._in_ignites_types(value) for name, value in result.items()}
-        return result if self.average == "none" else float(result)
+        if self.average == "none":
+            return result
+        return {k: float(v) for k, v in result.items()} if isinstance(result, Mapping) else float(result)
 
     def _empty(self) -> Any:
         """Return what ``compute`` gives before any data, or raise."""

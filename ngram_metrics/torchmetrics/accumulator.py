@@ -96,7 +96,7 @@ class Accumulator(Joining):
         self._keeps_rows = average == "none" or confidence is not None
         # The settings come first: a difference in them is found before any other state is compared.
         self.add_state(
-            "settings", settings_digest(type(self).__name__, reader, measure, average, confidence), all_equal
+            "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), all_equal
         )
         self.add_state("counted", _zeros((2,), torch.int64), agreed)
         self.add_state("callables", callables_number(reader, measure), "max")

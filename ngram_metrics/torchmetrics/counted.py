@@ -26,9 +26,10 @@ def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
         kind: None for a batch of no sentence.
         samples: hypotheses a sentence, where the batch has a dimension of them; None for one hypothesis a sentence.
     """
-    if kind is None:
-        return 0, 0
-    return KINDS.index(kind) + 1, _NO_SAMPLES if samples is None else samples + _NO_SAMPLES + 1
+    kind_code = 0 if kind is None else KINDS.index(kind) + 1
+    if samples is None:
+        return kind_code, 0 if kind is None else _NO_SAMPLES
+    return kind_code, samples + _NO_SAMPLES + 1
 
 
 def agreed(gathered: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.torchmetrics.counted import agreed
 from ngram_metrics.torchmetrics.saving import Saving, State, as_list, moved
+from ngram_metrics.torchmetrics.settings import settings_digest
 
 
 class Joining(Saving):
@@ -75,7 +76,10 @@ class Joining(Saving):
         """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
         # The settings by themselves first: ranks of different averages have different states, and would wait for each
         # other in the middle of gathering them.
-        all_equal(torch.stack(dist_sync_fn(self.settings, group=process_group or self.process_group)))
+        group = process_group or self.process_group
+        # The level is no setting of the counts: metrics that differ in it alone share them in a collection.
+        level = settings_digest(self.confidence).to(self.settings.device)
+        all_equal(torch.stack(dist_sync_fn(torch.cat((self.settings, level)), group=group)))
         if self._keeps_rows:
             self.rows = [self._all_rows()]
         here = self.counted
@@ -89,9 +93,11 @@ class Joining(Saving):
 
 
 def all_equal(gathered: Tensor) -> Tensor:
-    """Reduce the digests of all ranks ``(ranks, 32)``, which must be the same."""
+    """Reduce the digests of all ranks ``(ranks, bytes)``, which must be the same."""
     if not bool((gathered == gathered[0]).all()):
-        raise ValueError("the ranks hold metrics of different settings: expected the same class, options and average")
+        raise ValueError(
+            "the ranks hold metrics of different settings: expected the same class, options, average and confidence"
+        )
     return gathered[0]
 
 
