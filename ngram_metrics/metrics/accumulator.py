@@ -14,7 +14,7 @@ from lightning_utilities import apply_to_collection
 from torch import Tensor
 from torchmetrics.utilities.distributed import gather_all_tensors
 
-from ngram_metrics.metrics.plots import plot_histogram, plot_intervals
+from ngram_metrics.metrics.plots import plot_histogram, plot_values, steps_of
 from ngram_metrics.metrics.settings import callables_number, settings_digest
 from ngram_metrics.metrics.signature import signature
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
@@ -214,7 +214,7 @@ class Accumulator(torchmetrics.Metric):
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Plot one value, or a list of them over the steps; for average none a histogram of the sentences' scores.
 
-        With ``confidence`` the values stand with their intervals.
+        Values by name are bars, or lines over the steps; with ``confidence`` they stand with their intervals.
 
         Args:
             val: what ``compute`` or ``forward`` returned, or a list of such; None to compute.
@@ -225,11 +225,15 @@ class Accumulator(torchmetrics.Metric):
 
         Raises:
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
+            ValueError: ``val`` is an empty list or dict.
         """
-        if self.confidence is None and self.average != "none":
-            return self._plot(val, ax)
-        draw = plot_histogram if self.confidence is None else plot_intervals
-        return draw(self.compute() if val is None else val, type(self).__name__, ax)
+        val = self.compute() if val is None else val
+        first = steps_of(val)[0]
+        if self.average == "none":
+            return plot_histogram(val, type(self).__name__, ax)
+        if isinstance(first, dict):
+            return plot_values(val, type(self).__name__, ax)
+        return self._plot(val, ax)
 
     def reset(self) -> None:
         """Forget all batches."""
