@@ -22,7 +22,7 @@ from ngram_metrics.text.tokenizers import callable_name
 from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
 from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
-from ngram_metrics.torchmetrics.plots import plot_histogram, plot_intervals
+from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
 
@@ -202,7 +202,7 @@ class Accumulator(Joining):
     def plot(self, val: Any = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
         """Plot one value, or a list of them over the steps; for average none a histogram of the sentences' scores.
 
-        With ``confidence`` the values stand with their intervals.
+        Values by name are bars, or lines over the steps; with ``confidence`` they have whiskers or bands.
 
         Args:
             val: what ``compute`` or ``forward`` returned, or a list of such; None to compute.
@@ -213,12 +213,15 @@ class Accumulator(Joining):
 
         Raises:
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
+            ValueError: ``val`` is an empty list or dict.
         """
-        if self.confidence is None and self.average != "none":
-            return cast("tuple[Figure, Axes]", self._plot(val, ax))
         value: Any = self.compute() if val is None else val
-        draw = plot_histogram if self.confidence is None else plot_intervals
-        return draw(value, type(self).__name__, ax)
+        first = steps_of(value)[0]
+        if self.average == "none":
+            return plot_histogram(value, type(self).__name__, ax)
+        if isinstance(first, dict):
+            return plot_values(value, type(self).__name__, ax)
+        return cast("tuple[Figure, Axes]", self._plot(value, ax))
 
     @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Any:

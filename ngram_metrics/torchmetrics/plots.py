@@ -1,22 +1,23 @@
-"""Plots that torchmetrics has not: values with their intervals, and how the scores of sentences are distributed."""
+"""Plots that torchmetrics has not: many values, intervals, and how the scores of sentences are distributed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from torch import Tensor
+import torch
 
 #: Bars of a histogram over 0..1.
 BINS = 20
 _ENDS = ("_low", "_high")
+_DASHES = ("-", "--", ":", "-.")
 
 
-def plot_intervals(values: Mapping[str, Any] | Sequence[Mapping[str, Any]], title: str, ax: Any = None) -> Any:
-    """Plot values with their intervals: as bars, or as lines in bands over the steps.
+def plot_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]], title: str, ax: Any = None) -> Any:
+    """Plot values by name, with their intervals if they have any: as bars, or as lines in bands over the steps.
 
     Args:
-        values: what ``compute`` returned with ``confidence``, or a list of such, one a step.
+        values: the dict that ``compute`` returned, or a list of such, one a step.
         title: of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
 
@@ -28,29 +29,47 @@ def plot_intervals(values: Mapping[str, Any] | Sequence[Mapping[str, Any]], titl
     """
     figure, ax = _figure(ax)
     if isinstance(values, Mapping):
-        names = _names(values)
-        heights, low, high = ([float(values[name + end]) for name in names] for end in ("", *_ENDS))
-        below = [height - end for height, end in zip(heights, low, strict=True)]
-        above = [end - height for height, end in zip(heights, high, strict=True)]
-        # A bootstrap interval of a skewed score need not hold the score itself.
-        ends = [[max(0.0, one) for one in side] for side in (below, above)]
-        ax.bar(range(len(names)), heights, width=0.6, yerr=ends, capsize=6, color="tab:blue", alpha=0.7)
-        ax.set_xlim(-1, len(names))
-        ax.set_xticks(range(len(names)), names, rotation=0 if len(names) < 4 else 60, ha="center")
-        ax.set_ylabel("score")
+        _draw_bars(ax, values)
     else:
-        steps = list(range(len(values)))
-        for name in _names(values[0]):
-            middle, low, high = ([float(step[name + end]) for step in values] for end in ("", *_ENDS))
-            (line,) = ax.plot(steps, middle, marker="o", label=name)
-            ax.fill_between(steps, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-        ax.set_xticks(steps[:: 1 + len(steps) // 10])
-        ax.set_xlabel("Step")
-        ax.set_ylabel("score")
-        ax.legend()
+        _draw_lines(ax, values)
+    ax.set_ylabel("score")
     ax.set_ylim(bottom=0)
     ax.set_title(title)
     return figure, ax
+
+
+def _draw_bars(ax: Any, values: Mapping[str, Any]) -> None:
+    names = _names(values)
+    heights = [float(values[name]) for name in names]
+    ax.bar(range(len(names)), heights, width=0.6, color="tab:blue", alpha=0.7)
+    sure = [place for place, name in enumerate(names) if _has_interval(values, name)]
+    if sure:
+        middle = [heights[place] for place in sure]
+        low, high = ([float(values[names[place] + end]) for place in sure] for end in _ENDS)
+        # A bootstrap interval of a skewed score need not hold the score itself.
+        below = [max(0.0, height - end) for height, end in zip(middle, low, strict=True)]
+        above = [max(0.0, end - height) for height, end in zip(middle, high, strict=True)]
+        ax.errorbar(sure, middle, yerr=[below, above], fmt="none", ecolor="black", capsize=6)
+    ax.set_xlim(-1, len(names))
+    turned = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if len(names) > 3 else {}
+    ax.set_xticks(range(len(names)), names, **turned)
+
+
+def _draw_lines(ax: Any, values: Sequence[Mapping[str, Any]]) -> None:
+    steps = list(range(len(values)))
+    names = _names(values[0])
+    for name, style in zip(names, _line_styles(names), strict=True):
+        (line,) = ax.plot(steps, [float(step[name]) for step in values], marker="o", label=name, **style)
+        if _has_interval(values[0], name):
+            low, high = ([float(step[name + end]) for step in values] for end in _ENDS)
+            # Bands that lie on one another add up.
+            ax.fill_between(steps, low, high, color=line.get_color(), alpha=0.2 / len(names) ** 0.5, linewidth=0)
+    ax.set_xticks(steps[:: 1 + len(steps) // 10])
+    ax.set_xlabel("Step")
+    if len(names) > 1:  # beside the lines, which leave no room for many names
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", handlelength=3)
+    else:
+        ax.legend()
 
 
 def plot_histogram(scores: Any, title: str, ax: Any = None) -> Any:
@@ -58,7 +77,7 @@ def plot_histogram(scores: Any, title: str, ax: Any = None) -> Any:
 
     Args:
         scores: what ``compute`` returned for average none: scores ``(sentences, ...)`` in 0..1, or a dict of such by
-            name; or a list of these, whose sentences are put together.
+            name, each drawn in a row of its own; or a list of these, whose sentences are put together.
         title: of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
 
@@ -69,21 +88,61 @@ def plot_histogram(scores: Any, title: str, ax: Any = None) -> Any:
         ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
     """
     figure, ax = _figure(ax)
-    steps = [scores] if isinstance(scores, (Tensor, Mapping)) else list(scores)
-    by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps]
-    for name in by_name[0]:
-        numbers = [number for step in by_name for number in step[name].reshape(-1).tolist()]
-        mean = sum(numbers) / max(1, len(numbers))
-        shape = {"alpha": 0.7} if len(by_name[0]) == 1 else {"histtype": "step"}
-        label = f"{name}, mean {mean:.3f}" if name else f"mean {mean:.3f}"
-        _, _, drawn = ax.hist(numbers, bins=BINS, range=(0, 1), label=label, **shape)
-        ax.axvline(mean, color=drawn[0].get_facecolor() if len(by_name[0]) == 1 else drawn[0].get_edgecolor(), ls="--")
+    by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
+    numbers = {name: [n for step in by_name for n in step[name].reshape(-1).tolist()] for name in by_name[0]}
+    if len(numbers) == 1:
+        ((name, column),) = numbers.items()
+        mean = _mean(column)
+        ax.hist(column, bins=BINS, range=(0, 1), label=_with_mean(name, mean), alpha=0.7)
+        ax.axvline(mean, ls="--")
+        ax.set_ylabel("sentences")
+        ax.margins(y=0.2)  # room for the legend
+        ax.legend(loc="upper left", fontsize="small")
+    else:
+        _draw_rows(ax, numbers)
     ax.set_xlabel("score of a sentence")
-    ax.set_ylabel("sentences")
     ax.set_title(title)
-    ax.margins(y=0.2)  # room for the legend
-    ax.legend(loc="upper left", fontsize="small")
     return figure, ax
+
+
+def _draw_rows(ax: Any, numbers: Mapping[str, list[float]]) -> None:
+    """Draw each histogram on a line of its own, the first on top: on one another many would hide themselves."""
+    counts = [
+        torch.histc(torch.tensor(column, dtype=torch.float64, device="cpu"), BINS, 0, 1) for column in numbers.values()
+    ]
+    highest = max(1, *(int(row.max()) for row in counts))
+    edges = [edge / BINS for edge in range(BINS + 1)]
+    labels = []
+    for line, (name, column, row) in enumerate(zip(numbers, numbers.values(), counts, strict=True)):
+        mean = _mean(column)
+        # 0.9: between the highest bar and the line above there is a gap.
+        bars = ax.stairs([0.9 * count / highest - line for count in row.tolist()], edges, baseline=-line, fill=True)
+        bars.set(color=f"C{line % 10}", alpha=0.7)
+        ax.plot([mean, mean], [-line, 0.9 - line], color="black", ls="--", linewidth=1)
+        labels.append(_with_mean(name, mean))
+    ax.set_yticks([0.4 - line for line in range(len(labels))], labels, fontsize="small")
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylabel(f"sentences, up to {highest} in a bar")
+
+
+def steps_of(val: Any) -> Sequence[Any]:
+    """Return a list as it is, and what ``compute`` returned as a list of one step.
+
+    Raises:
+        ValueError: there is no step, or one without a value.
+    """
+    steps = val if isinstance(val, Sequence) else [val]
+    if not steps or any(isinstance(step, Mapping) and not step for step in steps):
+        raise ValueError(f"there is nothing to plot in {val!r}: expected what compute returned, or a list of such")
+    return steps
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return sum(numbers) / max(1, len(numbers))
+
+
+def _with_mean(name: str, mean: float) -> str:
+    return f"{name}, mean {mean:.3f}" if name else f"mean {mean:.3f}"
 
 
 def _figure(ax: Any) -> tuple[Any, Any]:
@@ -97,4 +156,28 @@ def _figure(ax: Any) -> tuple[Any, Any]:
 
 
 def _names(values: Mapping[str, Any]) -> list[str]:
-    return [name for name in values if all(name + end in values for end in _ENDS)]
+    """Return the names of the values, without those of the ends of their intervals."""
+    ends = {name + end for name in values for end in _ENDS}
+    return [name for name in values if name not in ends]
+
+
+def _has_interval(values: Mapping[str, Any], name: str) -> bool:
+    return all(name + end in values for end in _ENDS)
+
+
+def _line_styles(names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return a colour for what stands before the last underscore, and dashes for what stands after it.
+
+    matplotlib has ten colours, and ROUGE has three values a key. The markers of each colour are smaller than those
+    before: ROUGE-L and ROUGE-Lsum of single lines are the same line, in which both are to be seen.
+    """
+    parts = [name.rpartition("_") for name in names]
+    keys, kinds = (list(dict.fromkeys(part[place] for part in parts)) for place in (0, 2))
+    return [
+        {
+            "color": f"C{keys.index(key) % 10}",
+            "ls": _DASHES[kinds.index(kind) % len(_DASHES)],
+            "markersize": 4 + 1.2 * (len(keys) - keys.index(key)),
+        }
+        for key, _, kind in parts
+    ]

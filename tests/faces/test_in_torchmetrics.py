@@ -45,7 +45,8 @@ def test_torch_jit_script_takes_a_metric(case: Case, average: str):
 
 
 def _drawn(ax: Any) -> list[float]:
-    return [float(y) for line in ax.get_lines() for y in line.get_ydata()]
+    """The heights of lines, and of bars."""
+    return [float(y) for line in ax.get_lines() for y in line.get_ydata()] + [bar.get_height() for bar in ax.patches]
 
 
 @pytest.mark.usefixtures("figures")
@@ -55,9 +56,13 @@ def test_plot_computes(case: Case, average: str):
     figure, ax = metric.plot()
     assert isinstance(figure, plt.Figure)
     assert _drawn(ax) == pytest.approx(torch.cat([s.reshape(-1) for s in scores_of(metric.compute())]).tolist())
-    assert ax.get_ylabel() == case.metric.__name__
     low, high = ax.get_ylim()
-    assert low < 0 < 1 < high
+    if isinstance(metric.compute(), dict):
+        assert ax.get_title() == case.metric.__name__
+        assert low == 0 < max(_drawn(ax)) < high
+    else:
+        assert ax.get_ylabel() == case.metric.__name__
+        assert low < 0 < 1 < high
 
 
 @pytest.mark.usefixtures("figures")

@@ -1,12 +1,20 @@
 """plot(): one value, values over the steps, intervals as bars and as bands, a histogram of sentences."""
 
+import math
+import re
 import sys
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
 import pytest
 import torch
+<<<<<<< HEAD:tests/faces/test_plots.py
 from faces.cases import CASES, TEXT, Case, each_case, each_metric_of_one_value, scores_of
+=======
+from metrics.cases import CASES, TEXT, Case, each_case, each_metric, each_metric_of_one_value, scores_of
+from torchmetrics import MetricCollection
+>>>>>>> pythons:tests/metrics/test_plots.py
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 
@@ -18,12 +26,23 @@ def _lines(ax: Any) -> dict[str, list[float]]:
 
 
 def _bars(ax: Any) -> list[float]:
-    return [bar.get_height() for bar in ax.containers[-1].patches]
+    return [bar.get_height() for bar in ax.patches]
 
 
 def _error_bars(ax: Any) -> list[tuple[float, float]]:
-    (bars,) = ax.containers[-1].errorbar.lines[2]
+    (bars,) = ax.containers[-1].lines[2]
     return [(low, high) for (_, low), (_, high) in bars.get_segments()]
+
+
+def _labels(texts: Any) -> list[str]:
+    return [text.get_text() for text in texts]
+
+
+def _assert_in_figure(figure: Any, drawn: Any) -> None:
+    figure.canvas.draw()
+    for box in [part.get_window_extent() for part in drawn]:
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
 
 
 def test_each_key_of_a_dict_is_a_line_over_the_steps():
@@ -53,12 +72,72 @@ def test_values_with_intervals_are_bars(case: Case, average: str):
     assert ax.get_ylim()[0] == 0
 
 
-def test_the_names_of_many_values_stay_in_the_figure():
-    metric = ROUGEScore(confidence=0.95)
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_all_values_of_rouge_stand_above_their_names(confidence: float | None):
+    metric = ROUGEScore(confidence=confidence)
     metric.update(*TEXT[0])
+    value = metric.compute()
+    names = [name for name in value if not name.endswith(("_low", "_high"))]
+    assert len(names) == 12
     figure, ax = metric.plot()
-    figure.canvas.draw()
-    assert all(tick.get_window_extent().y0 >= 0 for tick in ax.get_xticklabels())
+    assert _labels(ax.get_xticklabels()) == names
+    assert _bars(ax) == pytest.approx([value[name].item() for name in names])
+    assert len(ax.containers) == (1 if confidence is None else 2)  # bars, and whiskers
+    assert ax.get_legend() is None
+    _assert_in_figure(figure, ax.get_xticklabels())
+    # Two names that are turned: how far their lines are apart, and how high a line is.
+    first, second = ax.get_xticklabels()[:2]
+    distance = second.get_window_extent().x1 - first.get_window_extent().x1
+    assert distance * math.sin(math.radians(first.get_rotation())) > first.get_fontsize() * figure.dpi / 72
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_all_values_of_rouge_are_lines_that_can_be_told_apart(confidence: float | None):
+    metric = ROUGEScore(confidence=confidence)
+    figure, ax = metric.plot([metric(*batch) for batch in TEXT])
+    lines = ax.get_lines()
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == len(lines) == 12
+    assert len(ax.collections) == (0 if confidence is None else 12)
+    _assert_in_figure(figure, [ax.get_legend()])
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+    # Where two keys have the same values, the first is a ring around the second.
+    sizes = [line.get_markersize() for line in lines if line.get_linestyle() == "-"]
+    assert sizes == sorted(set(sizes), reverse=True)
+
+
+def test_intervals_may_be_left_out():
+    value = ROUGEScore(rouge_keys="rouge1", confidence=0.95)(*TEXT[0])
+    kept = {
+        name: value[name] for name in ("rouge1_fmeasure", "rouge1_recall", "rouge1_recall_low", "rouge1_recall_high")
+    }
+    _, ax = ROUGEScore(confidence=0.95).plot(kept)
+    assert _labels(ax.get_xticklabels()) == ["rouge1_fmeasure", "rouge1_recall"]
+    assert _error_bars(ax) == [pytest.approx((value["rouge1_recall_low"].item(), value["rouge1_recall_high"].item()))]
+    _, ax = ROUGEScore(confidence=0.95).plot([kept] * 2)
+    assert list(_lines(ax)) == ["rouge1_fmeasure", "rouge1_recall"]
+    assert len(ax.collections) == 1
+
+
+@pytest.mark.parametrize("nothing", [[], (), {}, [{}]], ids=str)
+@each_metric
+def test_nothing_cannot_be_plotted(case: Case, average: str, nothing: Any):
+    with pytest.raises(ValueError, match=re.escape(f"there is nothing to plot in {nothing}: expected what compute")):
+        case.make(average).plot(nothing)
+    assert plt.get_fignums() == []
+
+
+def test_metrics_of_a_collection_are_plotted_one_by_one():
+    """The collection's own plot() looks for the names of metrics, where compute has put the names of values."""
+    metrics = [ROUGEScore(rouge_keys="rouge1"), Bleu(), Bleu(ngram=2, confidence=0.95), ChrF(average="none")]
+    collection = MetricCollection(dict(zip("abcd", metrics, strict=True)), prefix="val_")
+    collection.update(*TEXT[0])
+    for (name, member), metric in zip(collection.items(), metrics, strict=True):
+        metric.reset()
+        metric.update(*TEXT[0])
+        _, ax = member.plot()
+        _, alone = metric.plot()
+        assert name.startswith("val_")
+        assert (_bars(ax), _lines(ax)) == (_bars(alone), _lines(alone))
 
 
 def test_values_with_intervals_over_the_steps_are_bands():
@@ -105,15 +184,23 @@ def test_scores_of_sentences_are_a_histogram(case: Case):
 
 
 def test_each_key_has_a_histogram_of_its_own():
-    metric = ROUGEScore(rouge_keys="rouge1", average="none")
+    metric = ROUGEScore(average="none")
     for batch in TEXT:
         metric.update(*batch)
-    _, ax = metric.plot()
-    means = {name: scores.mean().item() for name, scores in metric.compute().items()}
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        f"{name}, mean {mean:.3f}" for name, mean in means.items()
-    ]
-    assert [line.get_xdata()[0] for line in ax.get_lines()] == pytest.approx(list(means.values()))
+    figure, ax = metric.plot()
+    value = metric.compute()
+    assert _labels(ax.get_yticklabels()) == [f"{name}, mean {scores.mean():.3f}" for name, scores in value.items()]
+    _assert_in_figure(figure, ax.get_yticklabels())
+    boxes = [name.get_window_extent() for name in ax.get_yticklabels()]
+    assert all(above.y0 > below.y1 for above, below in pairwise(boxes))
+    assert [line.get_xdata()[0] for line in ax.get_lines()] == pytest.approx([s.mean().item() for s in value.values()])
+    counts = [_counts(scores.tolist()) for scores in value.values()]
+    highest = max(map(max, counts))
+    assert ax.get_ylabel() == f"sentences, up to {highest} in a bar"
+    for line, (row, bars) in enumerate(zip(counts, ax.patches, strict=True)):
+        heights, edges, base = bars.get_data()
+        assert (base, list(edges)) == (-line, [edge / 20 for edge in range(21)])
+        assert [(height - base) * highest / 0.9 for height in heights] == pytest.approx(row, abs=1e-9)
 
 
 def test_a_list_of_steps_is_one_histogram_of_all_their_sentences():
