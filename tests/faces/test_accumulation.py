@@ -8,7 +8,6 @@ import pytest
 import torch
 import torchmetrics
 from faces.cases import (
-from ngram_metrics.torchmetrics import joining
     CASES,
     Case,
     assert_same,
@@ -21,6 +20,8 @@ from ngram_metrics.torchmetrics import joining
 )
 from torchmetrics.aggregation import SumMetric
 from torchmetrics.utilities.exceptions import TorchMetricsUserError
+
+from ngram_metrics.torchmetrics import joining
 
 
 @each_case

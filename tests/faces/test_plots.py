@@ -9,12 +9,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 import torch
-<<<<<<< HEAD:tests/faces/test_plots.py
-from faces.cases import CASES, TEXT, Case, each_case, each_metric_of_one_value, scores_of
-=======
-from metrics.cases import CASES, TEXT, Case, each_case, each_metric, each_metric_of_one_value, scores_of
+from faces.cases import CASES, TEXT, Case, each_case, each_metric, each_metric_of_one_value, scores_of
 from torchmetrics import MetricCollection
->>>>>>> pythons:tests/metrics/test_plots.py
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 
