@@ -9,24 +9,24 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.reader import (
-    encode_padded,
+    Reader,
     encode_sentences,
     fixed_pad_id,
     host_counts,
     number_tokens,
     pad_ids,
     pad_signature,
-    refuse_missing_pad_id,
     refuse_text_options,
 )
+from ngram_metrics.text.tokenizers import shortened
 
 _PUNCTUATION = frozenset(string.punctuation)
 
@@ -41,7 +41,7 @@ class CharacterBatch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CharacterReader:
+class CharacterReader(Reader[CharacterBatch]):
     """How ``preds`` and ``target`` are read by chrF.
 
     Attributes:
@@ -49,6 +49,8 @@ class CharacterReader:
         whitespace: whether whitespace counts as characters.
         words: whether words are wanted besides, for chrF++.
         pad_id: for ids, which are then the characters: the id or ids that are none.
+
+    Tokens may be the characters too: a ``str`` of one, or another hashable.
     """
 
     lowercase: bool = False
@@ -60,39 +62,19 @@ class CharacterReader:
         """Check the options while no data has been seen yet."""
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
-    def read(self, preds: Any, target: Any, device: torch.device) -> CharacterBatch:
-        """Turn a batch into characters.
-
-        Args:
-            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
-            target: references.
-            device: where text, tokens and lists of ids are counted; tensors are counted where they lie.
-
-        Raises:
-            TypeError, ValueError: as the door; text options or words together with tokens or ids; a padded tensor
-                without ``pad_id``.
-        """
-        given = read(preds, target)
-        if isinstance(given, PaddedSentences):
-            self._refuse_text_options(given)
-            return CharacterBatch(*encode_padded(given, pad_ids(self.pad_id)))
-        refuse_missing_pad_id(given, pad_ids(self.pad_id), preds, target)
-        return self.encode(given, device)
-
-    def encode(self, given: Sentences, device: torch.device) -> CharacterBatch:
-        """Turn what came through the door into characters; raises as :meth:`read`."""
+    def encode(self, given: Sentences | PaddedSentences, device: torch.device) -> CharacterBatch:
+        """Turn what came through the door into characters; raises TypeError for tokens that are words, too."""
         if given.kind == "text":
             return self._read_text(given, device)
-        self._refuse_text_options(given)
+        refuse_text_options(given, lowercase=self.lowercase, whitespace=self.whitespace, word_order=self.words)
+        if given.kind == "tokens":
+            _refuse_words(given)
         return CharacterBatch(*encode_sentences(given, pad_ids(self.pad_id), device))
 
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, in sacrebleu's words."""
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}
-
-    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
-        refuse_text_options(given, lowercase=self.lowercase, whitespace=self.whitespace, word_order=self.words)
 
     def _read_text(self, given: Sentences, device: torch.device) -> CharacterBatch:
         texts = given.hypotheses + given.references
@@ -108,6 +90,17 @@ class CharacterReader:
             hypothesis_words=words.slice(0, first),
             reference_words=DocumentGroups(words.slice(first, len(texts)), counts),
         )
+
+
+def _refuse_words(given: Sentences) -> None:
+    """Raise where a token is a ``str`` that is not one character: n-grams of words are no chrF."""
+    for index, sentence in enumerate(given.hypotheses + given.references):
+        for token in sentence:
+            if isinstance(token, str) and len(token) != 1:
+                raise TypeError(
+                    f"{given.place(index)} has the token {shortened(token)}, but chrF counts characters: expected "
+                    "text, such as words joined by blanks, or tokens of one character each"
+                )
 
 
 def number_characters(texts: Sequence[str], whitespace: bool, device: torch.device) -> RaggedTokens:

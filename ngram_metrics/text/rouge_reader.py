@@ -21,7 +21,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from ngram_metrics.counting.token_batch import (
     DocumentGroups,
@@ -30,12 +29,14 @@ from ngram_metrics.counting.token_batch import (
     RaggedTokens,
     drop_ids,
 )
-from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.reader import (
+    Reader,
     encode_padded,
     encode_sentences,
     fixed_pad_id,
     host_counts,
+    listed_ids,
     number_tokens,
     pad_ids,
     pad_signature,
@@ -74,7 +75,7 @@ class RougeBatch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RougeReader:
+class RougeReader(Reader[RougeBatch]):
     """The settings of reading; see the module.
 
     Attributes:
@@ -109,36 +110,24 @@ class RougeReader:
         if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
 
-    def read(self, preds: Any, target: Any, device: torch.device) -> RougeBatch:
-        """Turn a batch into token ids.
-
-        Args:
-            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
-            target: references.
-            device: where text, tokens and lists of ids are counted; padded tensors are counted where they lie.
-
-        Raises:
-            TypeError, ValueError: as the door; text options together with tokens or ids; a padded tensor without
-                ``pad_id``; a callable that returned something of the wrong type, with the sentence.
-        """
-        given = read(preds, target)
-        separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
-        if isinstance(given, PaddedSentences):
-            self._refuse_text_options(given)
-            batch = RougeBatch(*encode_padded(given, dropped))
-            return batch if separator is None else self._read_padded_sentences(given, batch, separator)
-        refuse_missing_pad_id(given, dropped, preds, target)
-        return self.encode(given, device)
-
-    def encode(self, given: Sentences, device: torch.device) -> RougeBatch:
-        """Turn what came through the door into token ids; raises as :meth:`read`."""
+    def encode(self, given: Sentences | PaddedSentences, device: torch.device) -> RougeBatch:
+        """Turn what came through the door into token ids."""
         if given.kind == "text":
             return self._read_text(given, device)
-        self._refuse_text_options(given)
+        refuse_text_options(
+            given,
+            use_stemmer=self.use_stemmer,
+            normalizer=self.normalizer,
+            tokenizer=self.tokenizer,
+            sentence_splitter=self.sentence_splitter,
+        )
         separator, dropped = self.sentence_separator_id, pad_ids(self.pad_id)
-        if separator is not None and given.kind == "ids":
-            return self._read_separated(given, separator, dropped, device)
-        return RougeBatch(*encode_sentences(given, dropped, device))
+        refuse_missing_pad_id(given, dropped)
+        if separator is None or given.kind == "tokens":
+            return RougeBatch(*encode_sentences(given, dropped, device))
+        if isinstance(given, PaddedSentences):
+            return self._read_padded_sentences(given, dropped, separator)
+        return self._read_separated(given, separator, dropped, device)
 
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, in words; ``rule`` is rouge_score's own."""
@@ -153,14 +142,10 @@ class RougeReader:
             fields["sep"] = str(self.sentence_separator_id)
         return {**fields, **pad_signature(self.pad_id)}
 
-    def _refuse_text_options(self, given: Sentences | PaddedSentences) -> None:
-        refuse_text_options(
-            given,
-            use_stemmer=self.use_stemmer,
-            normalizer=self.normalizer,
-            tokenizer=self.tokenizer,
-            sentence_splitter=self.sentence_splitter,
-        )
+    @property
+    def _follows_ascii_rule(self) -> bool:
+        """Whether only a-z and 0-9 are left of a text, as words or for a tokenizer."""
+        return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
 
     def _read_text(self, given: Sentences, device: torch.device) -> RougeBatch:
         texts = given.hypotheses + given.references
@@ -187,16 +172,14 @@ class RougeReader:
     def _read_separated(
         self, given: Sentences, separator: int, dropped: tuple[int, ...], device: torch.device
     ) -> RougeBatch:
-        split = [_parts(document, separator, dropped) for document in given.hypotheses + given.references]
+        split = [_parts(document, separator) for document in listed_ids(given, dropped, separator)]
         counts = list(map(len, split))
         sentences = number_tokens(list(chain.from_iterable(split)), device, given.place)
         return _batch(given, _joined(sentences, counts), sentences, counts)
 
-    def _read_padded_sentences(self, given: PaddedSentences, batch: RougeBatch, separator: int) -> RougeBatch:
-        assert isinstance(batch.references, PaddedReferences)
-        dropped = pad_ids(self.pad_id)
+    def _read_padded_sentences(self, given: PaddedSentences, dropped: tuple[int, ...], separator: int) -> RougeBatch:
         # A reference of separators alone is empty, and not missing, unless the separator is padding as well.
-        present = batch.references.present
+        present = encode_padded(given, dropped, separator)[1].present
         whole = RougeBatch(
             drop_ids(given.hypotheses, (*dropped, separator)),
             PaddedReferences(drop_ids(given.references, (*dropped, separator)), present),
@@ -205,8 +188,8 @@ class RougeReader:
             return whole
         padding = [one for one in dropped if one != separator]
         return whole._replace(
-            hypothesis_sentences=drop_ids(given.hypotheses, padding),
-            reference_sentences=PaddedReferences(drop_ids(given.references, padding), present),
+            hypothesis_sentences=drop_ids(given.hypotheses, padding, separator),
+            reference_sentences=PaddedReferences(drop_ids(given.references, padding, separator), present),
             separator_id=separator,
         )
 
@@ -217,7 +200,7 @@ class RougeReader:
         if self.tokenizer is None:
             words = list(map(ascii_words if self.normalizer is None else str.split, texts))
         else:
-            if self.normalizer is None and not reads_text_as_it_is(self.tokenizer):
+            if self._follows_ascii_rule:
                 texts = list(map(ascii_text, texts))
             words = [[word for word in one if word != ""] for one in batch_tokenizer(self.tokenizer)(texts, place)]
         if self.use_stemmer:
@@ -262,13 +245,13 @@ def _checked(text: Any, place: Callable[[int], str], index: int) -> str:
     return text
 
 
-def _parts(document: Any, separator: int, dropped: tuple[int, ...]) -> Documents:
+def _parts(document: Sequence[int], separator: int) -> list[list[int]]:
     """Split a document of ids at the separator."""
-    parts: list[list[Hashable]] = [[]]
-    for token in document.tolist() if isinstance(document, Tensor) else document:
+    parts: list[list[int]] = [[]]
+    for token in document:
         if token == separator:
             parts.append([])
-        elif token not in dropped:
+        else:
             parts[-1].append(token)
     return [part for part in parts if part]
 
