@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
@@ -17,7 +18,7 @@ from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.reader import WordReader
+from ngram_metrics.text.reader import Reader, WordReader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.samples import SampleReader, samples_of
 
@@ -113,7 +114,7 @@ def rouge_score(
 
     Returns:
         ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` in 0..1, or
-        ``(sentences,)`` for ``"none"``.
+        ``(sentences,)`` for ``"none"``. Without any sentence NaN, as torchmetrics.
 
     Raises:
         ValueError, TypeError, ModuleNotFoundError: as :class:`ngram_metrics.ROUGEScore`.
@@ -130,7 +131,8 @@ def rouge_score(
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
-    return by_key(_score(reader, measure, preds, target, average, device), keys)
+    # Without any sentence there is no score, as in torchmetrics; the others' is 0.
+    return by_key(_score(reader, measure, preds, target, average, device, empty_score=math.nan), keys)
 
 
 def chrf_score(
@@ -358,8 +360,15 @@ def aggregate_chrf(
 
 
 def _score(
-    reader: Any, measure: Measure, preds: Any, target: Any, average: str, device: torch.device | str | None
+    reader: Reader[Any],
+    measure: Measure,
+    preds: Any,
+    target: Any,
+    average: str,
+    device: torch.device | str | None,
+    empty_score: float = 0,
 ) -> Tensor:
-    """Read, count and score a batch: what every metric's function does."""
-    batch = reader.read(preds, target, torch.device(device or "cpu"))
-    return averaged_score(measure, measure.statistics(*batch), cast(Average, average))
+    """Read, count and score a batch: what every metric's function does; of no sentence the score is ``empty_score``."""
+    statistics = measure.statistics(*reader.read(preds, target, torch.device(device or "cpu")))
+    scores = averaged_score(measure, statistics, cast(Average, average))
+    return scores if average == "none" or len(statistics[0]) else torch.full_like(scores, empty_score)
