@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
 from ngram_metrics.text.kinds import Kind, common_kind, token_types
 from ngram_metrics.text.tokenizers import shortened
 
@@ -95,6 +96,9 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     Raises:
         TypeError: something that is neither text, nor tokens, nor ids; sentences of different kinds.
         ValueError: different numbers of sentences; a sentence without a reference; a tensor of a wrong shape.
+
+    Warns:
+        UserWarning: the references look like the words of one.
     """
     preds, target = plain(preds, "preds"), plain(target, "target")
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
@@ -110,7 +114,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     if len(preds) != len(target):
         raise ValueError(
             f"preds has {len(preds)} sentences and target has {len(target)} items: expected one item of target, "
-            "a reference or a list of references, for each sentence"
+            f"a reference or a list of references, for each sentence{transposition_hint(preds, target)}"
         )
     # No sentence at all is of any kind; as text it agrees with all options.
     is_text = len(preds) == 0 or isinstance(preds[0], str)
@@ -130,6 +134,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     references = checked_sentences(list(chain.from_iterable(several)), is_text, named)
     given = Sentences("text", hypotheses, references, counts)
     if is_text:
+        warn_of_split_references(hypotheses, references, counts)
         return given
     kind = common_kind(types | token_types(references, named), hypotheses + references, given.place)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()

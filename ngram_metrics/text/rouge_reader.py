@@ -30,6 +30,7 @@ from ngram_metrics.counting.token_batch import (
     drop_ids,
 )
 from ngram_metrics.text.door import PaddedSentences, Sentences
+from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.reader import (
     Reader,
     encode_padded,
@@ -111,9 +112,17 @@ class RougeReader(Reader[RougeBatch]):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
 
     def encode(self, given: Sentences | PaddedSentences, device: torch.device) -> RougeBatch:
-        """Turn what came through the door into token ids."""
+        """Turn what came through the door into token ids.
+
+        Warns:
+            UserWarning: the ASCII rule leaves no word of a text that has letters or digits.
+        """
         if given.kind == "text":
-            return self._read_text(given, device)
+            batch = self._read_text(given, device)
+            if self._follows_ascii_rule:
+                lengths = torch.cat((batch.hypotheses.lengths, batch.references.tokens.lengths))
+                warn_of_no_words(given.hypotheses + given.references, lengths)
+            return batch
         refuse_text_options(
             given,
             use_stemmer=self.use_stemmer,
