@@ -63,12 +63,12 @@ class NoSynchronisation(TorchDispatchMode):
 
 
 def batch_of(seed: int, sentences: int = 3, width: int = 6, references: int | None = 2, samples: int | None = None):
-    """Ids 0 (padding) to 4 (between sentences), so that n-grams, padding and separators all recur."""
+    """Ids -1 and 0 (padding) to 4 (between sentences), so that n-grams, padding and separators all recur."""
     generator = torch.Generator().manual_seed(seed)
     shape = (sentences, width) if samples is None else (sentences, samples, width)
     # One more than the hypotheses' width: none of the two is taken for the other.
     other = (sentences, width + 1) if references is None else (sentences, references, width + 1)
-    return tuple(torch.randint(0, 5, size, generator=generator) for size in (shape, other))
+    return tuple(torch.randint(-1, 5, size, generator=generator) for size in (shape, other))
 
 
 @dataclass(frozen=True)

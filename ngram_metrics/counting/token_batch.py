@@ -116,18 +116,21 @@ class PaddedReferences(NamedTuple):
         return self.tokens.lengths.shape[1] == 1
 
 
-def drop_ids(ids: Tensor, dropped: Sequence[int]) -> PaddedTokens:
-    """Remove ``dropped`` ids from padded rows, closing the gaps, without waiting for the device.
+def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> PaddedTokens:
+    """Remove negative and ``dropped`` ids from padded rows, closing the gaps, without waiting for the device.
 
     Args:
-        ids: ``(..., width)`` of any integer dtype.
+        ids: ``(..., width)`` of any integer dtype; a negative one is no index of a vocabulary.
         dropped: ids that are no tokens, wherever they stand.
+        separator: an id that stays although it may be negative, unless ``dropped`` holds it.
 
     Returns:
         The rows with their remaining ids moved to the front in order.
     """
     ids = ids.long()
-    kept = torch.ones_like(ids, dtype=torch.bool)
+    kept = ids >= 0
+    if separator is not None and separator < 0:
+        kept = kept | (ids == separator)
     for one in dropped:
         kept = kept & (ids != one)
     # A dropped id goes to a slot past the end that is cut off again: its place must not depend on how many are dropped.

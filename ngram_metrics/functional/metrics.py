@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import torch
@@ -101,7 +102,7 @@ def rouge_score(
 
     Returns:
         ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` in 0..1, or
-        ``(sentences,)`` for ``"none"``.
+        ``(sentences,)`` for ``"none"``. Without any sentence NaN, as torchmetrics.
 
     Raises:
         ValueError, TypeError, ModuleNotFoundError: as :class:`ngram_metrics.ROUGEScore`.
@@ -118,7 +119,8 @@ def rouge_score(
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
-    return by_key(_score(reader, measure, preds, target, average, device), keys)
+    # Without any sentence there is no score, as in torchmetrics; the others' is 0.
+    return by_key(_score(reader, measure, preds, target, average, device, empty_score=math.nan), keys)
 
 
 def chrf_score(
@@ -229,8 +231,12 @@ def _score(
     target: References,
     average: Average,
     device: torch.device | str | None,
+    empty_score: float = 0,
 ) -> Tensor:
-    """Read, count and score a batch: what every metric's function does."""
+    """Read, count and score a batch: what every metric's function does; of no sentence the score is ``empty_score``."""
     batch = reader.read(preds, target, torch.device(device or "cpu"))
-    scores = averaged_score(measure, measure.statistics(batch), average)
-    return with_samples(scores, batch.samples) if average == "none" else scores
+    statistics = measure.statistics(batch)
+    scores = averaged_score(measure, statistics, average)
+    if average == "none":
+        return with_samples(scores, batch.samples)
+    return scores if len(statistics[0]) else torch.full_like(scores, empty_score)

@@ -18,6 +18,7 @@ from ngram_metrics.counting.token_batch import RaggedTokens
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.numbering import number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, parted
+from ngram_metrics.text.tokenizers import shortened
 
 _PUNCTUATION = frozenset(string.punctuation)
 
@@ -31,6 +32,8 @@ class CharacterReader(Reader):
         whitespace: whether whitespace counts as characters.
         words: whether words are wanted besides, for chrF++.
         pad_id: for ids, which are then the characters: the id or ids that are none.
+
+    Tokens may be the characters too: a ``str`` of one, or another hashable.
     """
 
     lowercase: bool = False
@@ -46,6 +49,11 @@ class CharacterReader(Reader):
     def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
 
+    def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
+        if sentences.kind == "tokens":
+            _refuse_words(sentences)
+        return super()._encode_tokens(sentences, dropped, device)
+
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
         batch = batch_of(sentences, number_characters(texts, self.whitespace, device))
@@ -53,6 +61,17 @@ class CharacterReader(Reader):
             return batch
         words = number_tokens(list(map(words_and_punctuation, texts)), device, sentences.place)
         return batch._replace(words=parted(sentences, words))
+
+
+def _refuse_words(sentences: Sentences) -> None:
+    """Raise where a token is a ``str`` that is not one character: n-grams of words are no chrF."""
+    for index, document in enumerate(sentences.documents):
+        for token in document:
+            if isinstance(token, str) and len(token) != 1:
+                raise TypeError(
+                    f"{sentences.place(index)} has the token {shortened(token)}, but chrF counts characters: expected "
+                    "text, such as words joined by blanks, or tokens of one character each"
+                )
 
 
 def number_characters(texts: Sequence[str], whitespace: bool, device: torch.device) -> RaggedTokens:

@@ -3,12 +3,15 @@
 * A ``str`` is text. Several sentences are a sequence of them; a lone ``str`` in ``preds`` is one sentence, whose
   ``target`` is one reference or a list of them. A lone ``str`` in ``target`` is the reference of one sentence.
 * A sentence of tokens is a sequence of hashables; one of ids is a sequence of integers, or a 1-D integer tensor or
-  array.
+  array. Each token is judged by itself, see :mod:`ngram_metrics.text.kinds`: an integer is always an id, a
+  floating-point number is always refused, any other hashable is always a token.
 * A batch of ids may be one padded integer tensor or array: hypotheses ``(sentences, width)``, references
   ``(sentences, width)`` or ``(sentences, references, width)``.
 * ``target`` has one item a sentence. An item that is a sentence itself is its only reference, a sequence of sentences
   holds several. An empty item is 'no reference', an error; ``[""]`` or ``[[]]`` is one empty reference.
-* Hypotheses and references are of one kind: text, tokens or ids.
+* All sentences of a batch, hypotheses and references, are of one kind: text, tokens or ids.
+* Ids are indices of a vocabulary. In a padded tensor or array a negative one is no token, like ``pad_id``; in a
+  sequence or 1-D tensor one that ``pad_id`` does not name is an error, raised by the readers.
 """
 
 from __future__ import annotations
@@ -17,13 +20,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from itertools import accumulate, chain
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
+from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
+from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.tokenizers import shortened
 
 
@@ -37,6 +42,7 @@ class Sentences(NamedTuple):
         counts: how many references each sentence has, at least 1.
         hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.groups`: how many hypotheses each row
             has; ``counts`` may then be 0.
+        padded: whether each was a row of a padded tensor or array, hypotheses first; empty where none was.
     """
 
     kind: Kind
@@ -44,6 +50,14 @@ class Sentences(NamedTuple):
     references: list[Any]
     counts: list[int]
     hypothesis_counts: list[int] | None = None
+    padded: Sequence[bool] = ()
+
+    @property
+    def known_kind(self) -> Kind | None:
+        """The kind where a sentence tells it; None where there is no sentence, or no token in any of them."""
+        if self.kind == "text":
+            return self.kind if self.hypotheses else None
+        return self.kind if any(map(len, chain(self.hypotheses, self.references))) else None
 
     @property
     def documents(self) -> list[Any]:
@@ -72,17 +86,25 @@ class PaddedSentences(NamedTuple):
     references: Tensor
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> Literal["ids"]:
         """What all of them are."""
         return "ids"
+
+    @property
+    def known_kind(self) -> Kind | None:
+        """The kind; None where there is no sentence."""
+        return self.kind if len(self.hypotheses) else None
 
 
 def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     """Tell apart and check what was given.
 
     Raises:
-        TypeError: something that is neither text, nor tokens, nor ids; hypotheses and references of different kinds.
+        TypeError: something that is neither text, nor tokens, nor ids; sentences of different kinds.
         ValueError: different numbers of sentences; a sentence without a reference; a tensor of a wrong shape.
+
+    Warns:
+        UserWarning: the references look like the words of one.
     """
     preds, target = plain(preds, "preds"), plain(target, "target")
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
@@ -93,11 +115,12 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
         preds, target = [preds], target if single else [target]
     elif isinstance(target, str) and hasattr(preds, "__len__") and len(preds) == 1:
         target = [target]
+    are_padded = [isinstance(side, Tensor) for side in (preds, target)]
     preds, target = _items("preds", preds), _items("target", target)
     if len(preds) != len(target):
         raise ValueError(
             f"preds has {len(preds)} sentences and target has {len(target)} items: expected one item of target, "
-            "a reference or a list of references, for each sentence"
+            f"a reference or a list of references, for each sentence{transposition_hint(preds, target)}"
         )
     # No sentence at all is of any kind; as text it agrees with all options.
     is_text = len(preds) == 0 or isinstance(preds[0], str)
@@ -115,8 +138,13 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
         )
     named = partial(grouped_place, counts=counts)
     references = checked_sentences(list(chain.from_iterable(several)), is_text, named)
-    kind: Kind = "text" if is_text else common_kind(types, token_types(references, named))
-    return Sentences(kind, hypotheses, references, counts)
+    given = Sentences("text", hypotheses, references, counts)
+    if is_text:
+        warn_of_split_references(hypotheses, references, counts)
+        return given
+    kind = common_kind(types | token_types(references, named), hypotheses + references, given.place)
+    padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
+    return given._replace(kind=kind, padded=padded)
 
 
 def sentence_place(index: int) -> str:
@@ -154,7 +182,9 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
             f"target has shape {tuple(target.shape)}: expected (sentences, width) or (sentences, references, width)"
         )
     if len(preds) != len(target):
-        raise ValueError(f"preds has {len(preds)} sentences and target has {len(target)}: expected as many")
+        raise ValueError(
+            f"preds has {len(preds)} sentences and target has {len(target)}: expected references for each sentence"
+        )
     if preds.device != target.device:
         raise ValueError(f"preds lies on {preds.device} and target on {target.device}: expected one device")
     if target.dim() == 2:
@@ -228,39 +258,3 @@ def _refuse_ambiguous(target: list[Any]) -> None:
                 f"sentence {index}: no hypothesis of this batch has a token that tells whether the tuples in "
                 f"{shortened(item)} are tokens or references: expected references as lists"
             )
-
-
-def token_types(sentences: list[Any], place: Callable[[int], str]) -> set[type]:
-    """Return the types of all tokens; ``place`` names a sentence by its index, for one that holds no tokens."""
-    tensors = [s for s in sentences if isinstance(s, Tensor)]
-    lists = [s for s in sentences if not isinstance(s, Tensor)] if tensors else sentences
-    types = set(map(type, chain.from_iterable(lists)))
-    wrong = tuple(one for one in types if issubclass(one, (Tensor, np.ndarray, list, dict, set)))
-    if wrong:
-        odd = next(i for i, s in enumerate(sentences) if not isinstance(s, Tensor) and any(type(t) in wrong for t in s))
-        raise TypeError(
-            f"{place(odd)} holds a {wrong[0].__name__} as a token: expected hashable tokens, or ids as "
-            "integers or as one 1-D tensor"
-        )
-    return types | {int} if any(map(len, tensors)) else types
-
-
-def common_kind(hypotheses: set[type], references: set[type]) -> Kind:
-    """Tell tokens from ids by the types of the tokens; a side without any token is of either kind."""
-    kinds = [_kind_of_types(side) for side in (hypotheses, references)]
-    if None not in kinds and kinds[0] != kinds[1]:
-        raise TypeError(f"the hypotheses are {kinds[0]} and the references are {kinds[1]}: expected one kind")
-    return kinds[0] or kinds[1] or "tokens"
-
-
-def _kind_of_types(types: set[type]) -> Kind | None:
-    if not types:
-        return None
-    if all(issubclass(one, (int, np.integer)) and not issubclass(one, bool) for one in types):
-        return "ids"
-    if all(issubclass(one, (int, float, np.number)) for one in types) and any(
-        issubclass(one, (float, np.floating)) for one in types
-    ):
-        names = sorted(one.__name__ for one in types)
-        raise TypeError(f"sentences hold numbers of type {', '.join(names)}: expected token ids, which are integers")
-    return "tokens"

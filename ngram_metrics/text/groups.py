@@ -16,9 +16,10 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups
-from ngram_metrics.text.door import Sentences, checked_sentences, common_kind, plain, token_types
+from ngram_metrics.text.door import Sentences, checked_sentences, plain
+from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.numbering import host_counts
-from ngram_metrics.text.reader import Reader, pad_ids, refuse_missing_pad_id
+from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import shortened
 
 
@@ -56,14 +57,13 @@ def read_rows(
     rows = _rows(hypotheses, references)
     documents = rows.documents
     assert documents.hypothesis_counts is not None
-    refuse_missing_pad_id(documents.kind, pad_ids(reader.pad_id), *hypotheses, *references)
     batch = reader.encode(documents, device)
     counts = host_counts(documents.hypothesis_counts)
     pairs = []
     for sides in (batch.sides, batch.words):
         if isinstance(sides, RaggedSides):
-            hypotheses = DocumentGroups(sides.hypotheses, counts)
-            pairs.append((hypotheses, hypotheses if rows.same else sides.references))
+            own = DocumentGroups(sides.hypotheses, counts)
+            pairs.append((own, own if rows.same else sides.references))
     return pairs
 
 
@@ -77,10 +77,9 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
         raise ValueError(
             f"hypotheses has {len(given[0])} rows and references has {len(given[1])}: expected the same batch size"
         )
-    first = next(chain.from_iterable(chain(*given)), "")
-    is_text = isinstance(first, str)
-    flat = [list(chain.from_iterable(side)) for side in given]
-    counts = [list(map(len, side)) for side in given]
+    flat = [list(chain.from_iterable(row.documents for row in side)) for side in given]
+    counts = [[len(row.documents) for row in side] for side in given]
+    is_text = isinstance(next(chain(*flat), ""), str)
     # Compared only where both sides are text throughout: arrays, which are refused below, have no single truth value.
     all_text = is_text and all(isinstance(one, str) for one in chain.from_iterable(flat))
     same = same or (all_text and flat[0] == flat[1] and counts[0] == counts[1])
@@ -96,14 +95,23 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
         checked_sentences(flat[0], is_text, unread.place),
         checked_sentences(flat[1], is_text, reference_place),
     ]
-    if is_text:
-        kind = unread.kind
-    else:
-        kind = common_kind(token_types(checked[0], unread.place), token_types(checked[1], reference_place))
-    return Rows(unread._replace(kind=kind, hypotheses=checked[0], references=checked[1]), same)
+    documents = unread._replace(hypotheses=checked[0], references=checked[1])
+    if not is_text:
+        every = checked[0] + checked[1]
+        padded = [row.padded for side in given[: 1 if same else 2] for row in side for _ in row.documents]
+        kind = common_kind(token_types(every, unread.place), every, unread.place)
+        documents = documents._replace(kind=kind, padded=padded)
+    return Rows(documents, same)
 
 
-def _split(given: Any, name: str) -> list[list[Any]]:
+class _Row(NamedTuple):
+    """The documents of a row, and whether they came as one padded tensor or array."""
+
+    documents: list[Any]
+    padded: bool
+
+
+def _split(given: Any, name: str) -> list[_Row]:
     """Return the documents of each row."""
     given = plain(given, name)
     if isinstance(given, Tensor) and given.dim() != 3:
@@ -121,7 +129,7 @@ def _split(given: Any, name: str) -> list[list[Any]]:
             raise ValueError(
                 f"row {index} of {name} is a tensor of shape {tuple(row.shape)}: expected (documents, width)"
             )
-        rows.append(list(row))
+        rows.append(_Row(list(row), isinstance(row, Tensor)))
     return rows
 
 

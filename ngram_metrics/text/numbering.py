@@ -12,7 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import RaggedTokens, owners, ragged_from_ids
+from ngram_metrics.counting.token_batch import RaggedTokens, owners, ragged_from_ids, repeated
+from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.tokenizers import shortened
 
 
@@ -36,15 +37,62 @@ def number_tokens(
     return RaggedTokens(torch.from_numpy(ids).to(device), lengths, len(vocabulary))
 
 
-def number_tensors(documents: list[Tensor], dropped: tuple[int, ...]) -> RaggedTokens:
-    """Lay 1-D id tensors end to end without the ``dropped`` ids, and rename the others; this waits for the device."""
+def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedTokens:
+    """Lay 1-D id tensors end to end without the ``dropped`` ids, and rename the others; this waits for the device.
+
+    Raises:
+        ValueError: as :func:`listed_ids`.
+    """
+    documents = sentences.documents
     ids = torch.cat(documents)
     lengths = host_counts(list(map(len, documents)))
     if dropped:
         kept = functools.reduce(operator.and_, [ids != no_token for no_token in dropped])
+        if any(sentences.padded):
+            # Rows of a padded tensor beside other sentences, whose negative ids are refused below.
+            padded = repeated(torch.tensor(sentences.padded, dtype=torch.int64, device="cpu"), lengths)
+            kept &= (ids >= 0) | (padded == 0).to(ids.device)
         lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), kept.cpu().long())
         ids = ids.masked_select(kept)
+    # One reduction for the whole batch; what follows waits for the device as well.
+    if len(ids) and int(ids.min()) < 0:
+        for index, document in enumerate(ids.split(lengths.tolist())):
+            refuse_negative(document.tolist(), sentences.place(index))
     return ragged_from_ids(ids, lengths)
+
+
+def listed_ids(sentences: Sentences, dropped: tuple[int, ...], separator: int | None = None) -> list[Sequence[int]]:
+    """Return the ids of each sentence, hypotheses first, without those that are no tokens.
+
+    The ``separator`` stays, also where it is negative or ``dropped``.
+
+    Raises:
+        ValueError: another negative id that is not ``dropped``, in a sentence that was no row of a padded tensor.
+    """
+    documents: list[Sequence[int]]
+    documents = [ids.tolist() if isinstance(ids, Tensor) else ids for ids in sentences.documents]
+    without = set(dropped) - {separator}
+    if without:
+        documents = [[token for token in ids if token not in without] for ids in documents]
+    if min(chain.from_iterable(documents), default=0) >= 0:
+        return documents
+    padded = sentences.padded or [False] * len(documents)
+    for index, ids in enumerate(documents):
+        if padded[index]:
+            documents[index] = [token for token in ids if token >= 0 or token == separator]
+        else:
+            refuse_negative(ids, sentences.place(index), separator)
+    return documents
+
+
+def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None) -> None:
+    """Raise ValueError for a negative id that is not the separator; ``where`` names the sentence."""
+    negative = next((token for token in ids if token < 0 and token != separator), None)
+    if negative is not None:
+        raise ValueError(
+            f"{where} has the id {negative}: expected indices of a vocabulary, which are not negative, or a pad_id "
+            "that names it as no token"
+        )
 
 
 def host_counts(counts: Sequence[int]) -> Tensor:

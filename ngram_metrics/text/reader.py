@@ -13,7 +13,7 @@ from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.text.numbering import host_counts, number_tensors, number_tokens
+from ngram_metrics.text.numbering import host_counts, listed_ids, number_tensors, number_tokens
 from ngram_metrics.text.tokenizers import shortened
 
 
@@ -40,23 +40,28 @@ class Reader(ABC):
 
         Raises:
             TypeError, ValueError: as the door; options for text together with tokens or ids; a padded tensor without
-                ``pad_id``; a token that is not hashable; a callable that returned something of the wrong type.
+                ``pad_id``; in a sequence or 1-D tensor a negative id that ``pad_id`` does not name; a token that is not
+                hashable; a callable that returned something of the wrong type.
         """
-        sentences = read(preds, target)
-        if isinstance(sentences, PaddedSentences):
-            self._refuse_text_options("ids")
-            refuse_missing_pad_id("ids", pad_ids(self.pad_id), preds, target)
-            return self._encode_padded(sentences, pad_ids(self.pad_id))
-        refuse_missing_pad_id(sentences.kind, pad_ids(self.pad_id), preds, target)
-        return self.encode(sentences, device)
+        return self.encode(read(preds, target), device)
 
-    def encode(self, sentences: Sentences, device: torch.device) -> Batch:
+    def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
         """Turn what came through the door into token ids; raises as :meth:`read`."""
         if sentences.kind == "text":
             return self._encode_text(sentences, device)
         self._refuse_text_options(sentences.kind)
         dropped = pad_ids(self.pad_id) if sentences.kind == "ids" else ()
+        if isinstance(sentences, PaddedSentences):
+            refuse_missing_pad_id(dropped)
+            return self._encode_padded(sentences, dropped)
+        if any(sentences.padded):
+            refuse_missing_pad_id(dropped)
         return self._encode_tokens(sentences, dropped, device)
+
+    @property
+    def _separator(self) -> int | None:
+        """An id that parts sentences, and so is no padding though it may be negative."""
+        return None
 
     @abstractmethod
     def signature(self) -> dict[str, str]:
@@ -73,23 +78,19 @@ class Reader(ABC):
     def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
         """Encode sequences of tokens or ids, and of ids leave out ``dropped``."""
         documents = sentences.documents
-        tensors = [isinstance(document, Tensor) for document in documents]
-        if tensors and all(tensors):
-            return batch_of(sentences, number_tensors(documents, dropped))
-        lists = [d.tolist() if is_tensor else d for d, is_tensor in zip(documents, tensors, strict=True)]
-        if dropped:
-            lists = [[token for token in document if token not in dropped] for document in lists]
+        if documents and all(isinstance(document, Tensor) for document in documents):
+            return batch_of(sentences, number_tensors(sentences, dropped))
+        lists = listed_ids(sentences, dropped) if sentences.kind == "ids" else documents
         return batch_of(sentences, number_tokens(lists, device, sentences.place))
 
     def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
         """Close the gaps of padded ids; no step depends on data."""
-        hypotheses, references = drop_ids(sentences.hypotheses, dropped), drop_ids(sentences.references, dropped)
+        hypotheses, references = (drop_ids(side, dropped, self._separator) for side in sentences)
         present = references.lengths > 0
         # Where all are missing, or the only one is empty, it is one empty reference: to raise would wait for the
         # device.
         present = torch.cat((present[:, :1] | ~present.any(1, keepdim=True), present[:, 1:]), 1)
-        kind: Kind | None = "ids" if len(sentences.hypotheses) else None
-        return Batch(PaddedSides(hypotheses, PaddedReferences(references, present)), kind)
+        return Batch(PaddedSides(hypotheses, PaddedReferences(references, present)), sentences.known_kind)
 
     def _refuse_text_options(self, kind: Kind) -> None:
         """Raise ValueError where an option for text was given together with tokens or ids."""
@@ -102,7 +103,7 @@ class Reader(ABC):
 
 def batch_of(sentences: Sentences, tokens: RaggedTokens) -> Batch:
     """Return the batch of all documents' tokens."""
-    return Batch(parted(sentences, tokens), sentences.kind if sentences.hypotheses else None)
+    return Batch(parted(sentences, tokens), sentences.known_kind)
 
 
 def parted(sentences: Sentences, tokens: RaggedTokens) -> RaggedSides:
@@ -142,11 +143,7 @@ def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:
     return {"pad": ",".join(map(str, dropped))} if dropped else {}
 
 
-def refuse_missing_pad_id(kind: Kind, dropped: tuple[int, ...], *sides: object) -> None:
-    """Raise ValueError where a side was a padded tensor or array of ids and no padding is known."""
-    if kind != "text" and not dropped and any(map(_is_padded, sides)):
+def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
+    """Raise ValueError where no padding is known."""
+    if not dropped:
         raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are no tokens; none was given")
-
-
-def _is_padded(side: object) -> bool:
-    return isinstance(side, Tensor) or (isinstance(side, np.ndarray) and side.dtype.kind in "iu")

@@ -21,13 +21,13 @@ from typing import cast
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch, PaddedSides, PaddedSummaries, RaggedSummaries
+from ngram_metrics.counting.batch import Batch, PaddedSides, PaddedSummaries, RaggedSides, RaggedSummaries
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, owners
 from ngram_metrics.text.door import PaddedSentences, Sentences
+from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.numbering import host_counts, number_tokens
+from ngram_metrics.text.numbering import host_counts, listed_ids, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
 from ngram_metrics.text.tokenizers import (
     batch_tokenizer,
@@ -98,7 +98,24 @@ class RougeReader(Reader):
             "sentence_splitter": self.sentence_splitter,
         }
 
+    @property
+    def _separator(self) -> int | None:
+        return self.sentence_separator_id
+
+    @property
+    def _follows_ascii_rule(self) -> bool:
+        """Whether only a-z and 0-9 are left of a text, as words or for a tokenizer."""
+        return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
+
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        """Encode texts, and warn where the ASCII rule leaves no word of a text that has letters or digits."""
+        batch = self._encode_words(sentences, device)
+        if self._follows_ascii_rule and isinstance(batch.sides, RaggedSides):
+            lengths = torch.cat((batch.sides.hypotheses.lengths, batch.sides.references.tokens.lengths))
+            warn_of_no_words(sentences.documents, lengths)
+        return batch
+
+    def _encode_words(self, sentences: Sentences, device: torch.device) -> Batch:
         texts, splitter = sentences.documents, self.sentence_splitter
         if not self.sentences:
             return batch_of(sentences, number_tokens(self._words(texts, sentences.place), device, sentences.place))
@@ -124,7 +141,7 @@ class RougeReader(Reader):
         separator = self.sentence_separator_id
         if separator is None or sentences.kind != "ids":
             return super()._encode_tokens(sentences, dropped, device)
-        split = [_parts(document, separator, dropped) for document in sentences.documents]
+        split = [_parts(document, separator) for document in listed_ids(sentences, dropped, separator)]
         counts = list(map(len, split))
         lines = number_tokens(list(chain.from_iterable(split)), device, sentences.place)
         return _with_summaries(sentences, _joined(lines, counts), lines, counts)
@@ -137,8 +154,8 @@ class RougeReader(Reader):
         present = cast(PaddedSides, batch.sides).references.present
 
         def without(ids: tuple[int, ...]) -> PaddedSides:
-            references = PaddedReferences(drop_ids(sentences.references, ids), present)
-            return PaddedSides(drop_ids(sentences.hypotheses, ids), references)
+            hypotheses, references = (drop_ids(side, ids, separator) for side in sentences)
+            return PaddedSides(hypotheses, PaddedReferences(references, present))
 
         batch = batch._replace(sides=without((*dropped, separator)))
         if not self.sentences:
@@ -153,7 +170,7 @@ class RougeReader(Reader):
         if self.tokenizer is None:
             words = list(map(ascii_words if self.normalizer is None else str.split, texts))
         else:
-            if self.normalizer is None and not reads_text_as_it_is(self.tokenizer):
+            if self._follows_ascii_rule:
                 texts = list(map(ascii_text, texts))
             words = [[word for word in one if word != ""] for one in batch_tokenizer(self.tokenizer)(texts, place)]
         if self.use_stemmer:
@@ -198,13 +215,13 @@ def _checked(text: object, place: Callable[[int], str], index: int) -> str:
     return text
 
 
-def _parts(document: Sequence[Hashable] | Tensor, separator: int, dropped: tuple[int, ...]) -> Documents:
+def _parts(document: Sequence[int], separator: int) -> list[list[int]]:
     """Split a document of ids at the separator."""
-    parts: list[list[Hashable]] = [[]]
-    for token in document.tolist() if isinstance(document, Tensor) else document:
+    parts: list[list[int]] = [[]]
+    for token in document:
         if token == separator:
             parts.append([])
-        elif token not in dropped:
+        else:
             parts[-1].append(token)
     return [part for part in parts if part]
 

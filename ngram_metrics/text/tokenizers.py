@@ -143,7 +143,10 @@ def _sacrebleu_tokenizer(name: str) -> Any:
             f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and pass a callable"
         )
     if name not in SACREBLEU_TOKENIZERS:
-        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_names()}")
+        raise ValueError(
+            f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; of a model, pass its tokenizer, "
+            f"such as AutoTokenizer.from_pretrained({name!r})"
+        )
     module, class_name = SACREBLEU_TOKENIZERS[name].split(".")
     try:
         found = importlib.import_module(f"sacrebleu.tokenizers.{module}")

@@ -13,8 +13,8 @@ from torch import Tensor
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.text.door import Sentences, plain
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
-from ngram_metrics.text.numbering import number_tokens
-from ngram_metrics.text.reader import Reader, batch_of, pad_signature
+from ngram_metrics.text.numbering import number_tokens, refuse_negative
+from ngram_metrics.text.reader import Reader, batch_of, pad_ids, pad_signature
 from ngram_metrics.text.tokenizers import batch_tokenizer, shortened, tokenizer_signature
 
 
@@ -44,7 +44,13 @@ class WordReader(Reader):
         if not self.samples or not isinstance(preds, (Tensor, np.ndarray)) or preds.ndim != 3:
             return super().read(preds, target, device)
         sentences, samples, _ = preds.shape
-        repeated = _references_of(preds, target).repeat_interleave(samples, 0, output_size=samples * sentences)
+        dropped = pad_ids(self.pad_id)
+        references = _references_of(preds, target)
+        if not isinstance(target, (Tensor, np.ndarray)):
+            # Lists are no padded tensor, though they are read as one.
+            for index, ids in enumerate(references.flatten(1).tolist()):
+                refuse_negative([token for token in ids if token not in dropped], f"a reference of sentence {index}")
+        repeated = references.repeat_interleave(samples, 0, output_size=samples * sentences)
         hypotheses = plain(preds, "preds").flatten(0, 1)  # (sentences * samples, width)
         return super().read(hypotheses, repeated, device)._replace(samples=samples)
 

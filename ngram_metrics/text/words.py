@@ -3,8 +3,8 @@
 :func:`ascii_words` is the rule of google's rouge_score and of torchmetrics: lowercase, and every run of what is not
 ``a-z0-9`` parts two words. A text in any other script has no word by this rule and scores 0.
 :func:`unicode_words` is ours, ``tokenizer="unicode"``: lowercase, and letters, marks and digits of every script make
-words. Han, Hiragana and Katakana characters, which no blank parts, are words by themselves; other scripts without
-blanks, such as Thai, need a tokenizer that knows them.
+words. Letters and digits of Han, Hiragana and Katakana, which no blank parts, are words by themselves; other scripts
+without blanks, such as Thai, need a tokenizer that knows them.
 """
 
 from __future__ import annotations
@@ -14,16 +14,10 @@ import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 
+from ngram_metrics.text.scripts import is_han_or_kana
+
 #: From a byte to itself where it is a letter or a digit in lower case, else to a blank.
 _KEPT_BYTES = bytes(one if chr(one).isascii() and chr(one).isalnum() else 0x20 for one in range(256))
-#: Blocks of characters that are words by themselves: the names of those characters begin so.
-_SINGLE = (
-    "CJK UNIFIED IDEOGRAPH",
-    "CJK COMPATIBILITY IDEOGRAPH",
-    "HIRAGANA LETTER",
-    "KATAKANA LETTER",
-    "HALFWIDTH KATAKANA",
-)
 
 
 def ascii_words(text: str) -> list[str]:
@@ -54,7 +48,7 @@ class _KeptCharacters(dict[int, str]):
     def __missing__(self, code_point: int) -> str:
         character = chr(code_point)
         kept = character if unicodedata.category(character)[0] in "LMN" else " "
-        if unicodedata.name(character, "").startswith(_SINGLE):
+        if is_han_or_kana(code_point):
             kept = f" {character} "
         self[code_point] = kept
         return kept

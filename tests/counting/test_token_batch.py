@@ -43,10 +43,14 @@ def ragged(several):
     return RaggedTokens(torch.tensor([i for one in several for i in one], dtype=torch.int64), lengths, 5)
 
 
-@given(matrices, st.lists(st.sampled_from([-(2**63), -100, 0, 1, 9]), max_size=3))
-def test_dropped_ids_go_wherever_they_stand_and_gaps_close(rows, dropped):
-    expected = [[one for one in row if one not in dropped] for row in rows]
-    tokens = drop_ids(matrix(rows), dropped)
+@given(
+    matrices,
+    st.lists(st.sampled_from([-(2**63), -100, 0, 1, 9]), max_size=3),
+    st.sampled_from([None, -(2**63), -100, 0, 1]),
+)
+def test_dropped_and_negative_ids_go_wherever_they_stand_and_gaps_close(rows, dropped, separator):
+    expected = [[one for one in row if one not in dropped and (one >= 0 or one == separator)] for row in rows]
+    tokens = drop_ids(matrix(rows), dropped, separator)
     assert as_lists(tokens) == expected
     assert tokens.lengths.dtype == torch.int64
     assert tokens.ids.dtype == torch.int64

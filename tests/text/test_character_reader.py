@@ -148,7 +148,7 @@ def test_padded_ids_are_the_characters_without_their_padding(make):
 
 
 def test_tokens_may_be_the_characters():
-    read = CharacterReader().read([["ab", "c"]], [["c", "ab", " "]], CPU)
+    read = CharacterReader().read([[("a", 1), "c"]], [["c", ("a", 1), " "]], CPU)
     several = documents(read.sides.hypotheses) + documents(read.sides.references.tokens)
     assert numbered(several) == [[0, 1], [1, 0, 2]]
 
@@ -188,7 +188,15 @@ def test_options_for_text_are_no_error_where_there_is_no_sentence(options):
         (["a"], [[["a"]]], TypeError, "reference 0 of sentence 0 is a list"),
         (torch.tensor([[1.0]]), torch.tensor([[1]]), TypeError, "preds is a tensor of torch.float32"),
         (torch.tensor([[1]]), torch.tensor([[1]]), ValueError, "a padded tensor of ids needs pad_id"),
-        ([[1]], [["a"]], TypeError, "the hypotheses are ids and the references are tokens"),
+        ([[1]], [["a"]], TypeError, "reference 0 of sentence 0 holds tokens, .* but sentence 0 holds ids"),
+        # Tokens that are words.
+        (
+            [["a"], ["b", "cat"]],
+            [["a"], ["b"]],
+            TypeError,
+            "sentence 1 has the token 'cat', but chrF counts characters: expected text, such as words joined by blanks",
+        ),
+        ([["a"]], [[["a"], ["", "a"]]], TypeError, "reference 1 of sentence 0 has the token ''.*tokens of one char"),
     ],
 )
 def test_what_cannot_be_read_is_refused(preds, target, error, words):

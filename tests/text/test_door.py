@@ -87,8 +87,8 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         # Tuples as tokens: beside sentences of tuples, a tuple is a token.
         ([[("a", 1)]], [[("a", 2)]], ("tokens", [[("a", 1)]], [[[("a", 2)]]])),
         ([[("a", 1)]], [[[("a", 2)], [("b", 1)]]], ("tokens", [[("a", 1)]], [[[("a", 2)], [("b", 1)]]])),
-        # Hashables of several types are tokens, ids only where all are integers.
-        ([["a", 1, None]], [["a", 2.5]], ("tokens", [["a", 1, None]], [[["a", 2.5]]])),
+        # Hashables of several types are tokens, a bool as well.
+        ([["a", None, b"a"]], [["a", 1j]], ("tokens", [["a", None, b"a"]], [[["a", 1j]]])),
         ([[True]], [[False]], ("tokens", [[True]], [[[False]]])),
         # Empty sentences, and no sentence at all.
         ([""], [""], ("text", [""], [[""]])),
@@ -110,6 +110,56 @@ def test_what_was_given_is_read_by_one_rule(preds, target, expected):
 def test_any_text_is_read_as_it_stands(batch):
     preds, target = [one for one, _ in batch], [several for _, several in batch]
     assert seen(preds, target) == ("text", preds, target)
+
+
+def kind_of(preds, target):
+    """The kind of a batch, None where nothing tells it, or an error's type."""
+    try:
+        return read(preds, target).known_kind
+    except TypeError as error:
+        return type(error)
+
+
+#: Tokens of many types, but for tuples, which may be sentences as well.
+TOKENS_OF_MANY_TYPES = st.one_of(
+    st.sampled_from([True, np.bool_(True), None, 1j, b"a", np.int8(1), np.float32(1), np.str_("a"), frozenset()]),
+    st.integers(0, 2),
+    st.floats(0, 2),
+    st.text("a1", max_size=1),
+)
+few_tokens = st.lists(TOKENS_OF_MANY_TYPES, max_size=2)
+
+
+@given(st.lists(few_tokens | st.lists(st.integers(0, 2), max_size=3).map(lambda ids: torch.tensor(ids).long())))
+def test_a_batch_is_accepted_where_each_sentence_is_and_all_are_of_one_kind(sentences):
+    alone = {kind_of([sentence], [[sentence]]) for sentence in sentences} - {None}
+    expected = TypeError if len(alone) > 1 else next(iter(alone), None)
+    assert kind_of(sentences, [[sentence] for sentence in sentences]) == expected
+    assert kind_of([[]] * len(sentences), [[sentence] for sentence in sentences]) == expected
+
+
+@given(TOKENS_OF_MANY_TYPES, few_tokens)
+def test_what_a_token_is_hangs_on_no_other_token(token, others):
+    together = kind_of([[token, *others]], [[[]]])
+    kinds = {kind_of([[one]], [[[]]]) for one in [token, *others]}
+    assert together == (TypeError if len(kinds) > 1 else next(iter(kinds)))
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "kind"),
+    [
+        ([], [], None),
+        ([""], [""], "text"),
+        ([[]], [[[]]], None),
+        ([torch.zeros(0).long()], [[[]]], None),
+        ([[]], [["a"]], "tokens"),
+        ([[1]], [[[]]], "ids"),
+        (torch.zeros(2, 3).long(), torch.zeros(2, 3).long(), "ids"),
+        (torch.zeros(0, 3).long(), torch.zeros(0, 3).long(), None),
+    ],
+)
+def test_a_batch_knows_its_kind_where_a_sentence_tells_it(preds, target, kind):
+    assert read(preds, target).known_kind == kind
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
@@ -156,7 +206,20 @@ def test_padded_references_are_one_a_sentence_or_several():
         (["a", "b"], ["a"], r"preds has 2 sentences and target has 1 items"),
         ([], ["a"], r"preds has 0 sentences and target has 1 items"),
         ([[1]], [[1], [2]], r"preds has 1 sentences and target has 2 items"),
-        (torch.zeros(2, 3).long(), torch.zeros(1, 3).long(), r"preds has 2 sentences and target has 1"),
+        (
+            torch.zeros(2, 3).long(),
+            torch.zeros(1, 3).long(),
+            r"preds has 2 sentences and target has 1: expected references for each sentence",
+        ),
+        # Transposed, as for sacrebleu: a list for each stream of references.
+        (["a b", "c"], [["a", "c d"]], r"target has 1 items: .*pass list\(zip\(\*target\)\)$"),
+        (["a", "b"], [["c", "d"]] * 3, r"target has 3 items: .*; target looks like sacrebleu's list of reference str"),
+        ([["a"], ["b", "c"]], [[["a"], ["b"]]], r"target has 1 items: .*pass list\(zip"),
+        ([[1], [2]], [[torch.tensor([1]), torch.tensor([2])]], r"target has 1 items: .*pass list\(zip"),
+        (["a", "b"], [["c", "d"], "d", ["e", "f"]], r"target has 3 items: .* for each sentence$"),
+        (["a", "b"], [["c", "d", "e"]], r"target has 1 items: .* for each sentence$"),
+        ([["a"], ["b"]], [["a", "b"]], r"target has 1 items: .* for each sentence$"),
+        (["a", "b"], [], r"target has 0 items: .* for each sentence$"),
         (torch.zeros(2, 3).long(), [[1]], r"preds has 2 sentences and target has 1 items"),
         # No reference.
         (["a", "b"], ["a", []], r"sentence 1 has no reference: its item of target is \[\].* written \[''\]"),
@@ -203,12 +266,23 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (["a b"], torch.tensor([[1]]), r"reference 0 of sentence 0 is a Tensor.* but the first sentence is text"),
         ([["a", "b"]], ["a b"], r"reference 0 of sentence 0 is a str, 'a b', but the first sentence is tokens or ids"),
         ([["a"], ["b"]], [["a"], [["b"], "c"]], r"reference 1 of sentence 1 is a str, 'c'"),
-        ([["a", "b"]], [[1, 2]], r"the hypotheses are tokens and the references are ids: expected one kind"),
-        ([["a", "b"]], torch.tensor([[1, 2]]), r"the hypotheses are tokens and the references are ids"),
+        (
+            [["a", "b"]],
+            [[1, 2]],
+            r"reference 0 of sentence 0 holds ids, \[1, 2\], but sentence 0 holds tokens: expected one kind",
+        ),
+        (
+            [["a", "b"]],
+            torch.tensor([[1, 2]]),
+            r"reference 0 of sentence 0 holds ids, tensor.* sentence 0 holds tokens",
+        ),
+        ([[], [1], ["a"]], [[[]], [1], ["a"]], r"sentence 2 holds tokens, \['a'\], but sentence 1 holds ids"),
+        ([["a"], [1, "b"]], [["a"], ["b"]], r"sentence 1 holds 1, an id, beside 'b', a token: expected ids alone"),
+        ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of sentence 0 holds .*1.*, an id, beside 'b', a token"),
         ([[1, 2]], ["1 2"], r"reference 0 of sentence 0 is a str, '1 2', but the first sentence is tokens or ids"),
         (torch.tensor([[1, 2]]), ["1 2"], r"reference 0 of sentence 0 is a str"),
-        ([[1, 2]], [["1", "2"]], r"the hypotheses are ids and the references are tokens: expected one kind"),
-        (torch.tensor([[1, 2]]), [["1", "2"]], r"the hypotheses are ids and the references are tokens"),
+        ([[1, 2]], [["1", "2"]], r"reference 0 of sentence 0 holds tokens, \['1', '2'\], but sentence 0 holds ids"),
+        (torch.tensor([[1, 2]]), [["1", "2"]], r"reference 0 of sentence 0 holds tokens, .* but sentence 0 holds ids"),
         (["a", ["b"]], ["a", "b"], r"sentence 1 is a list, \['b'\], but the first sentence is text"),
         ([["a"], "b"], [["a"], ["b"]], r"sentence 1 is a str, 'b', but the first sentence is tokens or ids"),
         ([[]], [""], r"reference 0 of sentence 0 is a str, ''"),
@@ -224,9 +298,10 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([torch.zeros(2)], [[1]], r"sentence 0 is a tensor of torch.float32"),
         ([[1]], [[torch.zeros(2)]], r"reference 0 of sentence 0 is a tensor of torch.float32"),
         ([np.zeros(2)], [[1]], r"sentence 0 is a tensor of torch.float64"),
-        ([[1.0, 2.0]], [[1, 2]], r"sentences hold numbers of type float: expected token ids, which are integers"),
-        ([[1, 2]], [[1, 2.5]], r"sentences hold numbers of type float, int"),
-        ([[np.float32(1)]], [[1]], r"sentences hold numbers of type float32"),
+        ([[1.0, 2.0]], [[1, 2]], r"sentence 0 holds 1.0, a float: expected token ids, which are integers, or tokens"),
+        ([[1, 2]], [[1, 2.5]], r"reference 0 of sentence 0 holds 2.5, a float"),
+        ([[np.float32(1)]], [[1]], r"sentence 0 holds .*1.0.*, a float32"),
+        ([["a"], ["a", 2.5]], [["a"], ["a"]], r"sentence 1 holds 2.5, a float"),
         # Tensors as tokens.
         ([[torch.tensor(1), torch.tensor(2)]], [[1, 2]], r"sentence 0 holds a Tensor as a token.* one 1-D tensor"),
         ([[1]], [[torch.tensor(1)]], r"reference 0 of sentence 0 holds a Tensor as a token"),

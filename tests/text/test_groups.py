@@ -99,8 +99,19 @@ def test_every_layout_is_read_alike(hypotheses, references):
 @pytest.mark.parametrize("make", [torch.tensor, np.array])
 def test_a_padded_batch_has_rows_documents_and_ids(make):
     hypotheses, references = make([[[1, 0, 2], [0, 0, 0]]]), make([[[2, 1, -1, 0]]])
-    found = seen(WordReader(pad_id=(0, -1)), hypotheses, references)
+    found = seen(WordReader(pad_id=0), hypotheses, references)
     assert renamed(found) == ([[[0, 1], []]], [[[1, 0]]])
+
+
+@pytest.mark.parametrize("make", [torch.tensor, np.array])
+@pytest.mark.parametrize("beside", [lambda row: row, lambda row: list(map(torch.tensor, row))], ids=["lists", "1-D"])
+def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, beside):
+    hypotheses = [make([[1, -100, 2], [-1, -2, -100]]), beside([[2, 0]])]
+    found = seen(WordReader(pad_id=0), hypotheses, [beside([[2]]), make([[-5, 1]])])
+    assert renamed(found) == ([[[0, 1], []], [[1]]], [[[1]], [[0]]])
+    for reader in (WordReader(pad_id=0), RougeReader(pad_id=0, sentence_separator_id=-3), CharacterReader(pad_id=0)):
+        with pytest.raises(ValueError, match="reference 1 of row 0 has the id -100: expected indices of a vocabulary"):
+            read_rows(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])], CPU)
 
 
 def test_every_reader_reads_rows():
@@ -193,8 +204,13 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, 
         ([["a"]], [[np.array([1, 2])]], r"reference 0 of row 0 is a ndarray, .*, but the first sentence is text"),
         ([["a"]], [[np.array(["a", "b"])]], r"reference 0 of row 0 is a ndarray"),
         ([[["a"]], []], [[], ["b"]], "reference 0 of row 1 is a str, 'b', but the first sentence is tokens or ids"),
-        ([[["a"]]], [[[1]]], "the hypotheses are tokens and the references are ids: expected one kind"),
-        ([[[1.5]]], [[[1]]], "sentences hold numbers of type float: expected token ids"),
+        (
+            [[["a"]]],
+            [[[1]]],
+            r"reference 0 of row 0 holds ids, \[1\], but hypothesis 0 of row 0 holds tokens: expected",
+        ),
+        ([[["a"], ["b", 1]]], [[["a"]]], "hypothesis 1 of row 0 holds 1, an id, beside 'b', a token"),
+        ([[[1.5]]], [[[1]]], "hypothesis 0 of row 0 holds 1.5, a float: expected token ids"),
         ([[["a", ["b"]]]], [[["a"]]], "hypothesis 0 of row 0 holds a list as a token"),
         ([[[1]]], [[[1], [[2]]]], "reference 1 of row 0 holds a list as a token"),
         (torch.zeros(1, 2, 3), [[[1]]], "hypotheses is a tensor of torch.float32: expected token ids of an integer"),

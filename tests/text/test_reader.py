@@ -43,15 +43,22 @@ def encoded(preds, target, **options):
     return numbered(documents(hypotheses), grouped)
 
 
-tokens = st.sampled_from(["a", "b", ("a",), 1, 1.5, None, "\ud800", "\x00"])
+tokens = st.sampled_from(["a", "b", ("a",), True, None, "\ud800", "\x00"])
 sentences = st.lists(tokens, max_size=6)
 
 
 @given(st.lists(st.tuples(sentences, st.lists(sentences, min_size=1, max_size=3)), max_size=5))
 def test_equal_tokens_have_equal_ids(batch):
     preds, target = [["a"], *(one for one, _ in batch)], [[["a"]], *(several for _, several in batch)]
-    # 1 and True are one token, as they are one key of a dict.
     assert encoded(preds, target) == numbered(preds, target)
+
+
+@given(st.lists(st.lists(tokens | st.sampled_from([1, 1.5, -1, 0]), max_size=6), min_size=2, max_size=5))
+def test_a_tokenizer_may_return_any_hashable(documents):
+    texts = list(map(str, range(len(documents))))
+    returned = encoded(texts[1:], texts[:1] * (len(texts) - 1), tokenizer=lambda text: documents[int(text)])
+    # 1 and True are one token, as they are one key of a dict.
+    assert returned == numbered(documents[1:], [documents[:1]] * (len(texts) - 1))
 
 
 @given(st.data())
@@ -59,7 +66,8 @@ def test_padded_and_ragged_ids_are_one_batch(data):
     """Rows of one width, padding anywhere in them: as a tensor, an array, 1-D tensors and lists."""
     pads = data.draw(st.sampled_from([-100, (0,), [0, 2, -100], np.int64(0)]))
     width, count, rows = data.draw(st.tuples(st.integers(1, 6), st.integers(1, 3), st.integers(1, 4)))
-    ids = st.sampled_from([0, 1, 2, 3, -100, 2**63 - 1])
+    # Where padding names no negative id, a padded tensor may still hold some.
+    ids = st.sampled_from([0, 1, 2, 3, 2**63 - 1] + [-100] * (-100 in pad_ids(pads)))
     preds = data.draw(st.lists(st.lists(ids, min_size=width, max_size=width), min_size=rows, max_size=rows))
     target = [data.draw(st.lists(st.lists(ids, min_size=4, max_size=4), min_size=count, max_size=count)) for _ in preds]
     dropped = pad_ids(pads)
@@ -76,6 +84,38 @@ def test_padded_and_ragged_ids_are_one_batch(data):
     kept = [[row for row in several if row] or [[]] for several in expected[1]]
     for make in (torch.tensor, np.array):
         assert encoded(make(preds), make(target), pad_id=pads) == (expected[0], kept)
+        ends = [[*row, -1, -100, -(2**63)] for row in preds], [[[-7, *row] for row in rows] for rows in target]
+        assert encoded(make(ends[0]), make(ends[1]), pad_id=pads) == (expected[0], kept)
+        assert encoded(make(ends[0]), target, pad_id=pads) == expected
+        assert encoded(make(ends[0]), tensors[1], pad_id=pads) == expected
+
+
+NEGATIVE = (
+    ([[1], [2, -100]], [[1], [2]], "sentence 1 has the id -100"),
+    ([[1], [2]], [[[1]], [[2], [-1, 5, -2]]], "reference 1 of sentence 1 has the id -1"),
+)
+
+
+@pytest.mark.parametrize(("preds", "target", "words"), NEGATIVE)
+@pytest.mark.parametrize("form", [list, tuple, torch.tensor, np.array])
+@pytest.mark.parametrize("pad_id", [None, 5, (5, -2)])
+def test_a_negative_id_in_a_sequence_that_pad_id_does_not_name_is_an_error(preds, target, words, form, pad_id):
+    several = target if words.startswith("sentence") else [[form(row) for row in rows] for rows in target]
+    for hypotheses in (list(map(form, preds)), preds):
+        with pytest.raises(ValueError, match=f"{words}: expected indices of a vocabulary, .* or a pad_id that names"):
+            WordReader(pad_id=pad_id).read(hypotheses, several, CPU)
+    assert encoded(preds, target, pad_id=(-100, -1, -2))
+
+
+def test_a_negative_id_beside_padded_hypotheses_is_an_error():
+    preds = torch.tensor([[1, -100], [2, 0]])
+    for target in ([[1], [2, -100]], [torch.tensor([1]), torch.tensor([2, -100])]):
+        with pytest.raises(ValueError, match="reference 0 of sentence 1 has the id -100"):
+            WordReader(pad_id=0).read(preds, target, CPU)
+
+
+def test_negative_numbers_are_tokens_where_a_tokenizer_returns_them():
+    assert encoded(["a"], ["a"], tokenizer=lambda text: [-100, 1]) == ([[0, 1]], [[[0, 1]]])
 
 
 def test_references_of_one_row_a_sentence_are_never_missing():

@@ -38,6 +38,7 @@ def renamed(several):
     return [[[numbers.setdefault(t, len(numbers)) for t in sentence] for sentence in one] for one in several]
 
 
+@pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4))
 def test_a_text_is_read_as_lines_of_words(batch):
     preds, target = [one for one, _ in batch], [several for _, several in batch]
@@ -170,6 +171,23 @@ def test_padded_ids_keep_their_separators_beside_the_whole():
     whole = RougeReader(sentence_separator_id=9, pad_id=0, sentences=False).read(preds, target, CPU)
     assert whole.summaries is None
     assert whole.sides.hypotheses.lengths.equal(got.sides.hypotheses.lengths)
+
+
+def test_negative_ids_are_padding_in_padded_ids_and_an_error_elsewhere_but_for_the_separator():
+    rows = [[5, -9, 6, -1, 7], [-9, -1, -9, 0, 0]], [[[-9, 5, 0, -100, 6], [-2, -1, 0, 0, 0]], [[-9] * 5, [-1] * 5]]
+    reader = RougeReader(sentence_separator_id=-9, pad_id=0)
+    got = reader.read(*map(torch.tensor, rows), CPU)
+    assert got.hypotheses.lengths.tolist() == [3, 0]
+    assert got.hypothesis_sentences.ids[0, :4].tolist() == [5, -9, 6, 7]
+    assert got.hypothesis_sentences.lengths.tolist() == [4, 2]
+    assert got.references.tokens.lengths.tolist() == [[2, 0], [0, 0]]
+    assert got.reference_sentences.tokens.lengths.tolist() == [[3, 0], [5, 0]]
+    assert got.references.present.tolist() == [[True, False], [True, False]]
+    beside = reader.read(torch.tensor(rows[0]), [[[-9, 5, 0, 6], []], [5]], CPU)
+    assert sentences_of(beside.hypothesis_sentences) == [[[0], [1, 2]], []]
+    assert sentences_of(beside.reference_sentences) == [[[0, 1]], [], [[0]]]
+    with pytest.raises(ValueError, match="reference 1 of sentence 0 has the id -8: expected indices"):
+        reader.read(torch.tensor(rows[0]), [[[-9, 5, 0, 6], [-9, -8]], [5]], CPU)
 
 
 @pytest.mark.parametrize("kind", ["ids", "tokens", "padded"])

@@ -150,6 +150,21 @@ def test_arrays_and_lists_are_counted_where_they_lie_whatever_the_default_device
     assert documents(hypotheses) == grouped(PRED, TARGET)[0]
 
 
+@pytest.mark.parametrize("of_target", [torch.tensor, np.array])
+def test_negative_ids_are_padding_in_samples_and_padded_references(of_target):
+    ends = [[[*row, -100] for row in rows] for rows in PRED], [[-1, *row] for row in TARGET]
+    assert encoded(torch.tensor(ends[0]), of_target(ends[1])) == grouped(PRED, TARGET)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_negative_id_in_lists_beside_samples_is_an_error(nested):
+    target = [[5, -7], [8, 9], [-100, 0]]
+    several = [[row] for row in target] if nested else target
+    with pytest.raises(ValueError, match="a reference of sentence 2 has the id -100: expected indices of a vocab"):
+        WordReader(samples=True, pad_id=(0, -7)).read(IDS, several, CPU)
+    assert WordReader(samples=True, pad_id=(0, -7, -100)).read(IDS, several, CPU)
+
+
 def test_samples_are_read_without_waiting_for_the_device():
     preds, target = torch.zeros(3, 2, 7, device="meta").long(), torch.zeros(3, 4, 5, device="meta").long()
     hypotheses, references = WordReader(pad_id=0, samples=True).read(preds, target, CPU).sides

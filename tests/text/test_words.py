@@ -4,12 +4,14 @@ import sys
 import unicodedata
 
 import pytest
+import regex
 import rouge_oracle
 from hypothesis import example, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from rouge_score import tokenize
 
+from ngram_metrics.text.scripts import is_han_or_kana
 from ngram_metrics.text.tokenizers import batch_tokenizer
 from ngram_metrics.text.words import ascii_text, ascii_words, porter_stemmer, unicode_words
 
@@ -78,6 +80,15 @@ def test_the_text_that_is_split_is_that_of_torchmetrics(text):
         ("한국어 텍스트", ["한국어", "텍스트"]),
         ("cafe\u0301 CAFÉ", ["café", "café"]),
         ("か\u3099 か", ["が", "か"]),
+        # Iteration marks, the zero, Hangzhou digits and hentaigana are of these scripts too, though no name says so.
+        ("二〇〇〇年", ["二", "〇", "〇", "〇", "年"]),
+        ("人々〡〢いすゞヽヾ", list("人々〡〢いすゞヽヾ")),
+        ("\U0001b002\U0001b003あ", ["\U0001b002", "\U0001b003", "あ"]),
+        ("スーパーー Tシャツ", list("スーパーーTシャツ".lower())),
+        # Half-width forms: a voiced sound mark is a character of its own.
+        ("ｶﾞｯﾂｰ", list("ｶﾞｯﾂｰ")),
+        # The full-width middle dot is punctuation; a mark that composes with nothing is no word.
+        ("ア・イ ん\u3099", list("アイん")),
         ("İstanbul", ["i\u0307stanbul"]),
         ("ΟΔΟΣ ΣΑΣ", ["οδος", "σας"]),
         ("a_b c-d e.f", ["a", "b", "c", "d", "e", "f"]),
@@ -92,6 +103,35 @@ def test_the_text_that_is_split_is_that_of_torchmetrics(text):
 def test_words_of_any_script(text, words):
     assert unicode_words(text) == words
     assert batch_tokenizer("unicode")([text], str) == [words]
+
+
+def test_han_and_kana_are_those_of_unicode():
+    """Of all that this Python knows, and of all that is in our table, as a package with Unicode's data has it."""
+    of_scripts = regex.compile(r"[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]").match
+    ours = {one for one in range(sys.maxunicode + 1) if is_han_or_kana(one)}
+    known = {one for one in range(sys.maxunicode + 1) if unicodedata.category(chr(one)) != "Cn"}
+    expected = {one for one in ours | known if of_scripts(chr(one)) and regex.match(r"[\p{L}\p{N}]", chr(one))}
+    assert ours == expected | {ord("･")}  # in the middle of the half-width forms
+    assert len(ours) > 100_000
+
+
+NAMES_OF_SINGLE_CHARACTERS = (
+    "CJK UNIFIED IDEOGRAPH",
+    "CJK COMPATIBILITY IDEOGRAPH",
+    "HIRAGANA LETTER",
+    "KATAKANA LETTER",
+    "HALFWIDTH KATAKANA",
+)
+
+
+def test_every_character_with_a_name_of_these_scripts_is_a_word_by_itself():
+    named = [
+        one
+        for one in map(chr, range(sys.maxunicode + 1))
+        if unicodedata.name(one, "").startswith(NAMES_OF_SINGLE_CHARACTERS)
+    ]
+    assert all(is_han_or_kana(ord(one)) for one in named)
+    assert len(named) > 90_000
 
 
 @pytest.mark.parametrize("text", ["❤\ufe0f", "\u0301", "☀\ufe0f \u20e3"], ids=ascii)

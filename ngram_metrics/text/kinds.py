@@ -1,0 +1,99 @@
+"""Tokens or ids, by one rule that looks at each token alone, whatever stands beside it.
+
+* An integer of any type is an id; a ``bool`` is none.
+* A floating-point number is neither, and refused; so are lists, sets, dicts, tensors and arrays.
+* Every other hashable is a token.
+
+Ids and tokens are not mixed, in a sentence or in a batch: a batch is accepted where every sentence is, and all that
+hold anything are of one kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain
+from typing import Any, NoReturn
+
+import numpy as np
+from torch import Tensor
+
+from ngram_metrics.counting.batch import Kind
+from ngram_metrics.text.tokenizers import shortened
+
+_CONTAINERS = (Tensor, np.ndarray, list, dict, set)
+_FLOATS = (float, np.floating)
+
+
+def token_types(sentences: Sequence[Any], place: Callable[[int], str]) -> set[type]:
+    """Return the types of all tokens.
+
+    Args:
+        sentences: lists of tokens or 1-D tensors of ids.
+        place: names a sentence by its index.
+
+    Raises:
+        TypeError: a token that can be none; with its sentence.
+    """
+    lists = [sentence for sentence in sentences if not isinstance(sentence, Tensor)]
+    types = set(map(type, chain.from_iterable(lists)))
+    wrong = tuple(kind for kind in types if issubclass(kind, _CONTAINERS + _FLOATS))
+    if wrong:
+        _refuse_token(sentences, wrong, place)
+    has_tensors = len(lists) < len(sentences)
+    return types | {int} if has_tensors and any(len(s) for s in sentences if isinstance(s, Tensor)) else types
+
+
+def common_kind(types: set[type], sentences: Sequence[Any], place: Callable[[int], str]) -> Kind:
+    """Tell tokens from ids by the types of all tokens; sentences without any are of either kind.
+
+    Raises:
+        TypeError: ids and tokens side by side; with the sentence.
+    """
+    kinds = set(map(_kind_of_type, types))
+    if len(kinds) > 1:
+        _refuse_mixed(sentences, place)
+    return kinds.pop() if kinds else "tokens"
+
+
+def _kind_of_type(token_type: type) -> Kind:
+    is_integer = issubclass(token_type, (int, np.integer)) and not issubclass(token_type, bool)
+    return "ids" if is_integer else "tokens"
+
+
+def _refuse_token(sentences: Sequence[Any], wrong: tuple[type, ...], place: Callable[[int], str]) -> NoReturn:
+    index, token = next(
+        (index, token)
+        for index, sentence in enumerate(sentences)
+        if not isinstance(sentence, Tensor)
+        for token in sentence
+        if type(token) in wrong
+    )
+    name = type(token).__name__
+    if isinstance(token, _FLOATS):
+        raise TypeError(
+            f"{place(index)} holds {shortened(token)}, a {name}: expected token ids, which are integers, or tokens "
+            "that are no numbers"
+        )
+    raise TypeError(
+        f"{place(index)} holds a {name} as a token: expected hashable tokens, or ids as integers or as one 1-D tensor"
+    )
+
+
+def _refuse_mixed(sentences: Sequence[Any], place: Callable[[int], str]) -> NoReturn:
+    before: tuple[int, Kind] | None = None  # the first sentence that holds anything
+    for index, sentence in enumerate(sentences):
+        tokens = sentence[:1].tolist() if isinstance(sentence, Tensor) else sentence
+        found = {_kind_of_type(type(token)): token for token in tokens}
+        if len(found) > 1:
+            raise TypeError(
+                f"{place(index)} holds {shortened(found['ids'])}, an id, beside {shortened(found['tokens'])}, a token: "
+                "expected ids alone, which are integers, or tokens alone, which are none"
+            )
+        for kind in found:
+            if before is not None and kind != before[1]:
+                raise TypeError(
+                    f"{place(index)} holds {kind}, {shortened(sentence)}, but {place(before[0])} holds {before[1]}: "
+                    "expected one kind"
+                )
+            before = before or (index, kind)
+    raise AssertionError("types of two kinds, but no sentence that differs")
