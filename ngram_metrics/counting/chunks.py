@@ -22,21 +22,28 @@ UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18
 UPDATE_CHUNK_SLOTS = (1 << 15) - 2 * UPDATE_GROUPS
 
 
-def slot_budget(groups: int, slots: int, device: torch.device) -> int:
-    """Return how many token slots one chunk may have of a batch of so many groups and slots on a device."""
-    if device.type != "cpu":
-        return ACCELERATOR_SLOTS
-    if groups <= UPDATE_GROUPS and slots <= UPDATE_SLOTS:
-        return min(CPU_SLOTS, UPDATE_CHUNK_SLOTS)
-    return CPU_SLOTS
+def slot_budget(device: torch.device) -> int:
+    """Return how many token slots one chunk may have on a device."""
+    return CPU_SLOTS if device.type == "cpu" else ACCELERATOR_SLOTS
 
 
-def ragged_chunks(sizes: Tensor, device: torch.device) -> Iterator[tuple[int, int]]:
-    """Yield ranges of groups of ``sizes`` ``(groups,)`` tokens, each within the budget or a single group."""
+def update_budget(groups: int, slots: int, device: torch.device) -> int:
+    """Return how many token slots one chunk may have of sentences: on a CPU fewer where they are few."""
+    budget = slot_budget(device)
+    few = device.type == "cpu" and groups <= UPDATE_GROUPS and slots <= UPDATE_SLOTS
+    return min(budget, UPDATE_CHUNK_SLOTS) if few else budget
+
+
+def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield ranges of groups of ``sizes`` ``(groups,)`` tokens, each within the budget or a single group.
+
+    The groups of an ``update`` are sentences.
+    """
     ends = sizes.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0
     # Chunks of about one size: a small one left over would be sorted slower, by comparison instead of by radix.
-    budget = math.ceil(total / math.ceil(total / slot_budget(len(sizes), total, device))) if total else 0
+    largest = update_budget(len(sizes), total, device) if update else slot_budget(device)
+    budget = math.ceil(total / math.ceil(total / largest)) if total else 0
     start, before = 0, 0
     while start < len(sizes):
         stop = max(start + 1, int(torch.searchsorted(ends, before + budget, right=True)))
@@ -46,6 +53,6 @@ def ragged_chunks(sizes: Tensor, device: torch.device) -> Iterator[tuple[int, in
 
 def row_chunks(rows: int, width: int, device: torch.device) -> Iterator[tuple[int, int]]:
     """Yield ranges of rows of ``width`` slots, each within the budget or a single row."""
-    at_once = max(1, slot_budget(rows, rows * width, device) // max(1, width))
+    at_once = max(1, update_budget(rows, rows * width, device) // max(1, width))
     for start in range(0, rows, at_once):
         yield start, min(rows, start + at_once)

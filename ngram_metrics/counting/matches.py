@@ -129,7 +129,7 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
     sizes = hypotheses.lengths.index_add(0, owners(counts), reference_lengths)
     reference_ends = counts.cumsum(0)
     id_bound = max(hypotheses.id_bound, references.tokens.id_bound)
-    for start, stop in ragged_chunks(sizes, device):
+    for start, stop in ragged_chunks(sizes, device, update=True):
         hypothesis = hypotheses.slice(start, stop)
         first_reference = int(reference_ends[start] - counts[start])
         reference = references.tokens.slice(first_reference, int(reference_ends[stop - 1]))

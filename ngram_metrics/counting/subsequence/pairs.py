@@ -107,7 +107,7 @@ def pair_ranks(
     device = hypotheses.ids.device
     ranks: tuple[list[Tensor], ...] = ([hypotheses.ids[:0]], [references.ids[:0]])
     lengths: tuple[list[Tensor], ...] = ([hypotheses.lengths[:0]], [references.lengths[:0]])
-    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, device):
+    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, device, update=True):
         chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
         numbers, numbered_before = _number_in_pairs(*chunk)
         kept = torch.ones(1 + sum(map(len, numbers)), dtype=torch.bool, device=device)
