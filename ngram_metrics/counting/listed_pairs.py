@@ -1,0 +1,97 @@
+"""Matches of all pairs in the n-grams that few documents share: the pairs are listed, and the smaller counts added."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.keys import bit_length, run_ends
+from ngram_metrics.counting.pools import Pool, indices
+
+#: Pairs listed at a time, about 60 bytes each.
+LISTED_PAIRS = 1 << 19
+
+
+class ListedPairs(NamedTuple):
+    """The n-grams of each hypothesis, and who else has them.
+
+    Attributes:
+        hypothesis: ``(entries,)`` int64, the row, ascending.
+        count: ``(entries,)`` int64, how often it has the n-gram.
+        first: ``(entries,)`` int64, where in the references those that have the n-gram begin.
+        partners: ``(entries,)`` int64, how many they are.
+        reference: ``(reference entries,)`` int64, the row, n-gram after n-gram.
+        reference_count: ``(reference entries,)`` int64, how often it has the n-gram.
+    """
+
+    hypothesis: Tensor
+    count: Tensor
+    first: Tensor
+    partners: Tensor
+    reference: Tensor
+    reference_count: Tensor
+
+
+def listed_pairs(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> ListedPairs:
+    """Find who shares n-grams with whom.
+
+    Args:
+        ngram: ``(any,)`` int64 in ``[0, any)``; no n-gram occurs in two groups.
+        row: ``(any,)`` int64, of the pool.
+        count: ``(any,)`` int64, how often the row has the n-gram besides what is said elsewhere; at least 1.
+        pool: the documents.
+    """
+    row_bits = bit_length(pool.rows)
+    ngram_and_row, by = torch.sort((ngram << row_bits) | row)
+    last = indices(run_ends(ngram_and_row))
+    through = count.index_select(0, by).cumsum(0).index_select(0, last)
+    count = through.diff(prepend=through.new_zeros(1))
+    ngram_and_row = ngram_and_row.index_select(0, last)
+    ngram, row = ngram_and_row >> row_bits, ngram_and_row & ((1 << row_bits) - 1)
+    is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
+    of_references = indices(is_reference)
+    references = torch.bincount(ngram.index_select(0, of_references), minlength=len(by))
+    before = references.cumsum(0) - references
+    # What a document shares with itself is filled in from its length.
+    has_partner = references.index_select(0, ngram) > (1 if pool.same else 0)
+    own = indices(has_partner if pool.same else has_partner & ~is_reference)
+    # Row by row, so that the counts of a row stay in the cache while they are added to.
+    hypothesis, by_row = torch.sort(row.index_select(0, own))
+    own = own.index_select(0, by_row)
+    ngram = ngram.index_select(0, own)
+    return ListedPairs(
+        hypothesis,
+        count.index_select(0, own),
+        before.index_select(0, ngram),
+        references.index_select(0, ngram),
+        row.index_select(0, of_references),
+        count.index_select(0, of_references),
+    )
+
+
+def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int, int]) -> None:
+    """Add the matches of some hypotheses of each group to ``(groups, rows, references)`` int64."""
+    _, height, width = matches.shape
+    in_group = pool.row_in_group()
+    # Where in the flat matches each row of a hypothesis begins.
+    begin = (pool.row_group() * height + in_group - rows[0]) * width
+    of_hypotheses = listed[:4]
+    if height < pool.hypothesis_lengths.shape[1]:
+        inside = slice(*torch.searchsorted(listed.hypothesis, torch.tensor(rows, device=matches.device)).tolist())
+        of_hypotheses = tuple(field[inside] for field in of_hypotheses)
+    hypothesis, count, first, partners = of_hypotheses
+    ends = partners.cumsum(0)
+    total = int(ends[-1]) if len(ends) else 0
+    cuts = torch.arange(0, total, LISTED_PAIRS, device=ends.device)
+    bounds = [*torch.searchsorted(ends, cuts, right=True).tolist(), len(ends)]
+    for some in map(slice, bounds[:-1], bounds[1:]):
+        times = partners[some]
+        position = torch.repeat_interleave(first[some] - (times.cumsum(0) - times), times)
+        position += torch.arange(len(position), device=position.device)
+        pair = torch.repeat_interleave(begin.index_select(0, hypothesis[some]), times)
+        pair += in_group.index_select(0, listed.reference.index_select(0, position)) - pool.first_reference
+        smaller = torch.repeat_interleave(count[some], times)
+        smaller = torch.minimum(smaller, listed.reference_count.index_select(0, position))
+        matches.view(-1).scatter_add_(0, pair, smaller)
