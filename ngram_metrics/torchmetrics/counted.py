@@ -24,11 +24,14 @@ def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
 
     Args:
         kind: None for a batch of no sentence.
-        samples: hypotheses a sentence, where the batch has a dimension of them; None for one hypothesis a sentence.
+        samples: hypotheses a sentence, where the batch has a dimension of them, also of no sentence; None for one
+            hypothesis a sentence.
     """
-    if kind is None:
-        return 0, 0
-    return KINDS.index(kind) + 1, _NO_SAMPLES if samples is None else samples + _NO_SAMPLES + 1
+    if samples is not None:
+        samples_code = samples + _NO_SAMPLES + 1
+    else:
+        samples_code = 0 if kind is None else _NO_SAMPLES
+    return 0 if kind is None else KINDS.index(kind) + 1, samples_code
 
 
 def agreed(gathered: Tensor) -> Tensor:

@@ -93,13 +93,15 @@ class Saving(torchmetrics.Metric):
             )
 
     def _why_not_loadable(self, saved: dict[str, Any]) -> str | None:
+        # First: another average has other states.
+        if "settings" in saved:
+            try:
+                self._check_settings(saved["settings"])
+            except ValueError as error:
+                return str(error)
         expected = [name for name in self._defaults if name != "callables"]
         if set(saved) != set(expected):
             return f"the saved states are {sorted(saved)}: expected {sorted(expected)}"
-        try:
-            self._check_settings(saved["settings"])
-        except ValueError as error:
-            return str(error)
         for name, value in saved.items():
             default = self.row.unsqueeze(0) if name == "rows" else cast(Tensor, self._defaults[name])
             for tensor in value if name == "rows" and isinstance(value, list) else [value]:
