@@ -189,11 +189,13 @@ class Bleu(_Face):
         effective_order: bool = False,
         lowercase: bool = False,
     ) -> None:
+        averages = ["macro", "micro"]
+        # ignite looks at the other settings first.
         bleu = ngram_metrics.Bleu(
             ngram,
             smooth,
             smooth_value,
-            average,
+            average if average in averages else "macro",
             weights,
             effective_order,
             tokenizer,
@@ -202,12 +204,13 @@ class Bleu(_Face):
             confidence,
             device,
         )
-        if average not in ["macro", "micro"]:
+        if average not in averages:
             raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
         super().__init__(bleu, output_transform)
 
     def _in_ignites_types(self, result: Any) -> Any:
-        return result if self.average == "macro" and isinstance(result, Tensor) else super()._in_ignites_types(result)
+        as_it_is = self.average == "macro" and self.confidence is None
+        return result if as_it_is else super()._in_ignites_types(result)
 
     def _empty(self) -> Any:
         if self.average != "micro":
@@ -286,8 +289,9 @@ class Rouge(_Face):
         writers.update(dict.fromkeys(self._keys, ref(self)))
         super().attach(engine, name, usage)
 
-    def _key(self, value: str, name: str) -> str:
-        return value
+    def completed(self, engine: Engine, name: str) -> None:
+        """Write the values by ignite's keys, and all of them by the name of ``attach``, as ignite."""
+        ignite_metrics.Metric.completed(self, engine, name)
 
     def _in_ignites_types(self, result: Any) -> dict[str, float]:
         return dict(zip(self._keys, result.flatten().tolist(), strict=True))
@@ -399,9 +403,9 @@ class ChrF(_Face):
 class NgramOverlap(_Face):
     """N-gram overlap with the parameters of :class:`ngram_metrics.NgramOverlap`, for an ignite engine.
 
-    ``compute`` returns a float, for average none a tensor with one score for each hypothesis, with ``confidence`` a
-    dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``. Before any data it raises
-    NotComputableError.
+    ``compute`` returns a float, for average none a tensor ``(sentences,)`` or ``(sentences, samples)``, with
+    ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``. Before any data
+    it raises NotComputableError.
     """
 
     def __init__(

@@ -96,12 +96,12 @@ def test_no_count_of_an_ignite_face_is_lost_at_a_bound(name: str, bound: int):
     batch = CASES[0].whole
     once.update(batch)
     ((key, (of_rank,)),) = metric.state_dict().items()
-    near_it = {"_row": torch.full_like(of_rank["_row"], bound - 3), "_sentences": bound - 3}
+    near_it = {name: torch.full_like(of_rank[name], bound - 3) for name in ("row", "sentences")}
     metric.load_state_dict({key: [{**of_rank, **near_it}]})
     for _ in range(3):
         metric.update(batch)
-    assert metric._row.tolist() == [bound - 3 + 3 * count for count in once._row.tolist()]
-    assert metric._sentences == bound - 3 + 3 * len(batch[0])
+    assert counts_of(metric._accumulator) == [bound - 3 + 3 * count for count in counts_of(once._accumulator)]
+    assert int(metric._accumulator.sentences) == bound - 3 + 3 * len(batch[0])
 
 
 @each_bound

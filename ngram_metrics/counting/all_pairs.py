@@ -139,5 +139,7 @@ def _part(runs: _Runs, order: int, pool: Pool) -> tuple[CountTable, ListedPairs]
             count.index_select(0, in_table),
             pool,
         ),
-        listed_pairs(*(field.index_select(0, in_list) for field in (ngram, row, count)), pool),
+        listed_pairs(
+            ngram.index_select(0, in_list), row.index_select(0, in_list), count.index_select(0, in_list), pool
+        ),
     )

@@ -37,7 +37,7 @@ class CountTable(NamedTuple):
     Attributes:
         counts: ``(ngrams, depth)`` int32, how often each row of the n-gram's group has it.
         ngram: ``(groups, columns)`` int64, as wide as the largest group.
-        threshold: ``(groups, columns)`` int32, the largest one of the column; where a group has no column, never reached.
+        threshold: ``(groups, columns)`` int32, the largest of the column; never reached where a group has no column.
         weight: ``(groups, columns)`` float32 in ``[1, LARGEST_WEIGHT]``.
     """
 

@@ -19,7 +19,7 @@ class ListedPairs(NamedTuple):
 
     Attributes:
         hypothesis: ``(entries,)`` int64, the row, ascending.
-        count: ``(entries,)`` int64, how often it has the n-gram.
+        hypothesis_count: ``(entries,)`` int64, how often it has the n-gram.
         first: ``(entries,)`` int64, where in the references those that have the n-gram begin.
         partners: ``(entries,)`` int64, how many they are.
         reference: ``(reference entries,)`` int64, the row, n-gram after n-gram.
@@ -27,7 +27,7 @@ class ListedPairs(NamedTuple):
     """
 
     hypothesis: Tensor
-    count: Tensor
+    hypothesis_count: Tensor
     first: Tensor
     partners: Tensor
     reference: Tensor
@@ -77,11 +77,10 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
     in_group = pool.row_in_group()
     # Where in the flat matches each row of a hypothesis begins.
     begin = (pool.row_group() * height + in_group - rows[0]) * width
-    of_hypotheses = listed[:4]
+    hypothesis, count, first, partners = listed[:4]
     if height < pool.hypothesis_lengths.shape[1]:
         inside = slice(*torch.searchsorted(listed.hypothesis, torch.tensor(rows, device=matches.device)).tolist())
-        of_hypotheses = tuple(field[inside] for field in of_hypotheses)
-    hypothesis, count, first, partners = of_hypotheses
+        hypothesis, count, first, partners = (field[inside] for field in listed[:4])
     ends = partners.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0
     cuts = torch.arange(0, total, LISTED_PAIRS, device=ends.device)

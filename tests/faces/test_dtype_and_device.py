@@ -19,7 +19,7 @@ from faces.cases import (
 )
 from torch import Tensor
 
-from ngram_metrics.torchmetrics import accumulator, saving
+from ngram_metrics.torchmetrics import saving
 
 
 def _tensors(state: Any) -> list[Tensor]:
@@ -35,10 +35,15 @@ def _float64_states(metric: torchmetrics.Metric) -> set[str]:
 
 
 def _on_device(metric: torchmetrics.Metric) -> dict[str, set[str]]:
-    """Where the states lie, but for `counted`, which stays on the host: every update asks for it."""
-    states = {name: state for name, state in metric.metric_state.items() if name != "counted"}
-    assert metric.metric_state["counted"].device.type == "cpu"
-    return {name: {one.device.type for one in _tensors(state)} for name, state in states.items()}
+    return {name: {one.device.type for one in _tensors(state)} for name, state in metric.metric_state.items()}
+
+
+def _expected_devices(metric: torchmetrics.Metric, device: str) -> dict[str, set[str]]:
+    """What was counted is asked for at every update, and stays where that does not wait."""
+    return {
+        name: {"cpu" if name == "counted" else device for _ in _tensors(state)}
+        for name, state in metric.metric_state.items()
+    }
 
 
 def _inside_a_module(metric: torchmetrics.Metric) -> None:
@@ -152,7 +157,7 @@ def test_padded_ids_never_wait_for_the_device(case: Case, average: str):
         assert (scores.device.type, scores.dtype, scores.shape) == ("meta", torch.float64, real.shape)
     for part in metric.details().values() if case.has_details else ():
         assert part.device.type == "meta"
-    assert set().union(*_on_device(metric).values()) == {"meta"}
+    assert _on_device(metric) == _expected_devices(metric, "meta")
     assert _dtypes(metric) == _dtypes(case.filled(average))
     metric.reset()
     assert metric.row.device.type == "meta"
@@ -176,14 +181,13 @@ def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
 def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monkeypatch: pytest.MonkeyPatch):
     metric = case.filled("macro")
     states = states_of(metric)
-    for module in (accumulator, saving):
-        monkeypatch.setattr(module, "score_dtype", _float64_only_on_the_cpu)
+    monkeypatch.setattr(saving, "score_dtype", _float64_only_on_the_cpu)
     metric.to("meta")
     sums, dtypes = _float64_states(metric), _dtypes(metric)
     assert "score_sum" in sums
     for name in sums:
         assert_same(getattr(metric, name), states[name])
-    expected = {name: {"cpu" if name in sums else "meta"} for name in states if name != "counted"}
+    expected = {**_expected_devices(metric, "meta"), **{name: {"cpu"} for name in sums}}
     assert _on_device(metric) == expected
     metric.reset()
     assert _on_device(metric) == expected
@@ -226,7 +230,7 @@ def test_without_the_device_argument_the_default_device_holds(case: Case, averag
     with torch.device("meta"):
         metric = case.make(average)
     assert metric.device == torch.device("meta")
-    assert set().union(*_on_device(metric).values()) == {"meta"}
+    assert _on_device(metric) == _expected_devices(metric, "meta")
 
 
 @each_metric

@@ -287,8 +287,8 @@ def test_in_a_collection_each_metric_keeps_its_shape():
 def synced(metrics: list[NgramOverlap]) -> Tensor:
     """What the first metric computes where the others stand in other processes."""
     states = [{**one.metric_state, "rows": one._all_rows()} for one in metrics]
-    # The settings are gathered by themselves before all states, then the numbers of samples.
-    names = iter(["settings", "samples", *metrics[0]._reductions])
+    # The settings are gathered by themselves before all states.
+    names = iter(["settings", *metrics[0]._reductions])
 
     def gather(_: Tensor, group: object = None) -> list[Tensor]:
         name = next(names)
