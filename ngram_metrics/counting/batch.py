@@ -58,14 +58,14 @@ class Batch(NamedTuple):
     Attributes:
         sides: the documents as words, characters or ids.
         kind: what they were given as; None where there is no sentence.
-        samples: hypotheses a sentence, where the batch has a dimension of them, ``(sentences, samples)``: sample s of
-            sentence b is then hypothesis ``b * samples + s``. None for ``(sentences,)``.
+        leading_shape: ``(sentences, samples)`` where the batch has a dimension of samples: sample s of sentence b is
+            then hypothesis ``b * samples + s``. None for ``(sentences,)``.
         words: the documents as words besides, for chrF++.
         summaries: the sentences of the documents, for ROUGE-Lsum; None where each document is one sentence.
     """
 
     sides: RaggedSides | PaddedSides
     kind: Kind | None
-    samples: int | None = None
+    leading_shape: tuple[int, int] | None = None
     words: RaggedSides | None = None
     summaries: RaggedSummaries | PaddedSummaries | None = None

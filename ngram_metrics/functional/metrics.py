@@ -11,7 +11,7 @@ from torch import Tensor
 from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
-from ngram_metrics.scores.measure import AnyMeasure, averaged_score, with_samples
+from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import Accumulate, by_key, checked_keys, rouge_measure
@@ -238,5 +238,5 @@ def _score(
     statistics = measure.statistics(batch)
     scores = averaged_score(measure, statistics, average)
     if average == "none":
-        return with_samples(scores, batch.samples)
+        return scores if batch.leading_shape is None else scores.reshape(*batch.leading_shape, *scores.shape[1:])
     return scores if len(statistics[0]) else torch.full_like(scores, empty_score)

@@ -50,6 +50,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
@@ -215,8 +216,15 @@ def brevity_penalty(statistics: BleuStatistics) -> Tensor:
 
 
 def _exp(exponent: Tensor) -> Tensor:
-    """Return e to each power. MKL, which is behind ``exp`` and ``log`` on a CPU, starts threads from 128 numbers on."""
-    return torch.pow(math.e, exponent)
+    """Return e to each power, of the batches of a training loop in parts.
+
+    MKL, which is behind ``exp`` on a CPU, shares more than 127 numbers among threads and waits for the last of them:
+    milliseconds where data loaders keep the cores busy.
+    """
+    if exponent.device.type != "cpu" or exponent.numel() > UPDATE_GROUPS or torch.compiler.is_compiling():
+        return exponent.exp()
+    parts = exponent.reshape(-1).split(127)
+    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:

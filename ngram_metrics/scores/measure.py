@@ -122,10 +122,3 @@ def averaged_score(measure: Measure[Statistics], statistics: Statistics, average
         return measure.score(measure.layout.make(*(field.sum(0) for field in statistics)))
     scores = measure.score(statistics)
     return scores if average == "none" else scores.sum(0) / max(1, len(scores))
-
-
-def with_samples(scores: Tensor, samples: int | None) -> Tensor:
-    """Give scores ``(hypotheses, ...)`` their leading shape ``(sentences, samples, ...)``, where there are samples."""
-    if samples is None:
-        return scores
-    return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])

@@ -239,7 +239,7 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
 def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics, Pairs]:
     """Count every key for every pair, ``(pairs, keys)``; what several keys need is counted once."""
     pairs = pair_up(batch.sides)
-    longest = max((variant for variant in variants if isinstance(variant, int)), default=0)
+    longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
     ngrams, *lengths = count_pairs(pairs, longest)
     totals = [ngram_totals(length, longest) for length in lengths]  # each (pairs, orders)
     columns: dict[int | str, tuple[Tensor, ...]] = {

@@ -52,7 +52,7 @@ class WordReader(Reader):
                 refuse_negative([token for token in ids if token not in dropped], f"a reference of sentence {index}")
         repeated = references.repeat_interleave(samples, 0, output_size=samples * sentences)
         hypotheses = plain(preds, "preds").flatten(0, 1)  # (sentences * samples, width)
-        return super().read(hypotheses, repeated, device)._replace(samples=samples)
+        return super().read(hypotheses, repeated, device)._replace(leading_shape=(sentences, samples))
 
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, in words."""

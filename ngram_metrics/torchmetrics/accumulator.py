@@ -11,7 +11,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics.scores.measure import AnyMeasure, score_dtype, with_samples
+from ngram_metrics.scores.measure import AnyMeasure, score_dtype
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
@@ -123,7 +123,8 @@ class Accumulator(Joining):
             TypeError, ValueError: sentences that cannot be read; the states are then as they were.
         """
         batch = self.reader.read(preds, target, self.device)
-        noted = self.counted.new_tensor(counted(batch.kind, batch.samples if self.average == "none" else None))
+        samples = batch.leading_shape[1] if batch.leading_shape and self.average == "none" else None
+        noted = self.counted.new_tensor(counted(batch.kind, samples))
         noted = agreed(torch.stack((self.counted, noted)))
         statistics = self.measure.statistics(batch)
         rows = pack(statistics, self.measure.layout)  # (sentences, fields)
@@ -155,7 +156,10 @@ class Accumulator(Joining):
     def _score(self) -> Tensor:
         if self.average == "none":
             scores = self.measure.score(unpack(self._all_rows(), self.measure.layout))
-            return with_samples(scores, sample_number(self.counted))
+            samples = sample_number(self.counted)
+            if samples is None:
+                return scores
+            return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
         if self.average == "micro":
             score = self.measure.score(unpack(self.row, self.measure.layout))
         else:

@@ -19,7 +19,7 @@ from faces.cases import (
 )
 from torch import Tensor
 
-from ngram_metrics.torchmetrics import saving
+from ngram_metrics.torchmetrics import accumulator, saving
 
 
 def _tensors(state: Any) -> list[Tensor]:
@@ -199,7 +199,8 @@ def test_what_was_computed_before_a_move_is_not_given_out_after_it(case: Case, m
     """Else its dtype would be one that the device may not have."""
     metric = case.filled("macro")
     value = metric.compute()
-    monkeypatch.setattr(saving, "score_dtype", lambda device: torch.float32)
+    for module in (accumulator, saving):
+        monkeypatch.setattr(module, "score_dtype", lambda device: torch.float32)
     metric.to("cpu")
     for scores, exact in zip(scores_of(metric.compute()), scores_of(value), strict=True):
         assert_same(scores, exact.float())
@@ -208,7 +209,8 @@ def test_what_was_computed_before_a_move_is_not_given_out_after_it(case: Case, m
 @each_case
 def test_without_float64_the_mean_is_rounded_once(case: Case, monkeypatch: pytest.MonkeyPatch):
     expected = case.value("macro")
-    monkeypatch.setattr(saving, "score_dtype", lambda device: torch.float32)
+    for module in (accumulator, saving):
+        monkeypatch.setattr(module, "score_dtype", lambda device: torch.float32)
     metric = case.filled("macro")
     assert "score_sum" in _float64_states(metric)
     for scores, exact in zip(scores_of(metric.compute()), scores_of(expected), strict=True):

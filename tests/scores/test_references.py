@@ -140,7 +140,7 @@ def test_references_are_added_one_after_another(layout, monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.Tensor, "index_add", lambda sums, *others: backwards(sums.clone(), *others))
     batch = [([1], [[1]] * (1 + number % 3)) for number in range(60)]
     counts = [len(several) for _, several in batch]
-    pairs = pair_up(*layout(batch))
+    pairs = pair_up(layout(batch))
     values = torch.rand(sum(counts), 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     expected = [[sum(column) for column in zip(*one.tolist(), strict=True)] for one in torch.split(values, counts)]
     assert sum_over_references(spread(values, pairs, 9.0), pairs).tolist() == expected

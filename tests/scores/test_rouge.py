@@ -24,7 +24,7 @@ from ngram_metrics.scores.rouge import (
     checked_keys,
     rouge_measure,
 )
-from ngram_metrics.scores.rows import pack, row_width, unpack
+from ngram_metrics.scores.rows import Layout, pack, row_width, unpack
 from ngram_metrics.text.rouge_reader import RougeReader
 
 #: Texts of which the rule leaves nothing are among those drawn; `text/test_hints.py` is about the warning.
@@ -351,8 +351,8 @@ def test_alpha_0_is_recall_and_1_is_precision(batch):
 
 def test_the_layout_of_rows():
     best, mean = RougeMeasure((1, "L")), MeanRougeMeasure((1, "L"))
-    assert best.layout == RougeStatistics(2, 2, 2)
-    assert mean.layout == RougeScores(2, 2, 2)
+    assert best.layout == Layout(RougeStatistics, (2, 2, 2))
+    assert mean.layout == Layout(RougeScores, (2, 2, 2))
     assert row_width(best.layout) == row_width(mean.layout) == 6
     assert (best.row_dtype, mean.row_dtype) == (torch.int64, torch.float64)
     assert best.score_shape == mean.score_shape == (2, 3)

@@ -177,15 +177,15 @@ def test_negative_ids_are_padding_in_padded_ids_and_an_error_elsewhere_but_for_t
     rows = [[5, -9, 6, -1, 7], [-9, -1, -9, 0, 0]], [[[-9, 5, 0, -100, 6], [-2, -1, 0, 0, 0]], [[-9] * 5, [-1] * 5]]
     reader = RougeReader(sentence_separator_id=-9, pad_id=0)
     got = reader.read(*map(torch.tensor, rows), CPU)
-    assert got.hypotheses.lengths.tolist() == [3, 0]
-    assert got.hypothesis_sentences.ids[0, :4].tolist() == [5, -9, 6, 7]
-    assert got.hypothesis_sentences.lengths.tolist() == [4, 2]
-    assert got.references.tokens.lengths.tolist() == [[2, 0], [0, 0]]
-    assert got.reference_sentences.tokens.lengths.tolist() == [[3, 0], [5, 0]]
-    assert got.references.present.tolist() == [[True, False], [True, False]]
+    assert got.sides.hypotheses.lengths.tolist() == [3, 0]
+    assert got.summaries.sides.hypotheses.ids[0, :4].tolist() == [5, -9, 6, 7]
+    assert got.summaries.sides.hypotheses.lengths.tolist() == [4, 2]
+    assert got.sides.references.tokens.lengths.tolist() == [[2, 0], [0, 0]]
+    assert got.summaries.sides.references.tokens.lengths.tolist() == [[3, 0], [5, 0]]
+    assert got.sides.references.present.tolist() == [[True, False], [True, False]]
     beside = reader.read(torch.tensor(rows[0]), [[[-9, 5, 0, 6], []], [5]], CPU)
-    assert sentences_of(beside.hypothesis_sentences) == [[[0], [1, 2]], []]
-    assert sentences_of(beside.reference_sentences) == [[[0, 1]], [], [[0]]]
+    assert sentences_of(beside.summaries.hypotheses) == [[[0], [1, 2]], []]
+    assert sentences_of(beside.summaries.references) == [[[0, 1]], [], [[0]]]
     with pytest.raises(ValueError, match="reference 1 of sentence 0 has the id -8: expected indices"):
         reader.read(torch.tensor(rows[0]), [[[-9, 5, 0, 6], [-9, -8]], [5]], CPU)
 
