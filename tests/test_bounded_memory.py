@@ -247,12 +247,8 @@ FACES: dict[str, Callable[[Any], ignite.metrics.Metric]] = {
 def face_states(face: Any) -> dict[str, Any]:
     """A copy of all that an ignite metric has counted."""
     return {
-        "row": face._row.clone(),
-        "reference_range": face._reference_range.clone(),
-        "score_sum": face._score_sum.clone(),
-        "sentences": face._sentences,
-        "rows": face._rows.clone(),
-        "new_rows": [one.clone() for one in face._new_rows],
+        name: [rows.clone() for rows in state] if isinstance(state, list) else state.clone()
+        for name, state in face._accumulator.metric_state.items()
     }
 
 

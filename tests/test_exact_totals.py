@@ -20,7 +20,7 @@ from torch import Tensor
 
 import ngram_metrics.ignite as faces
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.counting import all_pairs
+from ngram_metrics.counting import count_table
 from ngram_metrics.counting.batch import RaggedSides
 from ngram_metrics.counting.matches import clipped_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
@@ -147,9 +147,10 @@ def test_a_document_has_more_matches_than_2_to_the_16():
 
 
 def test_no_product_sums_more_ones_than_a_float32_counts():
-    """Pairs are counted by products in float32, exact up to 2^24 ones: that is the limit they are cut at."""
-    assert torch.tensor(float(all_pairs.EXACT_COLUMNS - 1), dtype=torch.float32).item() == all_pairs.EXACT_COLUMNS - 1
-    assert all_pairs.EXACT_COLUMNS <= 2**24
+    """Pairs are counted by weighted products in float32, exact up to 2^24: that is the limit they are cut at."""
+    most = count_table.EXACT_COLUMNS * count_table.LARGEST_WEIGHT
+    assert torch.tensor(float(most - 1), dtype=torch.float32).item() == most - 1
+    assert most <= 2**24
 
 
 # The mean of millions of sentences.

@@ -13,13 +13,16 @@ Example: the document ``b a b a`` with a = 1 and b = 2, digits of 2 bits, orders
 
 =========  =====  =====  =====  =====
 slot       0      1      2      3
+=========  =====  =====  =====  =====
 token      2      1      2      1
 remaining  4      3      2      1
-key        21     12     21     10      slot 3 has no bigram: its last digit is 0
-sorted     10     12     21     21      from the slots 3, 1, 0, 2
-order 2    -      12     21     21      valid where the last digit is not 0: two distinct bigrams
-order 1    1      1      2      2       the same keys without their last digit, still sorted
+key        21     12     21     10
+sorted     10     12     21     21
+order 2    none   12     21     21
+order 1    1      1      2      2
 =========  =====  =====  =====  =====
+
+Slot 3 has no bigram: the last digit of its key is 0. Without their last digit the sorted keys are sorted unigrams.
 """
 
 from __future__ import annotations

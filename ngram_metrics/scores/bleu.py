@@ -218,12 +218,12 @@ def brevity_penalty(statistics: BleuStatistics) -> Tensor:
 def _exp(exponent: Tensor) -> Tensor:
     """Return e to each power, of the batches of a training loop in parts.
 
-    MKL, which is behind ``exp`` on a CPU, shares more than 127 numbers among threads and waits for the last of them:
+    MKL, which is behind ``exp`` on a CPU, shares more than 64 numbers among threads and waits for the last of them:
     milliseconds where data loaders keep the cores busy.
     """
     if exponent.device.type != "cpu" or exponent.numel() > UPDATE_GROUPS or torch.compiler.is_compiling():
         return exponent.exp()
-    parts = exponent.reshape(-1).split(127)
+    parts = exponent.reshape(-1).split(64)
     return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
 
 

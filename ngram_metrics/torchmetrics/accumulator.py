@@ -124,22 +124,25 @@ class Accumulator(Joining):
         """
         batch = self.reader.read(preds, target, self.device)
         samples = batch.leading_shape[1] if batch.leading_shape and self.average == "none" else None
-        noted = self.counted.new_tensor(counted(batch.kind, samples))
-        noted = agreed(torch.stack((self.counted, noted)))
+        # Filled in: a tensor made of Python numbers would be copied to a device that torch is set to.
+        codes = [self.counted.new_full((), code) for code in counted(batch.kind, samples)]
+        noted = agreed(torch.stack((self.counted, torch.stack(codes))))  # (2, 2) to (2,)
         statistics = self.measure.statistics(batch)
         rows = pack(statistics, self.measure.layout)  # (sentences, fields)
-        row = self.row + rows.sum(0).to(self.row.device)
+        row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)
         references = joined_range(self.reference_range, batch.sides.references)
         kept = rows.to(self._place("rows")) if self._keeps_rows else rows
-        # Nothing is set before all is computed: an error leaves the counts of whole batches.
+        score_sum = None
         if self.average == "macro":
             scores = self.measure.score(statistics).sum(0)
             # The state's device first, its dtype next: an accelerator may lack float64.
-            self.score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
+            score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
+        # Nothing is set before all is computed: an error, also of memory, leaves the counts of whole batches.
         if self._keeps_rows:
             cast(list[Tensor], self.rows).append(kept)
-        self.counted, self.reference_range = noted, references
-        self.row, self.sentences = row, self.sentences + len(rows)
+        if score_sum is not None:
+            self.score_sum = score_sum
+        self.counted, self.reference_range, self.row, self.sentences = noted, references, row, sentences
 
     def compute(self) -> Tensor | dict[str, Tensor]:
         """Return the score of all batches since the last reset, float64 where the device has it.

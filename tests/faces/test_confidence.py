@@ -268,7 +268,7 @@ def test_rows_are_kept_only_where_asked_for(metric: type):
 
 def _by_name(key: str, metric: str, name: str) -> str:
     """The key in an engine of a value of a metric that is attached by a name, which stands for that of one value."""
-    alone = {"Bleu": "bleu", "ChrF": "chrf", "NgramOverlap": "ngram_overlap"}
+    alone = {"Bleu": "bleu", "ChrF": "chrf", "NgramOverlap": "ngram_overlap", "Gleu": "gleu"}
     return key.replace(alone[metric], name) if metric in alone else f"{name}_{key}"
 
 
