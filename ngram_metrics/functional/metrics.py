@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.measure import Average, Measure, averaged_score, check_average, with_samples
+from ngram_metrics.scores.measure import Average, Measure, averaged_score, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import by_key, checked_keys, rouge_measure
 from ngram_metrics.text.character_reader import CharacterReader
@@ -206,4 +206,6 @@ def _score(
     """Read, count and score a batch: what every metric's function does."""
     batch = reader.read(preds, target, torch.device(device or "cpu"))
     scores = averaged_score(measure, measure.statistics(batch), cast(Average, average))
-    return with_samples(scores, batch.samples) if average == "none" else scores
+    if average != "none" or batch.samples is None:
+        return scores
+    return scores.reshape(len(preds), batch.samples)

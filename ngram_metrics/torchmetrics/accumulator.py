@@ -25,7 +25,7 @@ from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
-from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number
+from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number, with_batch
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_intervals
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
@@ -123,22 +123,23 @@ class Accumulator(Joining):
             TypeError, ValueError: sentences that cannot be read; the states are then as they were.
         """
         batch = self.reader.read(preds, target, self.device)
-        noted = self.counted.new_tensor(counted(batch.kind, batch.samples if self.average == "none" else None))
-        noted = agreed(torch.stack((self.counted, noted)))
+        noted = with_batch(self.counted, counted(batch.kind, batch.samples if self.average == "none" else None))
         statistics = self.measure.statistics(batch)
         rows = pack(statistics, self.measure.layout)  # (sentences, fields)
-        row = self.row + rows.sum(0).to(self.row.device)
+        row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)
         references = joined_range(self.reference_range, batch.sides.references)
         kept = rows.to(self._place("rows")) if self._keeps_rows else rows
-        # Nothing is set before all is computed: an error leaves the counts of whole batches.
         if self.average == "macro":
             scores = self.measure.score(statistics).sum(0)
             # The state's device first, its dtype next: an accelerator may lack float64.
-            self.score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
+            score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
+        # Nothing is set before all is computed: an error leaves the counts of whole batches.
+        if self.average == "macro":
+            self.score_sum = score_sum
         if self._keeps_rows:
             cast(list[Tensor], self.rows).append(kept)
         self.counted, self.reference_range = noted, references
-        self.row, self.sentences = row, self.sentences + len(rows)
+        self.row, self.sentences = row, sentences
 
     def compute(self) -> Any:
         """Return the score of all batches since the last reset, float64 where the device has it.
