@@ -233,7 +233,7 @@ def test_signatures_tell_what_was_asked_for(folder: Path, capsys):
     signatures = _report(capsys, "base.txt", "ref.txt", "ref2.txt", "-lc", "-m", "bleu", "chrf++", "rouge", "--stem")[
         "signatures"
     ]
-    assert "nrefs:2|avg:micro|case:lc|eff:no|tok:13a|smooth:exp" in signatures["bleu"]
+    assert "nrefs:2|avg:micro|unit:text|case:lc|eff:no|tok:13a|smooth:exp" in signatures["bleu"]
     assert "nw:2" in signatures["chrf++"]
     assert "stem:porter" in signatures["rouge"]
     assert "bs:" not in "".join(signatures.values())
