@@ -19,7 +19,7 @@ from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
-from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number
+from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number, with_batch
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
 from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of
@@ -124,9 +124,7 @@ class Accumulator(Joining):
         """
         batch = self.reader.read(preds, target, self.device)
         samples = batch.leading_shape[1] if batch.leading_shape and self.average == "none" else None
-        # Filled in: a tensor made of Python numbers would be copied to a device that torch is set to.
-        codes = [self.counted.new_full((), code) for code in counted(batch.kind, samples)]
-        noted = agreed(torch.stack((self.counted, torch.stack(codes))))  # (2, 2) to (2,)
+        noted = with_batch(self.counted, counted(batch.kind, samples))
         statistics = self.measure.statistics(batch)
         rows = pack(statistics, self.measure.layout)  # (sentences, fields)
         row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)

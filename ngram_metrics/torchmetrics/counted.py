@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import get_args
 
+import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
@@ -30,6 +31,15 @@ def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
     if samples is None:
         return kind_code, 0 if kind is None else _NO_SAMPLES
     return kind_code, samples + _NO_SAMPLES + 1
+
+
+def with_batch(known: Tensor, codes: tuple[int, int]) -> Tensor:
+    """Join the codes of a batch to those known; raises as :func:`agreed`."""
+    before = known.tolist()
+    # What is nearly always so takes no operation, which all batches would pay for.
+    if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
+        return known
+    return agreed(torch.tensor([before, codes], dtype=torch.int64, device="cpu"))
 
 
 def agreed(gathered: Tensor) -> Tensor:
@@ -54,13 +64,13 @@ def agreed(gathered: Tensor) -> Tensor:
 
 def kind_name(counts: Tensor) -> str:
     """Return the kind for a signature; ``?`` before any data."""
-    code = int(counts[0])
+    code = counts.tolist()[0]
     return KINDS[code - 1] if code else "?"
 
 
 def sample_number(counts: Tensor) -> int | None:
     """Return how many samples a sentence has; None for one hypothesis without a dimension of samples."""
-    code = int(counts[1])
+    code = counts.tolist()[1]
     return code - _NO_SAMPLES - 1 if code > _NO_SAMPLES else None
 
 
