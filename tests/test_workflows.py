@@ -73,6 +73,17 @@ def test_the_oldest_versions_are_the_floors():
     assert matrix["newest"]["pins"] == ""
 
 
+def test_every_python_that_the_package_names_is_run():
+    project = (ROOT / "pyproject.toml").read_text()
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    (oldest,) = re.findall(r'^requires-python = ">=([\d.]+)"$', project, re.MULTILINE)
+    assert named[0] == oldest
+    jobs = workflow("test")["jobs"]
+    run = [entry["python"] for entry in jobs["versions"]["strategy"]["matrix"]["include"]]
+    run += [step["with"]["python-version"] for step in steps(jobs["gate"]) if "python-version" in step.get("with", {})]
+    assert sorted(run) == sorted(named)
+
+
 def test_the_night_runs_what_is_left_out_by_default():
     night = workflow("test")["jobs"]["nightly"]
     assert "python -m pytest -m slow" in commands(night)
