@@ -237,11 +237,29 @@ def test_every_rank_has_the_intervals_the_signature_and_the_p_values_of_one_proc
 
 
 @each_size
-@pytest.mark.parametrize("difference", ranks.UNLIKE_RANKS)
-def test_ranks_of_other_settings_raise(results: Results, difference: str, size: int):
-    for of_rank in results[size]:
-        error = of_rank["unlike"][difference]
-        assert error.startswith("ValueError: the ranks hold metrics of different settings: expected the same"), error
+@pytest.mark.parametrize(
+    "difference", [*ranks.UNLIKE_RANKS, *(f"ignite, {name}" for name in ranks.UNLIKE_RANKS_OF_IGNITE)]
+)
+def test_ranks_of_other_settings_raise_before_anything_else_is_gathered(results: Results, difference: str, size: int):
+    for rank, of_rank in enumerate(results[size]):
+        found = of_rank["unlike"][difference]
+        assert found["error"].startswith("ValueError: the ranks hold metrics of different settings: expected the same")
+        # torchmetrics gathers the shape of a state before the state.
+        assert found["collectives"]["all_gather"] == (1 if difference.startswith("ignite") else 2)
+        assert found["kept"]
+        assert found["sentences"] == 2 * len(TEXT[rank % len(TEXT)][0])
+
+
+@each_size
+@pytest.mark.parametrize("of", ["torchmetrics", "ignite"])
+@pytest.mark.parametrize("name", ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap"])
+def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: int):
+    for rank, of_rank in enumerate(results[size]):
+        found = of_rank["unlike kinds"][f"{of}, {name}"]
+        assert found["error"].startswith("ValueError: one metric was given text and ids: expected one kind from reset")
+        assert found["kept"]
+        batch = ranks.OF_IDS if rank == size - 1 else TEXT[rank % len(TEXT)]
+        assert found["sentences"] == 2 * len(batch[0])
 
 
 def test_every_rank_of_a_trainer_computes_the_value_of_one_process(results: Results):

@@ -75,7 +75,15 @@ UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "order of none": ({"ngram": 2, "average": "none"}, {"ngram": 4, "average": "none"}),
     "micro and macro": ({"average": "micro"}, {"average": "macro"}),
     "none and macro": ({"average": "none"}, {"average": "macro"}),
+    "levels": ({"confidence": 0.95}, {"confidence": 0.9}),
+    "level and none": ({"confidence": 0.95}, {}),
 }
+#: Those that a face of ignite has: it has no average none.
+UNLIKE_RANKS_OF_IGNITE = {
+    name: pair for name, pair in UNLIKE_RANKS.items() if all(one.get("average") != "none" for one in pair)
+}
+#: A batch of another kind than TEXT.
+OF_IDS: Batch = ([[1, 2, 3]], [[[1, 2, 4], [1]]])
 #: What one sync does has nothing to do with how the sentences were read: with four ranks, slow to meet, text is enough.
 CASES_OF = {2: CASES, 4: tuple(case for case in CASES if case.batches is TEXT)}
 #: Under Lightning's Trainer: as many training steps on each rank, for they wait for one another, and uneven validation.
@@ -167,7 +175,18 @@ def _results(rank: int, world_size: int) -> dict[str, Any]:
             results[f"{sharding}/confident-{name}"] = _confident(name, chosen(TEXT, shards[rank]))
     results["collectives/torchmetrics"] = _collectives_of_torchmetrics()
     # Last, for a rank may have been left waiting by the others.
-    results["unlike"] = {name: _error_of_unlike_ranks(rank, *pair) for name, pair in UNLIKE_RANKS.items()}
+    results["unlike"] = {
+        **{name: _error_of_unlike_ranks(Bleu, rank, *pair) for name, pair in UNLIKE_RANKS.items()},
+        **{
+            f"ignite, {name}": _error_of_unlike_ranks(faces.Bleu, rank, *pair)
+            for name, pair in UNLIKE_RANKS_OF_IGNITE.items()
+        },
+    }
+    results["unlike kinds"] = {
+        f"{of}, {name}": _error_of_unlike_kinds(getattr(package, name), rank)
+        for of, package in (("torchmetrics", ngram_metrics), ("ignite", faces))
+        for name in ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap")
+    }
     return results
 
 
@@ -314,11 +333,30 @@ def _collectives_of_torchmetrics() -> dict[str, int]:
     return _computed(metric)["collectives"]
 
 
-def _error_of_unlike_ranks(rank: int, first: dict[str, Any], second: dict[str, Any]) -> str:
+def _is_last(rank: int) -> bool:
+    return rank == idist.get_world_size() - 1
+
+
+def _error_of_unlike_ranks(metric: type, rank: int, first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """The last rank is the one that differs."""
-    metric = Bleu(**(second if rank == idist.get_world_size() - 1 else first))
-    metric.update(*TEXT[rank % len(TEXT)])
-    return _error_of(metric.compute)
+    return _error_of_compute(metric(**(second if _is_last(rank) else first)), TEXT[rank % len(TEXT)])
+
+
+def _error_of_unlike_kinds(metric: type, rank: int) -> dict[str, Any]:
+    return _error_of_compute(metric(average="macro"), OF_IDS if _is_last(rank) else TEXT[rank % len(TEXT)])
+
+
+def _error_of_compute(metric: Any, batch: Batch) -> dict[str, Any]:
+    """The words of the error, the collectives up to it, and whether the metric is as it was, also for other batches."""
+    accumulator = getattr(metric, "_accumulator", metric)
+    update = metric.update if accumulator is not metric else lambda pair: metric.update(*pair)
+    update(batch)
+    before = _numbers(accumulator)
+    with _counted() as calls:
+        error = _error_of(metric.compute)
+    kept = _numbers(accumulator) == before
+    update(batch)
+    return {"error": error, "collectives": dict(calls), "kept": kept, "sentences": int(accumulator.sentences)}
 
 
 def _error_of(call: Callable[[], Any]) -> str:
