@@ -100,20 +100,6 @@ def test_update_takes_one_pair(arguments):
         faces.Bleu().update(*arguments)
 
 
-@pytest.mark.parametrize("make", [faces.Bleu, faces.ChrF, faces.NgramOverlap, faces.Gleu, faces.Rouge])
-def test_text_and_ids_are_not_added_up(make):
-    metric, alone = make(pad_id=0), make(pad_id=0)
-    for one in (metric, alone):
-        one.update(BATCH)
-    with pytest.raises(ValueError, match="one metric was given text and ids: expected one kind"):
-        metric.update((torch.tensor([[1, 2]]), torch.tensor([[1, 2]])))
-    assert metric.compute() == alone.compute()
-    assert "unit:text" in metric.signature
-    metric.reset()
-    metric.update((torch.tensor([[1, 2]]), torch.tensor([[1, 2]])))
-    assert "unit:ids" in metric.signature
-
-
 def test_a_state_of_another_shape_is_refused_and_sets_nothing():
     metric, other = faces.ChrF(), faces.ChrF()
     metric.update(BATCH)

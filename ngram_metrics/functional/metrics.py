@@ -14,7 +14,8 @@ from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
-from ngram_metrics.scores.rouge import Accumulate, by_key, checked_keys, rouge_measure
+from ngram_metrics.scores.rouge import Accumulate, rouge_measure
+from ngram_metrics.scores.rouge_keys import by_key, checked_keys
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.reader import Reader

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scores.options import Average
-from ngram_metrics.scores.rouge import Accumulate, by_key, checked_keys, rouge_measure
+from ngram_metrics.scores.rouge import Accumulate, rouge_measure
+from ngram_metrics.scores.rouge_keys import by_key, checked_keys
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator

@@ -14,16 +14,8 @@ from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
 from ngram_metrics.scores.measure import averaged_score
-from ngram_metrics.scores.rouge import (
-    ROUGE_KEYS,
-    MeanRougeMeasure,
-    RougeMeasure,
-    RougeScores,
-    RougeStatistics,
-    by_key,
-    checked_keys,
-    rouge_measure,
-)
+from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure, RougeScores, RougeStatistics, rouge_measure
+from ngram_metrics.scores.rouge_keys import ROUGE_KEYS, by_key, checked_keys
 from ngram_metrics.scores.rows import Layout, pack, row_width, unpack
 from ngram_metrics.text.rouge_reader import RougeReader
 

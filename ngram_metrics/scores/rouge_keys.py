@@ -1,0 +1,36 @@
+"""The keys of ROUGE: what they count, and what their values are called."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+
+from torch import Tensor
+
+#: What may be asked for, and the order of n-grams, or the kind of subsequence, that it counts.
+ROUGE_KEYS: dict[str, int | str] = {
+    **{f"rouge{order}": order for order in range(1, 10)},
+    "rougeL": "L",
+    "rougeLsum": "Lsum",
+}
+
+
+def checked_keys(rouge_keys: str | Sequence[str]) -> tuple[str, ...]:
+    """Return ``rouge_keys`` as a tuple; a lone str is one key."""
+    if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
+        raise TypeError(f"rouge_keys is a {type(rouge_keys).__name__}: expected a key or a sequence of keys")
+    keys = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
+    if not keys:
+        raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")
+    for key in keys:
+        if key not in ROUGE_KEYS:
+            raise ValueError(f"unknown rouge key {key!r}: expected one of {list(ROUGE_KEYS)}")
+    return keys
+
+
+def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
+    """Name scores ``(..., keys, 3)`` as torchmetrics does: ``rouge1_fmeasure``, ``rouge1_precision``, ..."""
+    return {
+        f"{key}_{name}": scores[..., number, column]
+        for number, key in enumerate(rouge_keys)
+        for name, column in (("fmeasure", 2), ("precision", 0), ("recall", 1))
+    }

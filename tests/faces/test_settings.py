@@ -1,0 +1,59 @@
+"""Levels of ranks, rows of other devices, and the settings that a metric shows."""
+
+import pytest
+import torch
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore
+
+
+def test_ranks_of_different_levels_are_refused_before_anything_is_joined():
+    first, second = ChrF(confidence=0.9), ChrF(confidence=0.95)
+    digests = []
+    for metric in (first, second):
+        metric.update(["a b"], ["a b c"])
+        with pytest.raises(KeyboardInterrupt):
+            metric.sync(
+                dist_sync_fn=lambda state, group=None: _note(digests, state), distributed_available=lambda: True
+            )
+    with pytest.raises(
+        ValueError, match="the ranks hold metrics of different settings: expected the same class, options, average and "
+    ):
+        first.sync(dist_sync_fn=lambda state, group=None: digests, distributed_available=lambda: True)
+    assert len(first.rows) == 1
+
+
+def _note(digests, state):
+    digests.append(state)
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "options", [{"average": "none"}, {"confidence": 0.9}, {"average": "none", "compute_on_cpu": True}]
+)
+def test_rows_of_another_device_go_to_where_the_own_ones_are(options, monkeypatch):
+    """The meta device stands for another one. It has no data, so the settings cannot be compared there."""
+    ids = torch.tensor([[1, 2, 3]])
+    metric, other = (ChrF(device=device, pad_id=0, **options) for device in ("meta", "cpu"))
+    other.update(ids, ids)
+    monkeypatch.setattr(metric, "_check_settings", lambda settings: None)
+    metric.merge_state(other)
+    assert [rows.device.type for rows in metric.rows] == ["cpu" if "compute_on_cpu" in options else "meta"]
+    assert metric.row.device.type == "meta"
+
+
+@pytest.mark.parametrize(
+    ("metric", "shown"),
+    [
+        (Bleu(), "Bleu()"),
+        (Bleu(smooth="exp", average="micro", tokenizer="13a"), "Bleu(smooth='exp', average='micro', tokenizer='13a')"),
+        (Bleu(2, weights=[1, 2], device="cpu"), "Bleu(ngram=2, weights=(1.0, 2.0))"),
+        (ChrF(word_order=2, pad_id=[0, 1], confidence=0.9), "ChrF(word_order=2, pad_id=(0, 1), confidence=0.9)"),
+        (
+            ROUGEScore(rouge_keys="rougeL", normalizer=str.lower),
+            "ROUGEScore(normalizer=str.lower, rouge_keys=('rougeL',))",
+        ),
+        (ROUGEScore(accumulate="avg"), "ROUGEScore(accumulate='avg')"),
+    ],
+)
+def test_a_metric_shows_the_settings_that_differ(metric, shown):
+    assert repr(metric) == shown
