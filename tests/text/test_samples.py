@@ -103,7 +103,9 @@ def test_anything_else_is_read_as_by_every_metric(preds, target):
 )
 def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
     target = preds if isinstance(preds, list) else torch.zeros(2, 4).long()
-    assert WordReader(pad_id=0, samples=True).read(preds, target, CPU).leading_shape == (None if samples is None else (2, samples))
+    assert WordReader(pad_id=0, samples=True).read(preds, target, CPU).leading_shape == (
+        None if samples is None else (2, samples)
+    )
 
 
 def test_samples_are_refused_where_the_metric_has_none():
