@@ -9,6 +9,7 @@ FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
     pairwise    n distinct lines of all systems against n others, n = 64, 128, ... 1,024
     same        n = 1,024, the hypotheses being the references
     groups      the outputs of all systems for a segment against each other, 600 segments
+    repetitive  n = 1,024 texts of few distinct characters, repeated phrases or nearly equal sentences, at least 2 times
     aggregate   n = 1,024 against the aggregate of n others, and against that of themselves
     largest     n = 2,048 and 4,096 against as many others and against themselves: seconds, and the peak of memory,
                 ours only
@@ -24,7 +25,9 @@ What it checks: the scores agree with fastchrf's within 1e-9 of 0..100, in every
 from __future__ import annotations
 
 import json
+import random
 import resource
+import string
 import subprocess
 import sys
 from collections.abc import Callable
@@ -41,7 +44,7 @@ Groups = list[list[str]]
 SIZES = (64, 128, 256, 512, 1024)
 LARGEST = (2048, 4096)
 SEGMENTS = 600
-TASKS = ("pairwise", "same", "groups", "aggregate", "largest")
+TASKS = ("pairwise", "same", "groups", "repetitive", "aggregate", "largest")
 
 
 def ours_pairwise(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
@@ -87,6 +90,43 @@ def fresh_segments(corpus: Corpus) -> Callable[[int, int], tuple[Groups, Groups]
         return groups, groups
 
     return make
+
+
+def _phrase(chance: random.Random) -> str:
+    return (chance.choice(["the cat sat ", "on the mat ", "very ", "again and again ", "ha "]) * 40)[: _length(chance)]
+
+
+def _nearly_equal(chance: random.Random) -> str:
+    text = list("the committee therefore proposes that the member states should adopt the measures which are necessary")
+    for _ in range(2):
+        text[chance.randrange(len(text))] = chance.choice("abcdefghij")
+    return "".join(text)
+
+
+def _length(chance: random.Random) -> int:
+    return chance.randint(100, 140)
+
+
+#: Texts with few distinct n-grams, each of which many documents have, often or in turn.
+REPETITIVE: dict[str, Callable[[random.Random], str]] = {
+    "one letter, 1 to 240 times": lambda chance: "a" * chance.randint(1, 240),
+    "one letter of 26, 1 to 240 times": lambda chance: chance.choice(string.ascii_lowercase) * chance.randint(1, 240),
+    "abab...": lambda chance: ("ab" * 70)[: _length(chance)],
+    "2 letters at random": lambda chance: "".join(chance.choices("ab", k=_length(chance))),
+    "4 letters at random": lambda chance: "".join(chance.choices("abcd", k=_length(chance))),
+    "a repeated phrase": _phrase,
+    "nearly equal sentences": _nearly_equal,
+}
+
+
+def fresh_repetitive(make: Callable[[random.Random], str]) -> Callable[[int, int], tuple[Groups, Groups]]:
+    """Return the function that makes one group of new texts on both sides."""
+
+    def fresh(repeat: int, contestant: int) -> tuple[Groups, Groups]:
+        chance = random.Random(repeat)
+        return [[make(chance) for _ in range(SIZES[-1])]], [[make(chance) for _ in range(SIZES[-1])]]
+
+    return fresh
 
 
 def contestants(kind: str, goal: float | None) -> list[Contestant]:
@@ -160,6 +200,9 @@ def main(options: Any) -> None:
     if "groups" in tasks:
         name = f"{SEGMENTS} groups of {len(corpus.systems)} x {len(corpus.systems)}"
         measured.append((name, "pairwise", fresh_segments(corpus), 4))
+    if "repetitive" in tasks:
+        for name, make in REPETITIVE.items():
+            measured.append((f"{SIZES[-1]} x {SIZES[-1]}, {name}", "pairwise", fresh_repetitive(make), 2))
     if "aggregate" in tasks:
         size = SIZES[-1]
         measured.append((f"{size} x aggregate of {size} others", "aggregate", fresh_lines(lines, size, False), 2))
