@@ -15,8 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.count_table import CountTable, add_product, count_table
-from ngram_metrics.counting.keys import SortedKeys, run_ends, run_starts, sorted_keys
+from ngram_metrics.counting.count_table import CountTable, count_table, fill_product
+from ngram_metrics.counting.keys import SortedKeys, run_starts, sorted_keys
 from ngram_metrics.counting.listed_pairs import ListedPairs, add_listed, listed_pairs
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools
@@ -70,10 +70,11 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
         for first in range(0, max(1, height), at_once):
             rows = first, min(height, first + at_once)
             # Orders first: each is then filled in one stretch of memory.
-            matches = pool.row.new_zeros(max_order, pool.size, rows[1] - rows[0], width)
+            matches = pool.row.new_empty(max_order, pool.size, rows[1] - rows[0], width)
             for of_order, (table, listed) in zip(matches, shared, strict=False):
-                add_product(of_order, table, pool, rows)
-                add_listed(of_order, listed, pool, rows)
+                fill_product(of_order, table, pool, rows)
+                if listed is not None:
+                    add_listed(of_order, listed, pool, rows)
             lengths = pool.hypothesis_lengths[:, slice(*rows)]
             if pool.same:
                 own = matches[..., slice(*rows)].diagonal(dim1=2, dim2=3)
@@ -104,19 +105,20 @@ def _runs(keys: SortedKeys, pool: Pool) -> _Runs:
     return _Runs(kept, row.index_select(0, first), count)
 
 
-def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedPairs]]:
+def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedPairs | None]]:
     """Find the n-grams that some pair shares, order by order, and part them by what they cost."""
     runs_of_sorts = (_runs(keys, pool) for keys in sorted_keys(pool.digits, max_order))
     return [_part(runs, order, pool) for runs in runs_of_sorts for order in range(runs.keys.first, runs.keys.last + 1)]
 
 
-def _part(runs: _Runs, order: int, pool: Pool) -> tuple[CountTable, ListedPairs]:
+def _part(runs: _Runs, order: int, pool: Pool) -> tuple[CountTable, ListedPairs | None]:
     """Part the n-grams of one order."""
     keys = runs.keys
     prefix = keys.keys >> (keys.bits * (keys.last - order))
     starts = run_starts(prefix)
     # An n-gram that stands in one run only has no match: most of the longer ones drop out here.
-    kept = indices((prefix & ((1 << keys.bits) - 1) != 0) & ~(starts & run_ends(prefix)))
+    ends = torch.cat((starts[1:], starts[:1]))
+    kept = indices((prefix & ((1 << keys.bits) - 1) != 0) & ~(starts & ends))
     ngram = (starts.cumsum(0) - 1).index_select(0, kept)
     row, count = runs.row.index_select(0, kept), runs.count.index_select(0, kept)
     # Runs of each n-gram on either side: they are at least as many as documents.
@@ -130,14 +132,9 @@ def _part(runs: _Runs, order: int, pool: Pool) -> tuple[CountTable, ListedPairs]
     all_pairs = pool.hypothesis_lengths.shape[1] * pool.reference_lengths.shape[1]
     frequent = (pairs * PAIR_COST >= all_pairs) & (either * TABLE_CELLS >= pool.depth)
     tabled, listed = ((pairs > 0) & chosen for chosen in (frequent, ~frequent))
-    number = tabled.cumsum(0) - 1
     in_table, in_list = (indices(chosen.index_select(0, ngram)) for chosen in (tabled, listed))
+    number = (tabled.cumsum(0) - 1).index_select(0, ngram.index_select(0, in_table))
     return (
-        count_table(
-            number.index_select(0, ngram.index_select(0, in_table)),
-            row.index_select(0, in_table),
-            count.index_select(0, in_table),
-            pool,
-        ),
-        listed_pairs(*(field.index_select(0, in_list) for field in (ngram, row, count)), pool),
+        count_table(number, row.index_select(0, in_table), count.index_select(0, in_table), pool),
+        listed_pairs(*(field.index_select(0, in_list) for field in (ngram, row, count)), pool) if len(in_list) else None,
     )

@@ -82,11 +82,11 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     return CountTable(counts, of_column[column], torch.where(there, threshold[column], _NEVER), weight[column])
 
 
-def add_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int, int]) -> None:
-    """Add the matches of some hypotheses of each group to ``(groups, rows, references)`` int64."""
+def fill_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int, int]) -> None:
+    """Write the matches of some hypotheses of each group to ``(groups, rows, references)`` int64."""
     at_once = min(EXACT_COLUMNS, max(1, DENSE_CELLS // pool.rows))
-    pieces = (field.split(at_once, 1) for field in (table.ngram, table.threshold, table.weight))
-    for ngram, threshold, weight in zip(*pieces, strict=True):
+    for first in range(0, max(1, table.weight.shape[1]), at_once):
+        ngram, threshold, weight = (field[:, first : first + at_once] for field in table[1:])
         counts = table.counts.index_select(0, ngram.reshape(-1)).view(*ngram.shape, pool.depth)
         ones = counts >= threshold.unsqueeze(-1)  # (groups, columns, depth)
         weighted = ones[..., slice(*rows)] * weight.unsqueeze(-1)
@@ -94,4 +94,7 @@ def add_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int,
         # that the product may be allowed to read its factors with.
         with torch.autocast(matches.device.type, enabled=False):
             product = torch.bmm(weighted.transpose(1, 2), ones[..., pool.first_reference :].float())
-        matches += product.long()
+        if first == 0:
+            matches.copy_(product)
+        else:
+            matches += product.long()
