@@ -131,10 +131,11 @@ def _part(runs: _Runs, order: int, pool: Pool) -> tuple[CountTable, ListedPairs 
         pairs = (either - references) * references
     all_pairs = pool.hypothesis_lengths.shape[1] * pool.reference_lengths.shape[1]
     frequent = (pairs * PAIR_COST >= all_pairs) & (either * TABLE_CELLS >= pool.depth)
-    tabled, listed = ((pairs > 0) & chosen for chosen in (frequent, ~frequent))
-    in_table, in_list = (indices(chosen.index_select(0, ngram)) for chosen in (tabled, listed))
+    tabled = frequent & (pairs > 0)
+    in_table = indices(tabled.index_select(0, ngram))
     number = (tabled.cumsum(0) - 1).index_select(0, ngram.index_select(0, in_table))
-    return (
-        count_table(number, row.index_select(0, in_table), count.index_select(0, in_table), pool),
-        listed_pairs(*(field.index_select(0, in_list) for field in (ngram, row, count)), pool) if len(in_list) else None,
-    )
+    table = count_table(number, row.index_select(0, in_table), count.index_select(0, in_table), pool)
+    in_list = indices(((pairs > 0) & ~frequent).index_select(0, ngram))
+    if len(in_list) == 0:
+        return table, None
+    return table, listed_pairs(*(field.index_select(0, in_list) for field in (ngram, row, count)), pool)
