@@ -15,8 +15,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.count_table import CountTable, add_product, count_table
-from ngram_metrics.counting.keys import SortedKeys, run_ends, run_starts, sorted_keys
+from ngram_metrics.counting.count_table import CountTable, count_table, fill_product
+from ngram_metrics.counting.keys import run_starts, sorted_keys
 from ngram_metrics.counting.listed_pairs import ListedPairs, add_listed, listed_pairs
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools
@@ -70,10 +70,11 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
         for first in range(0, max(1, height), at_once):
             rows = first, min(height, first + at_once)
             # Orders first: each is then filled in one stretch of memory.
-            matches = pool.row.new_zeros(max_order, pool.size, rows[1] - rows[0], width)
+            matches = pool.row.new_empty(max_order, pool.size, rows[1] - rows[0], width)
             for of_order, (table, listed) in zip(matches, shared, strict=False):
-                add_product(of_order, table, pool, rows)
-                add_listed(of_order, listed, pool, rows)
+                fill_product(of_order, table, pool, rows)
+                if listed is not None:
+                    add_listed(of_order, listed, pool, rows)
             lengths = pool.hypothesis_lengths[:, slice(*rows)]
             if pool.same:
                 own = matches[..., slice(*rows)].diagonal(dim1=2, dim2=3)
@@ -85,61 +86,79 @@ class _Runs(NamedTuple):
     """Sorted n-grams; equal ones of a document that stand side by side are one run.
 
     Attributes:
-        keys: of each run, ``keys`` and ``slot`` being ``(runs,)``.
+        key: ``(runs,)`` int64, ascending.
         row: ``(runs,)`` int64, the row of the document.
         length: ``(runs,)`` int64, the n-grams in the run.
     """
 
-    keys: SortedKeys
+    key: Tensor
     row: Tensor
     length: Tensor
 
 
-def _runs(keys: SortedKeys, pool: Pool) -> _Runs:
-    """Join equal n-grams of a document, once for all orders: in a highly repetitive text this leaves few of them."""
-    row = pool.row.index_select(0, keys.slot)
-    first = indices(run_starts(keys.keys) | run_starts(row))
-    count = first.diff(append=first.new_tensor([len(row)]))
-    kept = keys._replace(keys=keys.keys.index_select(0, first), slot=keys.slot.index_select(0, first))
-    return _Runs(kept, row.index_select(0, first), count)
-
-
-def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedPairs]]:
+def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedPairs | None]]:
     """Find the n-grams that some pair shares, order by order, and part them by what they cost."""
-    runs_of_sorts = (_runs(keys, pool) for keys in sorted_keys(pool.digits, max_order))
-    return [_part(runs, order, pool) for runs in runs_of_sorts for order in range(runs.keys.first, runs.keys.last + 1)]
+    found = []
+    for keys in sorted_keys(pool.digits, max_order):
+        row = pool.row.index_select(0, keys.slot)
+        # Joined once for all orders: of a highly repetitive text this leaves few.
+        first = indices(run_starts(keys.keys) | run_starts(row))
+        count = first.diff(append=first.new_tensor([len(row)]))
+        runs = _Runs(keys.keys.index_select(0, first), row.index_select(0, first), count)
+        for order in range(keys.first, keys.last + 1):
+            prefix = runs.key >> (keys.bits * (keys.last - order))
+            # What is not shared here is not shared by longer n-grams either: the next order looks at the rest only.
+            runs, ngram, frequent = _shared(runs, prefix, prefix & ((1 << keys.bits) - 1) != 0, pool)
+            found.append(_parted(runs, ngram, frequent, pool))
+    return found
 
 
-def _part(runs: _Runs, order: int, pool: Pool) -> tuple[CountTable, ListedPairs]:
-    """Part the n-grams of one order."""
-    keys = runs.keys
-    prefix = keys.keys >> (keys.bits * (keys.last - order))
+def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Runs, Tensor, Tensor]:
+    """Find the n-grams that some pair may share.
+
+    Args:
+        runs: of documents.
+        prefix: ``(runs,)`` int64, equal where the n-gram is.
+        valid: ``(runs,)`` bool, whether it does not reach past the end of its document.
+        pool: the documents.
+
+    Returns:
+        The runs of such n-grams; the n-gram of each, ascending, with gaps; and ``(n-grams,)`` bool, whether the n-gram
+        is one of those that cost less in a table than as listed pairs.
+    """
     starts = run_starts(prefix)
     # An n-gram that stands in one run only has no match: most of the longer ones drop out here.
-    kept = indices((prefix & ((1 << keys.bits) - 1) != 0) & ~(starts & run_ends(prefix)))
+    kept = indices(valid & ~(starts & torch.cat((starts[1:], starts[:1]))))
+    runs = _Runs(*_select(kept, *runs))
     ngram = (starts.cumsum(0) - 1).index_select(0, kept)
-    row, count = runs.row.index_select(0, kept), runs.length.index_select(0, kept)
-    # Runs of each n-gram on either side: they are at least as many as documents.
+    # Runs of each n-gram: they are at least as many as the documents.
     either = torch.bincount(ngram)
     if pool.same:
         pairs = either * either
     else:
-        reference_runs = indices((pool.row_in_group() >= pool.first_reference).index_select(0, row))
-        references = torch.bincount(ngram.index_select(0, reference_runs), minlength=len(either))
+        of_references = indices((pool.row_in_group() >= pool.first_reference).index_select(0, runs.row))
+        references = torch.bincount(ngram.index_select(0, of_references), minlength=len(either))
         pairs = (either - references) * references
+        shared = indices((pairs > 0).index_select(0, ngram))
+        runs, ngram = _Runs(*_select(shared, *runs)), ngram.index_select(0, shared)
     all_pairs = pool.hypothesis_lengths.shape[1] * pool.reference_lengths.shape[1]
-    frequent = (pairs * PAIR_COST >= all_pairs) & (either * TABLE_CELLS >= pool.depth)
-    tabled, listed = ((pairs > 0) & chosen for chosen in (frequent, ~frequent))
-    number = tabled.cumsum(0) - 1
-    in_table, in_list = (indices(chosen.index_select(0, ngram)) for chosen in (tabled, listed))
-    return (
-        count_table(
-            number.index_select(0, ngram.index_select(0, in_table)),
-            row.index_select(0, in_table),
-            count.index_select(0, in_table),
-            pool,
-        ),
-        listed_pairs(
-            ngram.index_select(0, in_list), row.index_select(0, in_list), count.index_select(0, in_list), pool
-        ),
-    )
+    frequent = (pairs * PAIR_COST >= max(1, all_pairs)) & (either * TABLE_CELLS >= pool.depth)
+    return runs, ngram, frequent
+
+
+def _parted(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[CountTable, ListedPairs | None]:
+    """Part the n-grams of an order; see :func:`_shared`."""
+    in_table = frequent.index_select(0, ngram)
+    in_list = indices(~in_table)
+    number = (frequent.cumsum(0) - 1).index_select(0, ngram)
+    number, row, count = _select(indices(in_table), number, runs.row, runs.length)
+    table = count_table(number, row, count, pool)
+    if len(in_list) == 0:
+        return table, None
+    ngram, row, count = _select(in_list, ngram, runs.row, runs.length)
+    return table, listed_pairs(ngram, row, count, pool)
+
+
+def _select(index: Tensor, *fields: Tensor) -> tuple[Tensor, ...]:
+    """Select from fields of one length; an index as long as these, which ascends, is all of them."""
+    return fields if len(index) == len(fields[0]) else tuple(field.index_select(0, index) for field in fields)

@@ -28,7 +28,6 @@ DENSE_CELLS = 1 << 23
 LARGEST_WEIGHT = 1 << 8
 #: A float32 counts exactly up to 2^24, so no product may sum more columns of the largest weight.
 EXACT_COLUMNS = (1 << 24) // LARGEST_WEIGHT
-_NEVER = torch.iinfo(torch.int32).max
 
 
 class CountTable(NamedTuple):
@@ -58,19 +57,22 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     """
     ngrams = int(ngram[-1]) + 1 if len(ngram) else 0
     place = ngram * pool.depth + pool.row_in_group().index_select(0, row)
-    counts = torch.zeros(ngrams * pool.depth, dtype=torch.int32, device=row.device)
-    counts = counts.scatter_add_(0, place, count.int()).view(ngrams, pool.depth)
+    # A float32 counts exactly up to 2^24, and a product is made of float32 in the end.
+    dtype = torch.float32 if len(pool.row) < 1 << 24 else torch.int32
+    counts = torch.zeros(ngrams * pool.depth, dtype=dtype, device=row.device)
+    counts = counts.scatter_add_(0, place, count.to(dtype)).view(ngrams, pool.depth)
     # An n-gram takes as many places as its largest count, and each count of a document is a cut in there.
-    largest = counts.amax(1)
+    largest = counts.amax(1).long()
     begin = largest.cumsum(0) - largest
     cuts = torch.zeros(int(largest.sum()) + 1, dtype=torch.bool, device=row.device)
     cuts[::LARGEST_WEIGHT] = True
     cuts[-1:] = True
     repeated = indices(largest > 1)
-    within = begin.index_select(0, repeated).unsqueeze(1) + counts.index_select(0, repeated)
+    within = begin.index_select(0, repeated).unsqueeze(1) + counts.index_select(0, repeated).long()
     cut = indices(cuts.index_fill_(0, begin, True).index_fill_(0, within.view(-1), True))
-    of_column = torch.searchsorted(begin, cut[:-1], right=True) - 1
-    threshold = (cut[1:] - begin.index_select(0, of_column)).int()
+    first = (cuts.cumsum(0) - 1).index_select(0, begin)
+    of_column = torch.repeat_interleave(first.diff(append=first.new_tensor([len(cut) - 1])))
+    threshold = (cut[1:] - begin.index_select(0, of_column)).to(dtype)
     weight = cut.diff().float()
     if pool.size == 1:
         return CountTable(counts, of_column.unsqueeze(0), threshold.unsqueeze(0), weight.unsqueeze(0))
@@ -78,20 +80,24 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     columns = torch.bincount(group.index_select(0, of_column), minlength=pool.size)
     in_group = torch.arange(int(columns.max()), device=row.device)
     column = ((columns.cumsum(0) - columns).unsqueeze(1) + in_group).clamp(max=max(0, len(weight) - 1))
-    there = in_group < columns.unsqueeze(1)
-    return CountTable(counts, of_column[column], torch.where(there, threshold[column], _NEVER), weight[column])
+    missing = in_group >= columns.unsqueeze(1)
+    threshold = threshold[column].masked_fill_(missing, 1 << 30)
+    return CountTable(counts, of_column[column], threshold, weight[column])
 
 
-def add_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int, int]) -> None:
-    """Add the matches of some hypotheses of each group to ``(groups, rows, references)`` int64."""
+def fill_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int, int]) -> None:
+    """Write the matches of some hypotheses of each group to ``(groups, rows, references)`` int64."""
     at_once = min(EXACT_COLUMNS, max(1, DENSE_CELLS // pool.rows))
-    pieces = (field.split(at_once, 1) for field in (table.ngram, table.threshold, table.weight))
-    for ngram, threshold, weight in zip(*pieces, strict=True):
+    for first in range(0, max(1, table.weight.shape[1]), at_once):
+        ngram, threshold, weight = (field[:, first : first + at_once] for field in table[1:])
         counts = table.counts.index_select(0, ngram.reshape(-1)).view(*ngram.shape, pool.depth)
-        ones = counts >= threshold.unsqueeze(-1)  # (groups, columns, depth)
+        ones = counts.ge_(threshold.unsqueeze(-1)).float()  # (groups, columns, depth)
         weighted = ones[..., slice(*rows)] * weight.unsqueeze(-1)
         # Sums in float32, because autocast's bfloat16 would round them. Ones and weights are exact in any precision
         # that the product may be allowed to read its factors with.
         with torch.autocast(matches.device.type, enabled=False):
-            product = torch.bmm(weighted.transpose(1, 2), ones[..., pool.first_reference :].float())
-        matches += product.long()
+            product = torch.bmm(weighted.transpose(1, 2), ones[..., pool.first_reference :])
+        if first == 0:
+            matches.copy_(product)
+        else:
+            matches += product.long()

@@ -9,12 +9,14 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
-from ngram_metrics.counting.chunks import row_chunks
 from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.scores.measure import AnyMeasure, PairCounts, score_dtype
 
 #: Hypotheses and references as one kind of token; the same object twice where the ones are the others.
 Side = tuple[DocumentGroups, DocumentGroups]
+
+#: Counts scored at a time on the CPU, 8 bytes each; on an accelerator few large launches win.
+CACHED_COUNTS = 1 << 18
 
 
 class ScoreBlock(NamedTuple):
@@ -87,11 +89,15 @@ def _score(measure: AnyMeasure, counts: Sequence[PairCounts]) -> Tensor:
     matches = counts[0].matches
     groups, rows, references = matches.shape[:-1]
     scores = matches.new_empty((groups, rows, references), dtype=score_dtype(matches.device))
-    orders = sum(of_kind.matches.shape[-1] for of_kind in counts)
     # Whole groups; or, as a block of one group may be large, whole rows of it.
     by_rows = groups == 1
-    pieces = row_chunks(rows if by_rows else groups, references * orders * (1 if by_rows else rows), matches.device)
-    for piece in (slice(*bounds) for bounds in pieces):
+    pieces = rows if by_rows else groups
+    at_once = max(1, pieces)
+    if matches.device.type == "cpu":
+        orders = sum(of_kind.matches.shape[-1] for of_kind in counts)
+        at_once = max(1, CACHED_COUNTS * pieces // max(1, scores.numel() * orders))
+    for first in range(0, pieces, at_once):
+        piece = slice(first, first + at_once)
         index = (slice(None), piece) if by_rows else (piece,)
         of_piece = [
             PairCounts(matches[index], hypotheses[index], others if by_rows else others[index])

@@ -113,16 +113,17 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         # Order after order, as sacrebleu sums them; so totals that broadcast to the matches are never written out.
         for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
             counts = matches.to(dtype)
-            both = (hypothesis > 0) & (reference > 0)
             # Where a side has no n-grams there are no matches either, and the quotient is 0.
             precision, recall = counts / hypothesis.clamp(min=1), counts / reference.clamp(min=1)
             if self.eps_smoothing:
-                precision = torch.where(both, precision, _EPSILON)
+                precision = torch.where((hypothesis > 0) & (reference > 0), precision, _EPSILON)
                 recall = torch.where(reference > 0, recall, _EPSILON)
                 terms: tuple[Tensor, ...] = (_fscore(precision, recall, factor, _EPSILON),)
             else:
-                terms = precision, recall, both.to(dtype)
-            sums = tuple(map(torch.add, sums, terms)) if sums else terms
+                terms = precision, recall, (hypothesis > 0).to(dtype) * (reference > 0).to(dtype)
+            for total, term in zip(sums, terms, strict=False):
+                total += term
+            sums = sums or terms
         if self.eps_smoothing:
             return scale * sums[0] / statistics.matches.shape[-1]
         precision, recall, orders = sums
@@ -171,4 +172,5 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
 
 def _fscore(precision: Tensor, recall: Tensor, factor: float, undefined: float) -> Tensor:
     weighed = factor * precision + recall
-    return torch.where(weighed > 0, (1 + factor) * precision * recall / torch.where(weighed > 0, weighed, 1), undefined)
+    scores = (1 + factor) * precision * recall / weighed.clamp(min=torch.finfo(weighed.dtype).tiny)
+    return torch.where(weighed > 0, scores, undefined) if undefined else scores
