@@ -10,12 +10,13 @@ from faces.cases import Batch, assert_same, assert_same_states, states_of
 import ngram_metrics
 from ngram_metrics import ignite as for_ignite
 
-TEXT: Batch = (["the cat sat", "a dog"], [["the cat sat down", "a cat"], ["a dog ran"]])
+# Every word is one character, so that chrF takes the tokens as well.
+TEXT: Batch = (["t c s", "a d"], [["t c s w", "a c"], ["a d r"]])
 TOKENS: Batch = (
     [one.split() for one in TEXT[0]],
     [[one.split() for one in several] for several in TEXT[1]],
 )
-_NUMBERS = {word: number for number, word in enumerate(["the", "cat", "sat", "a", "dog", "down", "ran"])}
+_NUMBERS = {word: number for number, word in enumerate("tcsadwr")}
 IDS: Batch = (
     [[_NUMBERS[word] for word in one] for one in TOKENS[0]],
     [[[_NUMBERS[word] for word in one] for one in several] for several in TOKENS[1]],
