@@ -22,7 +22,7 @@ from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools
 from ngram_metrics.counting.token_batch import DocumentGroups
 
-#: Counts in a block of the result, 8 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
+#: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
 #: To list one pair costs as much as this many multiply-adds of a product of matrices.
 PAIR_COST = 512
@@ -36,7 +36,8 @@ class MatchBlock(NamedTuple):
     Attributes:
         groups: the first group and the one past the last.
         rows: the first hypothesis in each of these groups and the one past the last; only a single group is cut.
-        matches: ``(groups, rows, references, orders)`` int64: for each order the sum over n-grams of the smaller count.
+        matches: ``(groups, rows, references, orders)``, int32 where that holds them, else int64: for each order the sum
+            over n-grams of the smaller count.
         hypothesis_lengths: ``(groups, rows)`` int64, the tokens of each hypothesis, on the device of ``matches``.
         reference_lengths: ``(groups, references)`` int64, likewise.
     """
@@ -70,7 +71,7 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
         for first in range(0, max(1, height), at_once):
             rows = first, min(height, first + at_once)
             # Orders first: each is then filled in one stretch of memory.
-            matches = pool.row.new_empty(max_order, pool.size, rows[1] - rows[0], width)
+            matches = pool.row.new_empty((max_order, pool.size, rows[1] - rows[0], width), dtype=pool.count_dtype)
             for of_order, (table, listed) in zip(matches, shared, strict=False):
                 fill_product(of_order, table, pool, rows)
                 if listed is not None:
@@ -141,8 +142,14 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
         pairs = (either - references) * references
         shared = indices((pairs > 0).index_select(0, ngram))
         runs, ngram = _Runs(*_select(shared, *runs)), ngram.index_select(0, shared)
-    all_pairs = pool.hypothesis_lengths.shape[1] * pool.reference_lengths.shape[1]
-    frequent = (pairs * PAIR_COST >= max(1, all_pairs)) & (either * TABLE_CELLS >= pool.depth)
+    # An n-gram takes a column of the table for each count that a document has of it; its longest run is most often the
+    # largest, and its runs are at least as many as the counts.
+    repeated = indices(runs.length > 1)
+    longest = torch.ones_like(either)
+    longest.scatter_reduce_(0, ngram.index_select(0, repeated), runs.length.index_select(0, repeated), "amax")
+    columns = torch.minimum(longest, either)
+    all_pairs = max(1, pool.hypothesis_lengths.shape[1] * pool.reference_lengths.shape[1])
+    frequent = (pairs * PAIR_COST >= columns * all_pairs) & (either * TABLE_CELLS >= pool.depth)
     return runs, ngram, frequent
 
 

@@ -86,7 +86,7 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
 
 
 def fill_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int, int]) -> None:
-    """Write the matches of some hypotheses of each group to ``(groups, rows, references)`` int64."""
+    """Write the matches of some hypotheses of each group to ``(groups, rows, references)``."""
     at_once = min(EXACT_COLUMNS, max(1, DENSE_CELLS // pool.rows))
     for first in range(0, max(1, table.weight.shape[1]), at_once):
         ngram, threshold, weight = (field[:, first : first + at_once] for field in table[1:])
@@ -100,4 +100,4 @@ def fill_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int
         if first == 0:
             matches.copy_(product)
         else:
-            matches += product.long()
+            matches += product.to(matches.dtype)

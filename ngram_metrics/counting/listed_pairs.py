@@ -19,11 +19,11 @@ class ListedPairs(NamedTuple):
 
     Attributes:
         hypothesis: ``(entries,)`` int64, the row, ascending.
-        hypothesis_count: ``(entries,)`` int64, how often it has the n-gram.
+        hypothesis_count: ``(entries,)``, of the pool's ``count_dtype``, how often it has the n-gram.
         first: ``(entries,)`` int64, where in the references those that have the n-gram begin.
         partners: ``(entries,)`` int64, how many they are.
         reference: ``(reference entries,)`` int64, the row, n-gram after n-gram.
-        reference_count: ``(reference entries,)`` int64, how often it has the n-gram.
+        reference_count: ``(reference entries,)``, likewise, how often it has the n-gram.
     """
 
     hypothesis: Tensor
@@ -47,7 +47,7 @@ def listed_pairs(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> Liste
     ngram_and_row, by = torch.sort((ngram << row_bits) | row)
     last = indices(run_ends(ngram_and_row))
     through = count.index_select(0, by).cumsum(0).index_select(0, last)
-    count = through.diff(prepend=through.new_zeros(1))
+    count = through.diff(prepend=through.new_zeros(1)).to(pool.count_dtype)
     ngram_and_row = ngram_and_row.index_select(0, last)
     ngram, row = ngram_and_row >> row_bits, ngram_and_row & ((1 << row_bits) - 1)
     is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
@@ -72,7 +72,7 @@ def listed_pairs(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> Liste
 
 
 def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int, int]) -> None:
-    """Add the matches of some hypotheses of each group to ``(groups, rows, references)`` int64."""
+    """Add the matches of some hypotheses of each group to ``(groups, rows, references)``."""
     _, height, width = matches.shape
     in_group = pool.row_in_group()
     # Where in the flat matches each row of a hypothesis begins.

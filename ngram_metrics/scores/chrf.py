@@ -107,28 +107,21 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         return self._scaled_score(statistics, 100)
 
     def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:
-        dtype = score_dtype(statistics.matches.device)
         factor = self.beta**2
-        sums: tuple[Tensor, ...] = ()
+        if self.eps_smoothing:
+            return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
+        dtype = score_dtype(statistics.matches.device)
+        precision, recall = (torch.zeros_like(statistics.matches[..., 0], dtype=dtype) for _ in range(2))
+        orders = torch.zeros_like(precision, dtype=torch.int16)
         # Order after order, as sacrebleu sums them; so totals that broadcast to the matches are never written out.
         for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
             counts = matches.to(dtype)
             # Where a side has no n-grams there are no matches either, and the quotient is 0.
-            precision, recall = counts / hypothesis.clamp(min=1), counts / reference.clamp(min=1)
-            if self.eps_smoothing:
-                precision = torch.where((hypothesis > 0) & (reference > 0), precision, _EPSILON)
-                recall = torch.where(reference > 0, recall, _EPSILON)
-                terms: tuple[Tensor, ...] = (_fscore(precision, recall, factor, _EPSILON),)
-            else:
-                terms = precision, recall, (hypothesis > 0).to(dtype) * (reference > 0).to(dtype)
-            for total, term in zip(sums, terms, strict=False):
-                total += term
-            sums = sums or terms
-        if self.eps_smoothing:
-            return scale * sums[0] / statistics.matches.shape[-1]
-        precision, recall, orders = sums
-        orders = orders.clamp(min=1)
-        return scale * _fscore(precision / orders, recall / orders, factor, 0.0)
+            precision.addcdiv_(counts, hypothesis.clamp(min=1).to(dtype))
+            recall.addcdiv_(counts, reference.clamp(min=1).to(dtype))
+            orders.addcmul_((hypothesis > 0).short(), (reference > 0).short())
+        divisor = orders.clamp_(min=1).to(dtype)
+        return scale * _fscore(precision.div_(divisor), recall.div_(divisor), factor)
 
     def signature(self) -> dict[str, str]:
         """Return the settings, all but the last as sacrebleu writes them."""
@@ -170,7 +163,19 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
     return scores * (repeated(references.counts, hypotheses.counts) > 0).to(scores.device)
 
 
-def _fscore(precision: Tensor, recall: Tensor, factor: float, undefined: float) -> Tensor:
+def _smoothed_sum(statistics: ChrfStatistics, factor: float) -> Tensor:
+    """Return the sum over the orders of F, an order without n-grams counting a little."""
+    dtype = score_dtype(statistics.matches.device)
+    total = torch.zeros_like(statistics.matches[..., 0], dtype=dtype)
+    for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
+        counts = matches.to(dtype)
+        precision, recall = counts / hypothesis.clamp(min=1), counts / reference.clamp(min=1)
+        precision = torch.where((hypothesis > 0) & (reference > 0), precision, _EPSILON)
+        recall = torch.where(reference > 0, recall, _EPSILON)
+        total += torch.where(factor * precision + recall > 0, _fscore(precision, recall, factor), _EPSILON)
+    return total
+
+
+def _fscore(precision: Tensor, recall: Tensor, factor: float) -> Tensor:
     weighed = factor * precision + recall
-    scores = (1 + factor) * precision * recall / weighed.clamp(min=torch.finfo(weighed.dtype).tiny)
-    return torch.where(weighed > 0, scores, undefined) if undefined else scores
+    return (1 + factor) * precision * recall / weighed.clamp(min=torch.finfo(weighed.dtype).tiny)

@@ -42,7 +42,7 @@ def listed_matches(batch, max_order, same=False):
     joined = [[] for _ in batch]
     covered = []
     for block in all_pairs_matches(*both_sides(batch, same), max_order):
-        assert block.matches.dtype == torch.int64
+        assert block.matches.dtype == torch.int32
         assert block.matches.shape[:3] == (*block.hypothesis_lengths.shape, block.reference_lengths.shape[1])
         assert block.rows == (0, block.matches.shape[1]) or block.groups[1] - block.groups[0] == 1
         for index, group in enumerate(range(*block.groups)):
