@@ -6,21 +6,20 @@ is what ``str.split()`` splits at, which includes the tab, the no-break space an
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.text.arrays import counts_between, indices, joined, numbered_by_table, tensor
+from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.door import Sentences
-from ngram_metrics.text.numbering import number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, parted
+from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
 from ngram_metrics.text.tokenizers import shortened
-
-_PUNCTUATION = frozenset(string.punctuation)
+from ngram_metrics.text.words import number_words
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,7 @@ class CharacterReader(Reader):
         batch = batch_of(sentences, number_characters(texts, self.whitespace, device))
         if not self.words:
             return batch
-        words = number_tokens(list(map(words_and_punctuation, texts)), device, sentences.place)
-        return batch._replace(words=parted(sentences, words))
+        return batch._replace(words=parted(sentences, number_words(CHRF_WORDS, texts, device)))
 
 
 def _refuse_words(sentences: Sentences) -> None:
@@ -76,38 +74,16 @@ def _refuse_words(sentences: Sentences) -> None:
 
 def number_characters(texts: Sequence[str], whitespace: bool, device: torch.device) -> RaggedTokens:
     """Number the code points of texts ``0, 1, ...``, in ascending order; without ``whitespace``, leave it out."""
-    # surrogatepass: half a surrogate pair is a legal character of a str.
-    code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
-    ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-    # Tables up to the largest code point: over all of Unicode they would cost more than a small batch.
-    bound = int(code_points.max(initial=0)) + 1
-    occurs = np.zeros(bound, bool)
-    occurs[code_points] = True
-    if not whitespace:
-        occurs[[one for one in np.flatnonzero(occurs).tolist() if chr(one).isspace()]] = False
-        kept = occurs[code_points]
-        ends = np.concatenate(([0], np.cumsum(kept)))[ends]
-        code_points = code_points[kept]
-    distinct = np.flatnonzero(occurs)
-    number = np.empty(bound, np.int32)
-    number[distinct] = np.arange(len(distinct), dtype=np.int32)
-    ids = torch.from_numpy(number[code_points].astype(np.int64))
-    return RaggedTokens(ids.to(device), torch.from_numpy(np.diff(ends, prepend=0)), len(distinct))
-
-
-def words_and_punctuation(text: str) -> list[str]:
-    """Return chrF++'s words: split at whitespace, with one punctuation mark split off the end, or else the beginning.
-
-    As in sacrebleu, only one is split off: ``(hi)`` gives ``(hi`` and ``)``.
-    """
-    words = []
-    for word in text.split():
-        if len(word) == 1:
-            words.append(word)
-        elif word[-1] in _PUNCTUATION:
-            words += (word[:-1], word[-1])
-        elif word[0] in _PUNCTUATION:
-            words += (word[0], word[1:])
+    codes, counts = [], []
+    for characters in character_chunks(texts, device):
+        if whitespace:
+            kept = characters.codes > -1
+            kept[0] = False
+            kept[characters.ends] = False
         else:
-            words.append(word)
-    return words
+            kept = WHITESPACE.classes(characters) > 0
+        place = indices(kept)
+        codes.append(characters.codes[place])
+        counts.append(counts_between(place, characters.ends))
+    ids, bound = numbered_by_table(joined(codes))
+    return RaggedTokens(tensor(ids), tensor(joined(counts)).cpu(), bound)

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from ngram_metrics.counting.token_batch import RaggedTokens, owners, ragged_from_ids, repeated
 from ngram_metrics.text.door import Sentences
-from ngram_metrics.text.tokenizers import shortened
+from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of, shortened
+from ngram_metrics.text.words import number_words
 
 
 def number_tokens(
@@ -35,6 +37,16 @@ def number_tokens(
         _name_unhashable(documents, place)
         raise
     return RaggedTokens(torch.from_numpy(ids).to(device), lengths, len(vocabulary))
+
+
+def number_texts(
+    texts: Sequence[str], tokenizer: Tokenizer | None, device: torch.device, place: Callable[[int], str]
+) -> RaggedTokens:
+    """Number the tokens of texts; raises as the tokenizer, for which ``place`` names a text."""
+    rule = rule_of(tokenizer)
+    if rule is not None:
+        return number_words(rule, texts, device)
+    return number_tokens(batch_tokenizer(tokenizer)(texts, place), device, place)
 
 
 def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedTokens:

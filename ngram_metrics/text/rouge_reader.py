@@ -1,6 +1,6 @@
 """How ROUGE reads ``preds`` and ``target``: whole texts, and for ROUGE-Lsum their sentences.
 
-Text. The default is rouge_score's rule, :func:`ngram_metrics.text.words.ascii_words`. A ``normalizer`` takes the text
+Text. The default is rouge_score's rule, ``ROUGE`` in :mod:`ngram_metrics.text.rules`. A ``normalizer`` takes the text
 and returns what is to be tokenized; a ``tokenizer`` returns the words. As in torchmetrics, a callable ``tokenizer``
 without a ``normalizer`` gets the text that the ASCII rule has lowercased and cleared. A tokenizer given by name, or one
 of Hugging Face's, gets the text as it is. Words that are empty are dropped; Porter stemming comes last.
@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, repeat
 from typing import cast
 
 import numpy as np
@@ -29,16 +29,18 @@ from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.numbering import host_counts, listed_ids, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
+from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
+from ngram_metrics.text.stems import porter_stemmer
 from ngram_metrics.text.tokenizers import (
     batch_tokenizer,
     callable_name,
+    check_tokenizer,
     reads_text_as_it_is,
+    rule_of,
     shortened,
     tokenizer_signature,
 )
-from ngram_metrics.text.words import ascii_text, ascii_words, porter_stemmer
-
-Documents = list[Sequence[Hashable]]
+from ngram_metrics.text.words import number_words
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class RougeReader(Reader):
     Attributes:
         use_stemmer: whether words are stemmed.
         normalizer: ``str -> str``.
-        tokenizer: see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`; None for the ASCII rule.
+        tokenizer: see :mod:`ngram_metrics.text.tokenizers`; None for the ASCII rule.
         sentence_splitter: ``str -> sequence of str``; None for lines.
         sentence_separator_id: the id between two sentences.
         pad_id: the id or ids that are no tokens.
@@ -66,7 +68,7 @@ class RougeReader(Reader):
     def __post_init__(self) -> None:
         """Check the options while no data has been seen yet."""
         if self.tokenizer is not None:
-            batch_tokenizer(self.tokenizer)
+            check_tokenizer(self.tokenizer)
         if self.use_stemmer:
             _stem()
         for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
@@ -118,7 +120,12 @@ class RougeReader(Reader):
     def _encode_words(self, sentences: Sentences, device: torch.device) -> Batch:
         texts, splitter = sentences.documents, self.sentence_splitter
         if not self.sentences:
-            return batch_of(sentences, number_tokens(self._words(texts, sentences.place), device, sentences.place))
+            return batch_of(sentences, self._numbered(texts, sentences.place, device))
+        if splitter is None and self.normalizer is None and self._rule in (ROUGE, NAMED["unicode"]):
+            # These rules part words at a newline anyway, so a text has the words of its lines.
+            lines = self._numbered(texts, sentences.place, device, by_line=True)
+            counts = [1 + newlines for newlines in map(str.count, texts, repeat("\n"))]
+            return _with_summaries(sentences, _joined(lines, counts), lines, counts)
         if splitter is None:
             split = [[line for line in text.split("\n") if line] for text in texts]
         else:
@@ -128,14 +135,9 @@ class RougeReader(Reader):
         def place(index: int) -> str:
             return sentences.place(owner[index])
 
-        words = self._words(list(chain.from_iterable(split)), place)
-        counts = list(map(len, split))
-        lines = number_tokens(words, device, place)
-        if splitter is None and self.normalizer is None and self.tokenizer in (None, "unicode"):
-            # These rules part words at a newline anyway, so a text has the words of its lines.
-            return _with_summaries(sentences, _joined(lines, counts), lines, counts)
-        whole = number_tokens(self._words(texts, sentences.place), device, sentences.place)
-        return _with_summaries(sentences, whole, lines, counts)
+        lines = self._numbered(list(chain.from_iterable(split)), place, device)
+        whole = self._numbered(texts, sentences.place, device)
+        return _with_summaries(sentences, whole, lines, list(map(len, split)))
 
     def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
         separator = self.sentence_separator_id
@@ -163,19 +165,25 @@ class RougeReader(Reader):
         separated = without(tuple(padding for padding in dropped if padding != separator))
         return batch._replace(summaries=PaddedSummaries(separated, separator))
 
-    def _words(self, texts: list[str], place: Callable[[int], str]) -> Documents:
-        words: Documents
+    @property
+    def _rule(self) -> Rule | None:
+        """The rule that finds the words, None where a foreign tokenizer does."""
+        return ROUGE if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
+
+    def _numbered(
+        self, texts: list[str], place: Callable[[int], str], device: torch.device, by_line: bool = False
+    ) -> RaggedTokens:
+        """Number the words of texts, or of their lines."""
         if self.normalizer is not None:
             texts = [_checked(self.normalizer(text), place, index) for index, text in enumerate(texts)]
-        if self.tokenizer is None:
-            words = list(map(ascii_words if self.normalizer is None else str.split, texts))
-        else:
-            if self._follows_ascii_rule:
-                texts = list(map(ascii_text, texts))
-            words = [[word for word in one if word != ""] for one in batch_tokenizer(self.tokenizer)(texts, place)]
+        if self._rule is not None:
+            return number_words(self._rule, texts, device, by_line, _stem() if self.use_stemmer else None)
+        if self._follows_ascii_rule:
+            texts = list(map(ascii_text, texts))
+        words = [[word for word in found if word != ""] for found in batch_tokenizer(self.tokenizer)(texts, place)]
         if self.use_stemmer:
-            words = [_stemmed(one, place, index) for index, one in enumerate(words)]
-        return words
+            words = [_stemmed(found, place, index) for index, found in enumerate(words)]
+        return number_tokens(words, device, place)
 
 
 def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> list[str]:

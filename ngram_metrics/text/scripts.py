@@ -8,6 +8,7 @@ there with all their marks, the middle dot (U+FF65) included.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 
 #: First and last code point of each range, ascending.
@@ -49,10 +50,38 @@ _RANGES = (
     (0x30000, 0x3134A),
     (0x31350, 0x33479),
 )
-_STARTS = [first for first, _ in _RANGES]
+
+#: What sacrebleu's ``zh`` takes for Chinese characters. Two of its ranges are meant to lie beyond U+FFFF, but ``\\u``
+#: takes four digits: they are read as U+2001 to U+2A6D and U+2F81 to U+2FA1, which hold dashes, arrows and mathematics.
+_CHINESE_RANGES = (
+    (0x2001, 0x2A6D),
+    (0x2E80, 0x2EFF),
+    (0x2F00, 0x2FDF),
+    (0x2FF0, 0x303F),
+    (0x3100, 0x312F),
+    (0x31A0, 0x31BF),
+    (0x31C0, 0x31EF),
+    (0x3200, 0x4DB5),
+    (0x4E00, 0x9FBB),
+    (0xF900, 0xFA2D),
+    (0xFA30, 0xFA6A),
+    (0xFA70, 0xFAD9),
+    (0xFE10, 0xFE1F),
+    (0xFE30, 0xFE4F),
+    (0xFF00, 0xFFEF),
+)
 
 
 def is_han_or_kana(code_point: int) -> bool:
     """Tell whether a code point is a letter or digit of Han, Hiragana or Katakana."""
-    index = bisect_right(_STARTS, code_point) - 1
-    return index >= 0 and code_point <= _RANGES[index][1]
+    return _lies_in(_RANGES, code_point)
+
+
+def is_chinese(code_point: int) -> bool:
+    """Tell whether sacrebleu's ``zh`` sets a code point apart."""
+    return _lies_in(_CHINESE_RANGES, code_point)
+
+
+def _lies_in(ranges: tuple[tuple[int, int], ...], code_point: int) -> bool:
+    index = bisect_right(ranges, (code_point, sys.maxunicode)) - 1
+    return index >= 0 and code_point <= ranges[index][1]

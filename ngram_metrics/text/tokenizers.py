@@ -1,8 +1,8 @@
-"""Tokenizers: from a batch of texts to the tokens of each.
+"""Tokenizers: what a caller may give as ``tokenizer``, and the tokens that foreign ones make of a batch of texts.
 
-What a caller may give as ``tokenizer``: nothing (split at whitespace), ``"unicode"``, the name of one of sacrebleu's
-tokenizers, a callable that takes one text, or a Hugging Face tokenizer, which is asked for the ids of the whole batch
-at once.
+Nothing splits at whitespace; a name is one of sacrebleu's tokenizers, or ``"unicode"``. These are the rules of
+:mod:`ngram_metrics.text.rules`, but for the two that ask MeCab, which are sacrebleu's. A callable takes one text. A
+Hugging Face tokenizer is asked for the ids of the whole batch at once.
 """
 
 from __future__ import annotations
@@ -16,32 +16,35 @@ from functools import cache, partial
 from importlib.metadata import version
 from typing import Any
 
-from ngram_metrics.text.words import unicode_words
+from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
 
 #: Names the text of an index for an error message.
 Place = Callable[[int], str]
 #: From texts, and how to name one of them, to the tokens of each.
 BatchTokenizer = Callable[[Sequence[str], Place], Sequence[Sequence[Hashable]]]
 
-#: sacrebleu's tokenizers by its own names. Not among them: those that download a model when they are first used.
-SACREBLEU_TOKENIZERS = {
-    "none": "tokenizer_none.NoneTokenizer",
-    "13a": "tokenizer_13a.Tokenizer13a",
-    "intl": "tokenizer_intl.TokenizerV14International",
-    "char": "tokenizer_char.TokenizerChar",
-    "zh": "tokenizer_zh.TokenizerZh",
-    "ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab",
-    "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab",
-}
+#: The names of tokenizers that are sacrebleu's, by the class there.
+_OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab"}
+#: What else sacrebleu names: they download a model when they are first used.
 _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
+def rule_of(tokenizer: Any) -> Rule | None:
+    """Return the rule that a tokenizer stands for, None where it is a foreign one."""
+    return WHITESPACE if tokenizer is None else NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
+
+
+def check_tokenizer(tokenizer: Any) -> None:
+    """Raise where :func:`batch_tokenizer` does; a rule is none of its business and passes."""
+    if rule_of(tokenizer) is None:
+        batch_tokenizer(tokenizer)
+
+
 def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
-    """Return the function that tokenizes a batch as ``tokenizer`` asks.
+    """Return the function that tokenizes a batch as a foreign tokenizer asks.
 
     Args:
-        tokenizer: None, ``"unicode"`` (:func:`ngram_metrics.text.words.unicode_words`), a name in
-            :data:`SACREBLEU_TOKENIZERS`, a callable ``str -> sequence of hashables``, a
+        tokenizer: ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a
             ``tokenizers.Tokenizer``, or a tokenizer of ``transformers``.
 
     Raises:
@@ -49,10 +52,6 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
         TypeError: anything else.
         ModuleNotFoundError: a name of sacrebleu's where sacrebleu, or what the tokenizer needs, is not installed.
     """
-    if tokenizer is None:
-        return _split_at_whitespace
-    if tokenizer == "unicode":
-        return _with_unicode_words
     if isinstance(tokenizer, str):
         return partial(_with_sacrebleu, _sacrebleu_tokenizer(tokenizer))
     if _is_of_tokenizers(tokenizer):
@@ -74,8 +73,9 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
 
 def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
     """Return the name of a tokenizer and the version of the package it comes from, for a signature."""
-    if tokenizer is None or tokenizer == "unicode":
-        return {"tok": "none"} if tokenizer is None else {"tok": "unicode", "unidata": unicodedata.unidata_version}
+    if rule_of(tokenizer) is not None:
+        data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
+        return {"tok": tokenizer or "none", **data}
     if isinstance(tokenizer, str):
         # Its own signature holds the versions of MeCab and of its dictionary.
         return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": version("sacrebleu")}
@@ -109,14 +109,6 @@ def _digest(tokenizer: Any) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def _split_at_whitespace(texts: Sequence[str], place: Place) -> list[list[str]]:
-    return list(map(str.split, texts))
-
-
-def _with_unicode_words(texts: Sequence[str], place: Place) -> list[list[str]]:
-    return list(map(unicode_words, texts))
-
-
 def reads_text_as_it_is(tokenizer: Any) -> bool:
     """Tell whether a tokenizer is one by name or of Hugging Face, which does its own normalization."""
     return isinstance(tokenizer, str) or is_hugging_face(tokenizer)
@@ -133,7 +125,7 @@ def _is_of_tokenizers(tokenizer: Any) -> bool:
 
 
 def _names() -> list[str]:
-    return sorted([*SACREBLEU_TOKENIZERS, "unicode"])
+    return sorted([*NAMED, *_OF_SACREBLEU])
 
 
 @cache
@@ -142,19 +134,18 @@ def _sacrebleu_tokenizer(name: str) -> Any:
         raise ValueError(
             f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and pass a callable"
         )
-    if name not in SACREBLEU_TOKENIZERS:
+    if name not in _OF_SACREBLEU:
         raise ValueError(
             f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; of a model, pass its tokenizer, "
             f"such as AutoTokenizer.from_pretrained({name!r})"
         )
-    module, class_name = SACREBLEU_TOKENIZERS[name].split(".")
+    module, class_name = _OF_SACREBLEU[name].split(".")
     try:
         found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
         tokenizer = getattr(found, class_name)()
     except (ImportError, RuntimeError) as error:  # RuntimeError: how sacrebleu reports a missing MeCab
-        extra = {"ja-mecab": "sacrebleu[ja]", "ko-mecab": "sacrebleu[ko]"}.get(name, "ngram-metrics[tokenizers]")
         raise ModuleNotFoundError(
-            f"tokenizer {name!r} needs a package that is not installed: pip install '{extra}'"
+            f"tokenizer {name!r} needs a package that is not installed: pip install 'sacrebleu[{name[:2]}]'"
         ) from error
     return tokenizer
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.text.door import Sentences, plain
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
-from ngram_metrics.text.numbering import number_tokens, refuse_negative
+from ngram_metrics.text.numbering import number_texts, refuse_negative
 from ngram_metrics.text.reader import Reader, batch_of, pad_ids, pad_signature
-from ngram_metrics.text.tokenizers import batch_tokenizer, shortened, tokenizer_signature
+from ngram_metrics.text.tokenizers import check_tokenizer, shortened, tokenizer_signature
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class WordReader(Reader):
     """The settings of reading words.
 
     Attributes:
-        tokenizer: see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+        tokenizer: see :mod:`ngram_metrics.text.tokenizers`.
         lowercase: whether text is lowercased, before it is tokenized.
         pad_id: see :class:`~ngram_metrics.text.reader.Reader`.
         samples: whether hypotheses may be padded ids ``(sentences, samples, width)``.
@@ -36,7 +36,7 @@ class WordReader(Reader):
 
     def __post_init__(self) -> None:
         """Check the options while no data has been seen yet."""
-        batch_tokenizer(self.tokenizer)
+        check_tokenizer(self.tokenizer)
         super().__post_init__()
 
     def read(self, preds: Hypotheses, target: References, device: torch.device) -> Batch:
@@ -64,8 +64,7 @@ class WordReader(Reader):
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
-        tokens = batch_tokenizer(self.tokenizer)(texts, sentences.place)
-        return batch_of(sentences, number_tokens(tokens, device, sentences.place))
+        return batch_of(sentences, number_texts(texts, self.tokenizer, device, sentences.place))
 
 
 def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> Tensor:

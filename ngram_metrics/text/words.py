@@ -1,79 +1,155 @@
-"""Words by rule: rouge_score's, one for every script, and Porter stems.
+"""Words as arrays: where a text's words begin and end, and ids of them, exact and without a Python step a word.
 
-:func:`ascii_words` is the rule of google's rouge_score and of torchmetrics: lowercase, and every run of what is not
-``a-z0-9`` parts two words. A text in any other script has no word by this rule and scores 0.
-:func:`unicode_words` is ours, ``tokenizer="unicode"``: lowercase, and letters, marks and digits of every script make
-words. Letters and digits of Han, Hiragana and Katakana, which no blank parts, are words by themselves; other scripts
-without blanks, such as Thai, need a tokenizer that knows them.
+A word is the bytes of its UTF-8, cut into windows of eight, each one int64. The last window is filled up with a byte
+that UTF-8 does not use, so two words are equal where their windows are. Most words are one window: the number of a
+window among all distinct ones is the id of its word. Longer words are numbered pair by pair: the numbers of two
+neighbouring windows make a new number, which stands for both, until one number stands for the whole word::
+
+    windows     internat ionaliza tion....     numbers     5 2 7
+    pairs       (5, 2) (7, -)                  numbers     1 0
+    pairs       (1, 0)                         number      0
+
+No number is a hash, so no two words ever share an id. A word of n bytes takes log2(n / 8) rounds.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
-from ngram_metrics.text.scripts import is_han_or_kana
+import numpy as np
+import torch
+from numpy.typing import NDArray
 
-#: From a byte to itself where it is a letter or a digit in lower case, else to a blank.
-_KEPT_BYTES = bytes(one if chr(one).isascii() and chr(one).isalnum() else 0x20 for one in range(256))
-
-
-def ascii_words(text: str) -> list[str]:
-    """Return rouge_score's words: ``"Don't stop, Zoë!"`` gives ``don t stop zo``."""
-    # Lowercase first: a few letters outside ASCII have an ASCII lower case. '?' stands for the rest, and is no letter.
-    return text.lower().encode("ascii", "replace").translate(_KEPT_BYTES).decode("ascii").split()
-
-
-def ascii_text(text: str) -> str:
-    """Return the text that rouge_score splits into words: lowercase, a blank for every run of what is no word."""
-    return re.sub("[^a-z0-9]+", " ", text.lower())
-
-
-def unicode_words(text: str) -> list[str]:
-    """Return the words of any script, composed (NFC): ``"Zoë's 東京!"`` gives ``zoë s 東 京``."""
-    words = unicodedata.normalize("NFC", text.lower()).translate(_kept_characters).split()
-    # Marks alone, such as the variation selector of an emoji, are no word.
-    return [word for word in words if word.isalnum() or not all(map(_is_mark, word))]
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.category(character)[0] == "M"
+from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.text.arrays import (
+    WINDOW,
+    Array,
+    array,
+    counts_between,
+    indices,
+    joined,
+    numbered,
+    one_of_each,
+    past_the_end,
+    positions,
+    raw_bytes,
+    repeated,
+    tensor,
+    windows,
+)
+from ngram_metrics.text.code_points import NEWLINE, Characters, character_chunks
+from ngram_metrics.text.rules import Rule
 
 
-class _KeptCharacters(dict[int, str]):
-    """For ``str.translate``: what becomes of a character, found out when it is first seen."""
+class Words(NamedTuple):
+    """The words of some texts, as bytes and cut into windows.
 
-    def __missing__(self, code_point: int) -> str:
-        character = chr(code_point)
-        kept = character if unicodedata.category(character)[0] in "LMN" else " "
-        if is_han_or_kana(code_point):
-            kept = f" {character} "
-        self[code_point] = kept
-        return kept
-
-
-_kept_characters = _KeptCharacters()
-
-
-def porter_stemmer() -> Callable[[str], str]:
-    """Return rouge_score's stemming: nltk's Porter stemmer for words of more than three characters.
-
-    Raises:
-        ModuleNotFoundError: nltk is not installed.
+    Attributes:
+        first: ``(words,)`` int64, the first window of each word.
+        length: ``(words,)`` int64, the bytes of each word, at least 1.
+        long: ``(windows,)`` int64, all windows of each word that has several, word after word.
     """
-    try:
-        from nltk.stem.porter import PorterStemmer
-    except ImportError as error:
-        raise ModuleNotFoundError(
-            "use_stemmer=True needs nltk, which is not installed: pip install 'ngram-metrics[stem]'"
-        ) from error
-    stem = PorterStemmer().stem
 
-    # A stem costs as much as counting a hundred words, and words recur from batch to batch.
-    @lru_cache(maxsize=1 << 16)
-    def long_words_stemmed(word: str) -> str:
-        return stem(word) if len(word) > 3 else word
+    first: Array
+    length: Array
+    long: Array
 
-    return long_words_stemmed
+
+class _Chunk(NamedTuple):
+    """The words of a chunk; in ``units`` each begins at ``begin``. A document has ``counts`` of them."""
+
+    words: Words
+    units: Array
+    begin: Array
+    counts: Array
+
+
+def number_words(
+    rule: Rule,
+    texts: Sequence[str],
+    device: torch.device,
+    by_line: bool = False,
+    stem: Callable[[str], str] | None = None,
+) -> RaggedTokens:
+    """Number the words of texts.
+
+    Args:
+        rule: what is a word.
+        texts: any number.
+        device: where the words are found and numbered.
+        by_line: whether each line of a text is a document, and not the text.
+        stem: what is counted of a word; asked once for each distinct one.
+    """
+    chunks = [_chunk(rule, characters, by_line) for characters in character_chunks(rule.prepared(texts), device)]
+    words = Words(*map(joined, zip(*(chunk.words for chunk in chunks), strict=True)))
+    ids, bound = exact_ids(words)
+    if stem is not None:
+        of_id = _stems(chunks, words.length, ids, bound, stem)
+        ids, bound = array(of_id, np.int64, device)[ids], int(of_id.max(initial=-1)) + 1
+    return RaggedTokens(tensor(ids), tensor(joined([chunk.counts for chunk in chunks])).cpu(), bound)
+
+
+def _chunk(rule: Rule, characters: Characters, by_line: bool) -> _Chunk:
+    begin, end, units = rule.words(characters)
+    ends = indices((characters.codes ^ NEWLINE) < 1)[1:] if by_line else characters.ends
+    counts = counts_between(begin, ends)
+    if units is characters.units and not characters.ascii:
+        places = characters.unit_places()
+        begin, end = places[begin], places[end]
+    length = end - begin
+    several = indices(length > WINDOW)
+    number = (length[several] + (WINDOW - 1)) // WINDOW
+    offset = positions(number) * WINDOW  # (windows,)
+    long = _window(units, repeated(begin[several], number) + offset, repeated(length[several], number) - offset)
+    return _Chunk(Words(_window(units, begin, length), length, long), units, begin, counts)
+
+
+def _window(units: Array, begin: Array, length: Array) -> Array:
+    """Return the bytes from ``begin`` on, those past ``length`` all ones."""
+    return windows(units, begin) | past_the_end(length)
+
+
+def exact_ids(words: Words) -> tuple[Array, int]:
+    """Number words: equal words get equal ids, and different words different ones.
+
+    Returns:
+        ``(words,)`` int64 ids, and a bound of them.
+    """
+    is_long = words.length > WINDOW
+    several = indices(is_long)
+    if len(several) == 0:
+        return numbered(words.first)
+    ids = words.length * 0
+    short = indices(~is_long)
+    ids[short], bound = numbered(words.first[short])
+    count = (words.length[several] + (WINDOW - 1)) // WINDOW  # (words left,)
+    number, distinct = numbered(words.long)  # (windows of the words left,)
+    while len(several):
+        pairs = (count + 1) // 2
+        position = positions(pairs) * 2
+        left = repeated(count.cumsum(0) - count, pairs) + position
+        has_right = (position + 1 < repeated(count, pairs)) * 1
+        number, distinct = numbered(number[left] * (distinct + 1) + (number[left + has_right] + 1) * has_right)
+        done = pairs < 2
+        ids[several[indices(done)]] = number[(pairs.cumsum(0) - pairs)[indices(done)]] + bound
+        bound += distinct
+        left_over = indices(~done)
+        number = number[indices(repeated(~done, pairs))]
+        several, count = several[left_over], pairs[left_over]
+    return ids, bound
+
+
+def _stems(
+    chunks: Sequence[_Chunk], length: Array, ids: Array, bound: int, stem: Callable[[str], str]
+) -> NDArray[np.int64]:
+    """Return the number of the stem of each id, ``(bound,)``."""
+    before = accumulate((len(chunk.units) for chunk in chunks), initial=0)
+    begin = joined([chunk.begin + start for chunk, start in zip(chunks, before, strict=False)])
+    word = one_of_each(ids, bound)
+    units = raw_bytes(joined([chunk.units for chunk in chunks]))
+    start, size = tensor(begin[word]).tolist(), tensor(length[word]).tolist()
+    stems = [stem(units[at : at + many].decode("utf-8", "surrogatepass")) for at, many in zip(start, size, strict=True)]
+    numbers = {found: number for number, found in enumerate(dict.fromkeys(stems))}
+    return np.fromiter(map(numbers.__getitem__, stems), np.int64, len(stems))

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
+from text.reading import words_of
 
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
-from ngram_metrics.text.character_reader import CharacterReader, number_characters, words_and_punctuation
+from ngram_metrics.text.character_reader import CharacterReader, number_characters
+from ngram_metrics.text.rules import CHRF_WORDS
 
 CPU = torch.device("cpu")
 
@@ -61,11 +63,6 @@ def test_a_character_is_a_code_point():
     assert lengths.tolist() == [5, 2, 1, 2]
 
 
-@given(texts)
-def test_words_are_those_of_sacrebleu(text):
-    assert words_and_punctuation(text) == CHRF()._remove_punctuation(text)
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -86,7 +83,7 @@ def test_words_are_those_of_sacrebleu(text):
     ],
 )
 def test_the_words_of_a_text(text, words):
-    assert words_and_punctuation(text) == words == CHRF()._remove_punctuation(text)
+    assert words_of(CHRF_WORDS, [text]) == [words] == [CHRF()._remove_punctuation(text)]
 
 
 def test_text_is_lowercased_before_anything_else():

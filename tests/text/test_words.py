@@ -10,10 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from rouge_score import tokenize
+from text.reading import CPU, assert_numbered, unicode_words, words_of
 
+from ngram_metrics.text.rules import NAMED, ROUGE, ascii_text
 from ngram_metrics.text.scripts import is_han_or_kana
-from ngram_metrics.text.tokenizers import batch_tokenizer
-from ngram_metrics.text.words import ascii_text, ascii_words, porter_stemmer, unicode_words
+from ngram_metrics.text.stems import porter_stemmer
+from ngram_metrics.text.words import number_words
 
 #: Letters whose lower case is in ASCII or longer than they are, digits of other scripts, and every kind of separator.
 TRAPS = [
@@ -37,22 +39,15 @@ texts = st.text() | st.text(st.sampled_from("aZ09 _-\n\r\u212aİßﬁΣé\u0301\
 
 
 @given(texts)
-def test_ascii_words_are_those_of_rouge_score(text):
+def test_rouge_words_are_those_of_rouge_score(text):
     expected = tokenize.tokenize(text, None)
-    assert ascii_words(text) == expected
+    assert words_of(ROUGE, [text]) == [expected]
     assert ascii_text(text).split() == expected
     assert rouge_oracle.words(text) == expected
 
 
-@pytest.mark.parametrize("text", TRAPS, ids=ascii)
-def test_traps_of_ascii_words(text):
-    assert ascii_words(text) == tokenize.tokenize(text, None)
-
-
 def test_a_letter_outside_ascii_may_have_a_lower_case_in_it():
-    assert ascii_words("\u212aelvin") == ["kelvin"]
-    assert ascii_words("İS") == ["i", "s"]
-    assert ascii_words("a_b") == ["a", "b"]
+    assert words_of(ROUGE, ["\u212aelvin", "İS", "a_b"]) == [["kelvin"], ["i", "s"], ["a", "b"]]
 
 
 @given(texts)
@@ -101,8 +96,7 @@ def test_the_text_that_is_split_is_that_of_torchmetrics(text):
     ids=ascii,
 )
 def test_words_of_any_script(text, words):
-    assert unicode_words(text) == words
-    assert batch_tokenizer("unicode")([text], str) == [words]
+    assert words_of(NAMED["unicode"], [text]) == [words] == [unicode_words(text)]
 
 
 def test_han_and_kana_are_those_of_unicode():
@@ -137,7 +131,7 @@ def test_every_character_with_a_name_of_these_scripts_is_a_word_by_itself():
 @pytest.mark.parametrize("text", ["❤\ufe0f", "\u0301", "☀\ufe0f \u20e3"], ids=ascii)
 def test_marks_without_a_letter_are_no_word(text):
     """An emoji with a variation selector is an emoji: two different ones share no word."""
-    assert unicode_words(text) == []
+    assert words_of(NAMED["unicode"], [text]) == [[]]
 
 
 @example(["\U0002f800", "\u0958"])  # letters of which NFC makes others: an ideograph, a letter with its mark
@@ -145,9 +139,9 @@ def test_marks_without_a_letter_are_no_word(text):
 def test_words_apart_by_blanks_come_back(parts):
     """Of letters that have no lower case of their own, and of any script that has blanks; composed."""
     text = " ".join(part.lower() for part in parts)
-    joined = unicode_words(text)
+    (joined,) = words_of(NAMED["unicode"], [text])
     assert "".join(joined) == unicodedata.normalize("NFC", text).replace(" ", "")
-    assert unicode_words(" ".join(joined)) == joined
+    assert words_of(NAMED["unicode"], [" ".join(joined)]) == [joined]
 
 
 STEMMED = "running runs dying lying generously national conditional hopefulness relational sky skies a is was"
@@ -155,8 +149,13 @@ STEMMED = "running runs dying lying generously national conditional hopefulness 
 
 @given(st.lists(st.text(st.sampled_from("aeinglysdo1"), max_size=8) | st.sampled_from(STEMMED.split()), max_size=6))
 def test_stems_are_those_of_rouge_score(drawn):
-    text, stem = " ".join(drawn), porter_stemmer()
-    assert [stem(word) for word in ascii_words(text)] == tokenize.tokenize(text, PorterStemmer())
+    text, asked = " ".join(drawn), []
+    stem = porter_stemmer()
+    expected = tokenize.tokenize(text, PorterStemmer())
+    stemmed = number_words(ROUGE, [text], CPU, stem=lambda word: asked.append(word) or stem(word))
+    assert_numbered(expected, stemmed.ids.tolist(), stemmed.id_bound)
+    assert [stem(word) for word in tokenize.tokenize(text, None)] == expected
+    assert len(asked) <= len(set(drawn)) + 1  # each distinct word once
 
 
 def test_short_words_are_not_stemmed():

@@ -1,0 +1,154 @@
+"""What numpy and torch share: text becomes ids in numpy arrays on the CPU, and in tensors on any other device.
+
+The lines that use this are the same for both. On the CPU a step of numpy costs a third of a step of torch, which is
+most of the time of a small batch, and numpy starts no threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+#: Bytes in a window.
+WINDOW = 8
+#: Fewer values than these are numbered by numpy, more by torch: what costs less at a time.
+FEW = 1 << 11
+
+
+class Array(Protocol):
+    """A one-dimensional numpy array or tensor: the part of both that is used."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, key: Array | slice, /) -> Array: ...
+    def __setitem__(self, key: Array | slice | int, value: Array | bool, /) -> None: ...
+    def __add__(self, other: Array | int, /) -> Array: ...
+    def __sub__(self, other: Array | int, /) -> Array: ...
+    def __mul__(self, other: Array | int, /) -> Array: ...
+    def __floordiv__(self, other: int, /) -> Array: ...
+    def __and__(self, other: Array | int, /) -> Array: ...
+    def __or__(self, other: Array, /) -> Array: ...
+    def __xor__(self, other: Array | int, /) -> Array: ...
+    def __invert__(self) -> Array: ...
+    def __gt__(self, other: Array | int, /) -> Array: ...
+    def __lt__(self, other: Array | int, /) -> Array: ...
+    def cumsum(self, axis: int, /) -> Array: ...
+
+
+def array(values: bytes | NDArray[Any], dtype: type[np.generic], device: torch.device) -> Array:
+    """Return bytes, or an array of the host, as an array of a device."""
+    found = np.frombuffer(values, dtype)
+    # A copy, because torch warns of memory that it must not write to.
+    return cast(Array, found if device.type == "cpu" else torch.from_numpy(found.copy()).to(device))
+
+
+def tensor(values: Array) -> Tensor:
+    """Return an array as a tensor of its device."""
+    return torch.from_numpy(values) if isinstance(values, np.ndarray) else cast(Tensor, values)
+
+
+def raw_bytes(units: Array) -> bytes:
+    """Return an array of bytes as bytes of the host."""
+    return units.tobytes() if isinstance(units, np.ndarray) else tensor(units).cpu().numpy().tobytes()
+
+
+def indices(mask: Array) -> Array:
+    """Return where a mask is set, int64."""
+    return cast(Array, mask.nonzero()[0] if isinstance(mask, np.ndarray) else tensor(mask).nonzero().squeeze(1))
+
+
+def positions(counts: Array) -> Array:
+    """Return where in its group each item stands: counts ``2, 3`` give ``0, 1, 0, 1, 2``."""
+    total = counts.cumsum(0)
+    every = repeated(total - counts, counts)
+    if isinstance(every, np.ndarray):
+        return cast(Array, np.arange(len(every)) - every)
+    return cast(Array, torch.arange(len(every), device=tensor(every).device) - tensor(every))
+
+
+def repeated(values: Array, times: Array) -> Array:
+    """Return each of ``values`` as often as ``times`` says."""
+    if isinstance(values, np.ndarray):
+        return cast(Array, values.repeat(cast("NDArray[np.int64]", times)))
+    return cast(Array, tensor(values).repeat_interleave(tensor(times)))
+
+
+def joined(arrays: Sequence[Array]) -> Array:
+    """Return arrays laid end to end."""
+    if len(arrays) == 1:
+        return arrays[0]
+    if isinstance(arrays[0], np.ndarray):
+        return cast(Array, np.concatenate(cast("Sequence[NDArray[Any]]", arrays)))
+    return cast(Array, torch.cat(list(map(tensor, arrays))))
+
+
+def numbered(values: Array) -> tuple[Array, int]:
+    """Number the distinct values in ascending order.
+
+    Returns:
+        The number of each value, int64, and how many distinct values there are.
+    """
+    if isinstance(values, np.ndarray) and len(values) < FEW:
+        ordered = np.sort(values)
+        different = np.ones(len(values), np.bool_)
+        np.not_equal(ordered[1:], ordered[:-1], out=different[1:])
+        distinct = ordered[different]
+        return cast(Array, distinct.searchsorted(values)), len(distinct)
+    names, number = torch.unique(tensor(values), return_inverse=True)
+    return cast(Array, number.numpy() if isinstance(values, np.ndarray) else number), len(names)
+
+
+def numbered_by_table(values: Array) -> tuple[Array, int]:
+    """Return what :func:`numbered` does, for small values that are not negative, by a table as long as the largest."""
+    if isinstance(values, np.ndarray):
+        occurs = np.zeros(int(values.max(initial=0)) + 1, np.bool_)
+        occurs[values] = True
+        number = occurs.cumsum()
+        return cast(Array, (number - 1)[values]), int(number[-1]) if len(number) else 0
+    index = tensor(values).long()
+    table = torch.zeros(int(index.max()) + 1 if len(index) else 0, dtype=torch.int64, device=index.device)
+    rank = table.index_fill_(0, index, 1).cumsum(0)
+    return cast(Array, (rank - 1)[index]), int(rank[-1]) if len(rank) else 0
+
+
+def one_of_each(number: Array, bound: int) -> Array:
+    """Return for each number below ``bound`` where it occurs, the last place; where it does not, the first of all."""
+    if isinstance(number, np.ndarray):
+        place = np.zeros(bound if len(number) else 0, np.int64)
+        place[number] = np.arange(len(number))
+        return cast(Array, place)
+    index = tensor(number)
+    place_ = torch.zeros(bound if len(index) else 0, dtype=torch.int64, device=index.device)
+    return cast(Array, place_.scatter_(0, index, torch.arange(len(index), device=index.device)))
+
+
+def counts_between(ascending: Array, bounds: Array) -> Array:
+    """Return how many of ``ascending`` lie below the first of ``bounds``, between it and the second, and so on."""
+    if isinstance(ascending, np.ndarray):
+        return cast(Array, np.diff(ascending.searchsorted(cast("NDArray[np.int64]", bounds)), prepend=0))
+    below = torch.searchsorted(tensor(ascending).contiguous(), tensor(bounds))
+    return cast(Array, below.diff(prepend=below.new_zeros(1)))
+
+
+def windows(units: Array, begin: Array) -> Array:
+    """Return the ``WINDOW`` bytes from each place on, as int64 each."""
+    if isinstance(units, np.ndarray):
+        every = np.ndarray((max(0, len(units) - WINDOW + 1),), np.int64, units, 0, (1,))  # they overlap
+        return cast(Array, every[cast("NDArray[np.int64]", begin)])
+    return cast(Array, tensor(units).unfold(0, WINDOW, 1).index_select(0, tensor(begin)).view(torch.int64).squeeze(1))
+
+
+def past_the_end(length: Array) -> Array:
+    """Return windows of which the bytes from ``length`` on are all ones and the others zeros."""
+    if isinstance(length, np.ndarray):
+        return cast(Array, _PAST_THE_END[np.minimum(length, WINDOW)])
+    half = tensor(length).clamp(max=WINDOW) * 4
+    # In two steps, because a shift by all 64 bits is none.
+    return cast(Array, -1 << half << half)
+
+
+_PAST_THE_END = np.array([-1 << 8 * length for length in range(WINDOW)] + [0])

@@ -1,0 +1,77 @@
+"""Texts as arrays on a device: their code points, and the bytes of their UTF-8."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from ngram_metrics.text.arrays import WINDOW, Array, array, indices
+
+#: Characters in a chunk. On the CPU the working arrays then stay in the cache; elsewhere few large launches win.
+CPU_CHARACTERS = 1 << 16
+ACCELERATOR_CHARACTERS = 1 << 24
+#: The code point that stands between texts.
+NEWLINE = ord("\n")
+#: Behind the last text, ``WINDOW`` times: no byte of UTF-8.
+END = b"\xff"
+
+
+class Characters(NamedTuple):
+    """Texts laid end to end; a newline stands before the first text and behind each.
+
+    Attributes:
+        codes: ``(characters,)`` code points, uint8 where all are ASCII, else uint32 or, in a tensor, int32.
+        units: ``(bytes + WINDOW,)`` uint8, the UTF-8 of the same and ``WINDOW`` times ``END``. Half a surrogate pair,
+            which a str may hold, is three bytes as any code point of its size.
+        ends: ``(texts,)`` int64, where in ``codes`` the newline behind each text stands.
+        ascii: whether all are ASCII.
+        device: where the arrays are.
+    """
+
+    codes: Array
+    units: Array
+    ends: Array
+    ascii: bool
+    device: torch.device
+
+    def unit_places(self) -> Array:
+        """Return where in ``units`` each character begins, ``(characters,)`` int64; not for ASCII."""
+        # Behind the first byte of a character stand those from 0x80 to 0xBF.
+        units = self.units[: len(self.units) - WINDOW]
+        return indices((units < 0x80) | (units > 0xBF))
+
+
+def character_chunks(texts: Sequence[str], device: torch.device) -> Iterator[Characters]:
+    """Lay out texts in chunks, each within the budget or of one text."""
+    ends = list(accumulate(map(len, texts)))
+    budget = CPU_CHARACTERS if device.type == "cpu" else ACCELERATOR_CHARACTERS
+    if not ends or ends[-1] <= budget:
+        yield _characters(texts, device)
+        return
+    places = np.array(ends)
+    # Chunks of about one size.
+    budget = math.ceil(ends[-1] / math.ceil(ends[-1] / budget))
+    start = 0
+    while start < len(texts):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(places.searchsorted(before + budget, "right")))
+        yield _characters(texts[start:stop], device)
+        start = stop
+
+
+def _characters(texts: Sequence[str], device: torch.device) -> Characters:
+    joined = "\n".join(("", *texts, ""))
+    encoded = joined.encode("utf-8", "surrogatepass")
+    ascii_only = len(encoded) == len(joined)
+    units = array(encoded + END * WINDOW, np.uint8, device)
+    if ascii_only:
+        codes = units[: len(joined)]
+    else:
+        codes = array(joined.encode("utf-32-le", "surrogatepass"), np.int32, device)
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    return Characters(codes, units, array((lengths + 1).cumsum(), np.int64, device), ascii_only, device)

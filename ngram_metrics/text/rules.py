@@ -1,0 +1,266 @@
+"""Rules that cut texts into words: a table of classes for the characters, and what their neighbours decide.
+
+Each rule gives, word for word, what the tokenizer does that it is named after. Whitespace, which always parts words, is
+what ``str.split`` splits at.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import accumulate
+
+import numpy as np
+import torch
+
+from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined
+from ngram_metrics.text.code_points import Characters
+from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
+
+#: Classes of characters, as bits. Class 0 is no part of a word.
+WORD, ALONE, STOP, NUMBER, HYPHEN, MARK = 1, 2, 4, 8, 16, 32
+
+#: All code points that have a character; the others are unassigned or for private use.
+_ASSIGNED = (range(0x40000), range(0xE0000, 0xE0200))
+_CODE_POINTS = 0x110000
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is a word.
+
+    Attributes:
+        class_of: the class of a character; of a rule that folds, the byte that stands for it, 0 for what is no word.
+        rewritten: what is done to a text before, or None.
+        alone: from the classes ``(characters,)``, and where the texts end, to where a character is a word by itself;
+            None for nowhere.
+        folds: whether the class of a character is what is counted of it.
+        drops_marks: whether words are dropped that consist of marks.
+    """
+
+    class_of: Callable[[str], int]
+    rewritten: Callable[[Sequence[str]], Sequence[str]] | None = None
+    alone: Callable[[Array, Array], Array] | None = None
+    folds: bool = False
+    drops_marks: bool = False
+
+    def prepared(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return the texts that are cut into words."""
+        return texts if self.rewritten is None else self.rewritten(texts)
+
+    def classes(self, characters: Characters) -> Array:
+        """Return the class of each character, uint8."""
+        return _table(self.class_of, characters.ascii, characters.device)[characters.codes]
+
+    def words(self, characters: Characters) -> tuple[Array, Array, Array]:
+        """Find the words.
+
+        Returns:
+            ``(words,)`` int64, where each begins and where it ends, as places in ``characters.codes``; and the bytes
+            that are counted, ``characters.units`` or, where the rule folds, one for each code point.
+        """
+        classes, units = self.classes(characters), characters.units
+        inside = classes > 0
+        if self.alone is None:
+            begin, end = _stretches(inside)
+        else:
+            alone = self.alone(classes, characters.ends)
+            place = indices((inside[1:] ^ inside[:-1]) | alone[1:] | alone[:-1]) + 1
+            word = indices(inside[place[:-1]])
+            begin, end = place[word], place[word + 1]
+        if self.drops_marks:
+            before = ((classes & (0xFF ^ MARK)) > 0).cumsum(0)
+            kept = indices(before[end - 1] > before[begin - 1])
+            begin, end = begin[kept], end[kept]
+        return begin, end, joined((classes, units[len(units) - WINDOW :])) if self.folds else units
+
+
+@cache
+def _table(class_of: Callable[[str], int], ascii_only: bool, device: torch.device) -> Array:
+    """Return the class of each code point, uint8."""
+    if ascii_only:
+        return array(bytes(map(class_of, map(chr, range(128)))), np.uint8, device)
+    # To ask for each of the million unassigned ones would take a third of a second.
+    table = np.full(_CODE_POINTS, class_of("\U0010ffff"), np.uint8)
+    for assigned in _ASSIGNED:
+        table[assigned.start : assigned.stop] = np.frombuffer(bytes(map(class_of, map(chr, assigned))), np.uint8)
+    return array(table, np.uint8, device)
+
+
+def _whitespace_class(character: str) -> int:
+    return 0 if character.isspace() else WORD
+
+
+def _character_class(character: str) -> int:
+    return 0 if character.isspace() else ALONE
+
+
+def _mteval_class(character: str) -> int:
+    """Classes of mteval-v13a, sacrebleu's ``tokenizer_re``."""
+    if not character.isascii() or character in "'":
+        return _whitespace_class(character)
+    if character in ".,":
+        return STOP
+    if character.isdigit():
+        return NUMBER
+    return HYPHEN if character == "-" else ALONE if character in string.punctuation else _whitespace_class(character)
+
+
+def _chinese_class(character: str) -> int:
+    return ALONE if is_chinese(ord(character)) and not character.isspace() else _mteval_class(character)
+
+
+def _international_class(character: str) -> int:
+    return 0 if character.isspace() else _CATEGORY_CLASS.get(unicodedata.category(character)[0], WORD)
+
+
+_CATEGORY_CLASS = {"P": STOP, "S": ALONE, "N": NUMBER}
+
+
+def _unicode_class(character: str) -> int:
+    category = unicodedata.category(character)[0]
+    if is_han_or_kana(ord(character)):
+        return ALONE
+    return MARK if category == "M" else WORD if category in "LN" else 0
+
+
+def _folded(character: str) -> int:
+    """Return the lower case of a letter or digit where that is ASCII, else 0."""
+    lower = character.lower()
+    return ord(lower) if len(lower) == 1 and lower.isascii() and lower.isalnum() else 0
+
+
+def _chrf_class(character: str) -> int:
+    return STOP if character in string.punctuation else _whitespace_class(character)
+
+
+def _marked_alone(classes: Array, ends: Array) -> Array:
+    return (classes & ALONE) > 0
+
+
+def _mteval_alone(classes: Array, ends: Array) -> Array:
+    """Mark symbols, stops, and the hyphen behind a number; a text stands between blanks."""
+    number = (classes & NUMBER) > 0
+    return _with_hyphens(_stops_alone(classes, number), classes)
+
+
+def _chinese_alone(classes: Array, ends: Array) -> Array:
+    """Mark the same, and Chinese characters; a text stands between nothing, see :func:`_international_alone`."""
+    return _with_hyphens(_international_alone(classes, ends), classes)
+
+
+def _international_alone(classes: Array, ends: Array) -> Array:
+    """Mark symbols and stops; where a text begins or ends there is nothing that is no number."""
+    number = (classes & NUMBER) > 0
+    number[0] = True
+    number[ends] = True
+    return _stops_alone(classes, number)
+
+
+def _with_hyphens(alone: Array, classes: Array) -> Array:
+    """Mark the hyphen behind a number too."""
+    alone[1:] = alone[1:] | (((classes[:-1] & NUMBER) > 0) & ((classes[1:] & HYPHEN) > 0))
+    return alone
+
+
+def _stops_alone(classes: Array, number: Array) -> Array:
+    """Mark symbols, and the stops that mteval sets apart.
+
+    A stop before what is no number is set apart. Behind it, stops are found two characters at a time: of several side
+    by side the first, the third and so on where what comes before the first is no number, else the second, the fourth
+    and so on.
+    """
+    alone = (classes & ALONE) > 0
+    stop = indices((classes & STOP) > 0)
+    begins_run = stop > -1
+    begins_run[1:] = stop[1:] - stop[:-1] > 1
+    first = stop[indices(begins_run)][begins_run.cumsum(0) - 1]  # (stops,)
+    is_odd = ((stop - first) & 1) < 1
+    alone[stop] = (is_odd ^ number[first - 1]) | ~number[stop + 1]
+    return alone
+
+
+def _chrf_alone(classes: Array, ends: Array) -> Array:
+    """Mark one punctuation mark of each word: the last character, or else the first."""
+    begin, end = _stretches(classes > 0)
+    punctuation = (classes & STOP) > 0
+    several = end - begin > 1
+    last = several & punctuation[end - 1]
+    first = several & punctuation[begin] & ~last
+    alone = classes > MARK
+    alone[(end - 1)[indices(last)]] = True
+    alone[begin[indices(first)]] = True
+    return alone
+
+
+def _stretches(inside: Array) -> tuple[Array, Array]:
+    """Return where each stretch that is inside begins and ends; the first character and the last are not inside."""
+    change = indices(inside[1:] ^ inside[:-1]) + 1
+    return change[::2], change[1::2]
+
+
+def _with_right_end_stripped(texts: Sequence[str]) -> Sequence[str]:
+    return list(map(str.rstrip, texts))
+
+
+def _stripped(texts: Sequence[str]) -> Sequence[str]:
+    return list(map(str.strip, texts))
+
+
+def _unescaped(texts: Sequence[str]) -> Sequence[str]:
+    return _replaced(list(map(str.rstrip, texts)), _MTEVAL_ESCAPES)
+
+
+def _composed(texts: Sequence[str]) -> Sequence[str]:
+    return list(map(partial(unicodedata.normalize, "NFC"), map(str.lower, texts)))
+
+
+def _with_two_part_i(texts: Sequence[str]) -> Sequence[str]:
+    """Lower the one character whose lower case is two, of which the first is ASCII."""
+    return _replaced(texts, {"\u0130": "i\u0307"})
+
+
+def _replaced(texts: Sequence[str], replacements: dict[str, str]) -> Sequence[str]:
+    """Replace strings, one after another; a text without any of them costs no step of its own."""
+    joined = "".join(texts)
+    ends = list(accumulate(map(len, texts)))
+    holding = set()
+    for old in replacements:
+        place = joined.find(old)
+        while place >= 0:
+            holding.add(bisect_right(ends, place))
+            place = joined.find(old, ends[bisect_right(ends, place)])
+    if not holding:
+        return texts
+    texts = list(texts)
+    for index in holding:
+        for old, new in replacements.items():
+            texts[index] = texts[index].replace(old, new)
+    return texts
+
+
+#: In the order in which they are replaced.
+_MTEVAL_ESCAPES = {"<skipped>": "", "-\n": "", "\n": " ", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+
+WHITESPACE = Rule(_whitespace_class)
+ROUGE = Rule(_folded, _with_two_part_i, folds=True)
+CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone)
+#: The rules that ``tokenizer`` names: sacrebleu's by its own names, and ours.
+NAMED = {
+    "13a": Rule(_mteval_class, _unescaped, _mteval_alone),
+    "intl": Rule(_international_class, _with_right_end_stripped, _international_alone),
+    "zh": Rule(_chinese_class, _stripped, _chinese_alone),
+    "char": Rule(_character_class, alone=_marked_alone),
+    "none": WHITESPACE,
+    "unicode": Rule(_unicode_class, _composed, _marked_alone, drops_marks=True),
+}
+
+
+def ascii_text(text: str) -> str:
+    """Return the text that rouge_score splits into words: lowercase, a blank for every run of what is no word."""
+    return re.sub("[^a-z0-9]+", " ", text.lower())

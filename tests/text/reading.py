@@ -1,0 +1,65 @@
+"""The words that a rule finds, read back from its arrays; and the words of the peers, a text at a time."""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+import torch
+from rouge_score import tokenize
+from sacrebleu.metrics import BLEU, CHRF
+
+from ngram_metrics.text.arrays import raw_bytes
+from ngram_metrics.text.code_points import character_chunks
+from ngram_metrics.text.rules import CHRF_WORDS, NAMED, ROUGE, Rule
+from ngram_metrics.text.scripts import is_han_or_kana
+from ngram_metrics.text.words import number_words
+
+CPU = torch.device("cpu")
+RULES = {**NAMED, "rouge_score": ROUGE, "chrF++": CHRF_WORDS}
+
+
+def words_of(rule: Rule, texts: Sequence[str], by_line: bool = False) -> list[list[str]]:
+    """The words of each text, and whether equal ids and equal words are the same."""
+    found = []
+    for characters in character_chunks(rule.prepared(texts), CPU):
+        begin, end, units = rule.words(characters)
+        if units is characters.units and not characters.ascii:
+            begin, end = characters.unit_places()[begin], characters.unit_places()[end]
+        bytes_ = raw_bytes(units)
+        places = zip(begin.tolist(), end.tolist(), strict=True)
+        found += [bytes_[first:last].decode("utf-8", "surrogatepass") for first, last in places]
+    numbered = number_words(rule, texts, CPU, by_line)
+    assert_numbered(found, numbered.ids.tolist(), numbered.id_bound)
+    words = iter(found)
+    documents = [list(islice(words, length)) for length in numbered.lengths.tolist()]
+    assert next(words, None) is None
+    return documents
+
+
+def assert_numbered(words: Sequence[object], ids: Sequence[int], bound: int) -> None:
+    """Equal words have equal ids, and different words different ones."""
+    pairs = set(zip(words, ids, strict=True))
+    assert len(pairs) == len(set(words)) == len(set(ids))
+    assert all(0 <= number < bound for number in ids)
+
+
+def unicode_words(text: str) -> list[str]:
+    """Letters, digits and marks of any script; Han and kana apart; what consists of marks is no word."""
+    spaced = ""
+    for character in unicodedata.normalize("NFC", text.lower()):
+        is_kept = unicodedata.category(character)[0] in "LMN"
+        spaced += f" {character} " if is_han_or_kana(ord(character)) else character if is_kept else " "
+    return [word for word in spaced.split() if any(unicodedata.category(letter)[0] != "M" for letter in word)]
+
+
+def of_sacrebleu(name: str) -> Callable[[str], list[str]]:
+    peer = BLEU(tokenize=name)
+    return lambda text: peer._preprocess_segment(text).split()
+
+
+PEERS: dict[str, Callable[[str], list[str]]] = {
+    **{name: of_sacrebleu(name) for name in ("13a", "intl", "zh", "char", "none")},
+    "unicode": unicode_words,
+    "rouge_score": lambda text: tokenize.tokenize(text, None),
+    "chrF++": CHRF()._remove_punctuation,
+}

@@ -1,0 +1,207 @@
+"""Rules find the words that the peers find; and equal words get equal ids, whatever the alphabet and the length."""
+
+import random
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+import regex
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+from text.reading import CPU, PEERS, RULES, assert_numbered, words_of
+
+from ngram_metrics.text import arrays, code_points, rules, words
+from ngram_metrics.text.rules import NAMED, ROUGE, WHITESPACE
+from ngram_metrics.text.words import number_words
+
+each_rule = pytest.mark.parametrize("name", RULES)
+
+#: What the rules treat in a way of its own, and neighbours that decide.
+TROUBLE = [
+    *"..,,--&;:<>'\"()[]$+=/\\_#@*^`{|}~!?%0123459abzAZ  \t\n\r",
+    *["<skipped>", "&amp;", "&quot;", "&lt;", "&gt;", "&amp;quot;", "-\n", "1.2", "3,4", "...", "5-", "-6"],
+    *"\x00\x0b\x0c\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2003\u2028\u2029\u202f\u3000\u200b\u200d\ufeff\ufe0f\u0301\u3099",
+    *"éßİıſ\u212a\u212bΣςﬁ½²٣Ⅷ。、「」・…„“–—€£¥§°×÷∑→中文々〇〡ー゛ｶﾞ한글नमस्ते١",
+    *["\ud800", "\udfff", "😀", "👩\u200d👩", "\U0001d7d8", "\U00020000", "\U0010ffff", "\U000e0041", "\U0002f800"],
+    *["internationalization", "abcdefgh", "abcdefghi", "Donaudampfschifffahrtsgesellschaft"],
+]
+
+
+@each_rule
+def test_words_are_those_of_the_peer(name):
+    """At night 10^6 texts for each rule."""
+    rounds = settings().max_examples // 20 - 2  # 1 by day
+    chance = random.Random(0)
+    for _ in range(rounds):
+        texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(12))) for _ in range(20_000)]
+        assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
+
+
+@each_rule
+@given(st.lists(st.lists(st.characters() | st.sampled_from(TROUBLE), max_size=12).map("".join), max_size=4))
+def test_words_of_any_text_are_those_of_the_peer(name, texts):
+    # A character that this Python does not know yet may be a mark for a package with newer data.
+    texts = ["".join(one for one in text if unicodedata.category(one) != "Cn") for text in texts]
+    assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
+
+
+EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
+
+
+def classes_of(rule, ascii_only=False):
+    return np.asarray(rules._table(rule.class_of, ascii_only, CPU))
+
+
+@each_rule
+def test_the_tables_hold_what_the_rule_says_of_every_character(name):
+    table = classes_of(RULES[name])
+    sample = [*range(0x3000), *range(0x3000, 0x110000, 7), *range(0x3FFF0, 0x40010), *range(0xDFFF0, 0xE0210)]
+    assert table[sample].tolist() == [RULES[name].class_of(chr(code)) for code in sample]
+    assert classes_of(RULES[name], True).tolist() == table[:128].tolist()
+
+
+def test_all_assigned_characters_are_in_the_range_that_is_asked_for():
+    outside = [
+        code
+        for code in range(sys.maxunicode + 1)
+        if unicodedata.category(chr(code)) not in ("Cn", "Co") and not any(code in part for part in rules._ASSIGNED)
+    ]
+    assert outside == []
+
+
+def test_whitespace_is_what_python_splits_at():
+    table = classes_of(WHITESPACE)
+    assert [code for code in range(sys.maxunicode + 1) if not table[code]] == [
+        code for code, character in enumerate(EVERY) if character.isspace()
+    ]
+
+
+def test_classes_of_intl_are_those_of_the_package_that_sacrebleu_asks():
+    """Of all that this Python knows and holds in the class that the package does."""
+    table = classes_of(NAMED["intl"])
+    for category, expected in (("P", rules.STOP), ("S", rules.ALONE), ("N", rules.NUMBER)):
+        theirs = {match.start() for match in regex.finditer(rf"\p{{{category}}}", EVERY)}
+        ours = set(np.flatnonzero(table == expected).tolist())
+        assert {code for code in theirs ^ ours if unicodedata.category(chr(code)) != "Cn"} == set()
+
+
+def test_chinese_characters_are_those_of_sacrebleu():
+    table = classes_of(NAMED["zh"])
+    theirs = [
+        code
+        for code in [*range(0x80, 0xD800), *range(0xE000, 0x11000), 0x20000, 0x2A6D6, 0x2F800, 0x2FA1D, 0x10FFFF]
+        if TokenizerZh._is_chinese_char(chr(code)) and not chr(code).isspace()
+    ]
+    assert [code for code in theirs if table[code] != rules.ALONE] == []
+    assert np.count_nonzero(table[0x80:] == rules.ALONE) == len([code for code in theirs if code < 0x11000])
+
+
+def test_lower_case_letters_of_ascii_come_from_two_characters_outside_it():
+    table = classes_of(ROUGE)
+    folded = {chr(code): chr(table[code]) for code in np.flatnonzero(table).tolist() if code > 127}
+    assert folded == {"\u212a": "k"}
+    longer = [one for one in EVERY if len(one.lower()) > 1]
+    assert longer == ["\u0130"]  # the other one: its lower case are two characters, and it is written out before
+
+
+ALPHABETS = ["a", "ab\x00", "aé", "中文\ud800", "a\U0001f600\xff"]
+
+
+@given(
+    st.lists(st.sampled_from(ALPHABETS).flatmap(lambda kept: st.text(st.sampled_from(kept), max_size=40)), max_size=9)
+)
+def test_equal_words_and_only_these_share_an_id(texts):
+    assert words_of(WHITESPACE, texts) == [text.split() for text in texts]
+
+
+def test_words_that_differ_in_one_byte_at_any_place():
+    length = 70
+    found = ["a" * size for size in range(1, length)]
+    found += [
+        "a" * at + "b" + "a" * (size - at - 1) for size in (7, 8, 9, 16, 17, 31, 32, 33, 69) for at in range(size)
+    ]
+    found += ["\x00" * size for size in range(1, 20)]
+    read = number_words(WHITESPACE, [" ".join(found * 2)], CPU)
+    assert_numbered(found * 2, read.ids.tolist(), read.id_bound)
+
+
+def test_words_of_a_million_characters():
+    long = "ab" * 500_000
+    read = number_words(WHITESPACE, [long, long[:-1] + "c", long, f"{long}a x"], CPU)
+    assert_numbered([1, 2, 1, 3, 4], read.ids.tolist(), read.id_bound)
+
+
+def test_a_million_distinct_words():
+    read = number_words(WHITESPACE, [" ".join(map(str, range(10**6)))], CPU)
+    assert len(read.ids.unique()) == 10**6
+    assert read.id_bound == 10**6
+
+
+@each_rule
+@pytest.mark.parametrize("texts", [[], [""], ["", ""], [" ", "\n"], ["-"]])
+def test_texts_without_words(name, texts):
+    read = number_words(RULES[name], texts, CPU)
+    assert read.lengths.tolist() == [len(PEERS[name](text)) for text in texts]
+    assert (read.ids.dtype, read.lengths.dtype) == (torch.int64, torch.int64)
+
+
+@each_rule
+def test_words_do_not_depend_on_where_texts_are_cut(monkeypatch, name):
+    chance = random.Random(1)
+    texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(30))) for _ in range(200)]
+    whole = words_of(RULES[name], texts)
+    for budget in (1, 40, 1000):
+        monkeypatch.setattr(code_points, "CPU_CHARACTERS", budget)
+        assert words_of(RULES[name], texts) == whole
+
+
+def test_lines_are_documents():
+    texts = ["a b\nc", "", "\n", "d\r\ne f\n\ng"]
+    lines = [line.split() for text in texts for line in text.split("\n")]
+    assert words_of(WHITESPACE, texts, by_line=True) == lines
+
+
+@pytest.fixture
+def elsewhere(monkeypatch):
+    """As on another device: what is copied there is a tensor, and each copy is noted."""
+    copies = []
+
+    def copied(values, dtype, device):
+        copies.append(dtype)
+        return torch.from_numpy(np.frombuffer(values, dtype).copy())
+
+    for module in (code_points, rules, words):
+        monkeypatch.setattr(module, "array", copied)
+    rules._table.cache_clear()
+    yield copies
+    rules._table.cache_clear()
+
+
+@each_rule
+def test_tensors_give_the_words_that_arrays_give(elsewhere, name):
+    chance = random.Random(2)
+    texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(30))) for _ in range(500)]
+    assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
+    read = number_words(RULES[name], texts, CPU, stem=lambda word: word[:2])
+    found = [word[:2] for text in texts for word in PEERS[name](text)]
+    assert_numbered(found, read.ids.tolist(), read.id_bound)
+
+
+@each_rule
+def test_the_copies_to_a_device_are_as_many_whatever_the_number_of_texts(elsewhere, name):
+    number_words(RULES[name], ["é a."], CPU)  # the table goes there once
+    for texts in (["é a."], ["é a."] * 1000):
+        elsewhere.clear()
+        number_words(RULES[name], texts, CPU)
+        assert len(elsewhere) == 3
+
+
+def test_small_and_large_arrays_are_numbered_alike():
+    values = np.random.default_rng(0).integers(-50, 50, arrays.FEW * 2)
+    few, many = arrays.numbered(values[: arrays.FEW - 1]), arrays.numbered(values)
+    for (number, distinct), part in ((few, values[: arrays.FEW - 1]), (many, values)):
+        names, expected = np.unique(part, return_inverse=True)
+        assert (number.tolist(), distinct) == (expected.tolist(), len(names))
