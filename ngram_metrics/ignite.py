@@ -228,7 +228,7 @@ class Rouge(_Face):
         output_transform: from the engine's output to what ``update`` takes.
         device: where the counts are accumulated.
         pad_id: for ids: the id or ids that are no tokens.
-        tokenizer: for text, see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+        tokenizer: for text, see :mod:`ngram_metrics.text.tokenizers`.
 
     ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and ``-F`` for each variant.
 

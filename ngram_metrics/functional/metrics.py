@@ -49,7 +49,7 @@ def bleu_score(
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
         weights: one for each order.
         effective_order: whether orders without any n-gram are left out.
-        tokenizer: for text, see :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+        tokenizer: for text, see :mod:`ngram_metrics.text.tokenizers`.
         lowercase: for text.
         pad_id: for ids, the id or ids that are no tokens.
         device: where text and lists are counted, by default the CPU; tensors are counted where they lie.

@@ -35,5 +35,5 @@ class PretrainedTokenizer(Protocol):
         """Return the tokens of ids."""
 
 
-#: See :func:`ngram_metrics.text.tokenizers.batch_tokenizer`.
+#: See :mod:`ngram_metrics.text.tokenizers`.
 Tokenizer: TypeAlias = str | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer

@@ -145,7 +145,7 @@ def _sacrebleu_tokenizer(name: str) -> Any:
         tokenizer = getattr(found, class_name)()
     except (ImportError, RuntimeError) as error:  # RuntimeError: how sacrebleu reports a missing MeCab
         raise ModuleNotFoundError(
-            f"tokenizer {name!r} needs a package that is not installed: pip install 'sacrebleu[{name[:2]}]'"
+            f"tokenizer {name!r} needs a package that is not installed: pip install 'ngram-metrics[tokenizers]'"
         ) from error
     return tokenizer
 

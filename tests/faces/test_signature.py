@@ -165,7 +165,8 @@ def test_versions_stand_where_they_affect_the_number():
     assert Bleu().signature.endswith(own)
     for name in ("sacrebleu", "nltk", "unidata"):
         assert name not in Bleu().signature + ROUGEScore().signature
-    assert Bleu(tokenizer="13a").signature.endswith(f"|sacrebleu:{version('sacrebleu')}{own}")
+    assert "sacrebleu" not in Bleu(tokenizer="13a").signature
+    assert f"|unidata:{unicodedata.unidata_version}" in Bleu(tokenizer="intl").signature
     assert f"|nltk:{version('nltk')}" in ROUGEScore(use_stemmer=True).signature
     assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
 
