@@ -16,8 +16,8 @@ from torch import Tensor
 
 #: Bytes in a window.
 WINDOW = 8
-#: Fewer values than these are numbered by numpy, more by torch: what costs less at a time.
-FEW = 1 << 11
+#: Fewer values than these are numbered by sorting them.
+FEW = 1 << 10
 
 
 class Array(Protocol):
@@ -87,19 +87,48 @@ def joined(arrays: Sequence[Array]) -> Array:
 
 
 def numbered(values: Array) -> tuple[Array, int]:
-    """Number the distinct values in ascending order.
+    """Number the distinct values, in any order.
 
     Returns:
         The number of each value, int64, and how many distinct values there are.
     """
-    if isinstance(values, np.ndarray) and len(values) < FEW:
-        ordered = np.sort(values)
-        different = np.ones(len(values), np.bool_)
-        np.not_equal(ordered[1:], ordered[:-1], out=different[1:])
-        distinct = ordered[different]
-        return cast(Array, distinct.searchsorted(values)), len(distinct)
-    names, number = torch.unique(tensor(values), return_inverse=True)
-    return cast(Array, number.numpy() if isinstance(values, np.ndarray) else number), len(names)
+    if not isinstance(values, np.ndarray):
+        names, number = torch.unique(tensor(values), return_inverse=True)
+        return cast(Array, number), len(names)
+    number, distinct = _by_sort(values) if len(values) < FEW else _by_hash(values)
+    return cast(Array, number), distinct
+
+
+def _by_sort(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    ordered = np.sort(values)
+    different = np.ones(len(values), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=different[1:])
+    distinct = ordered[different]
+    return distinct.searchsorted(values), len(distinct)
+
+
+def _by_hash(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+    """Let each value write its place into a slot, and read who wrote last; who reads another value is sorted."""
+    bits = (4 * len(values)).bit_length()
+    slot = ((values.view(np.uint64) * _FIBONACCI) >> np.uint64(64 - bits)).view(np.int64)
+    place = np.arange(len(values))
+    last = np.empty(1 << bits, np.int64)  # only what is written is read
+    last[slot] = place
+    found = last[slot]
+    # Equal values share a slot, so either all of them read their own value or none does.
+    alone = (values[found] != values).nonzero()[0]
+    is_last = found == place
+    is_last[alone] = False
+    rank = is_last.cumsum()
+    distinct = int(rank[-1])
+    number = rank[found] - 1
+    number[alone], others = _by_sort(values[alone])
+    number[alone] += distinct
+    return number, distinct + others
+
+
+#: 2^64 divided by the golden ratio: its multiples spread evenly.
+_FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 
 
 def numbered_by_table(values: Array) -> tuple[Array, int]:

@@ -213,7 +213,7 @@ def _stripped(texts: Sequence[str]) -> Sequence[str]:
 
 
 def _unescaped(texts: Sequence[str]) -> Sequence[str]:
-    return _replaced(list(map(str.rstrip, texts)), _MTEVAL_ESCAPES)
+    return _replaced(list(map(str.rstrip, texts)), ("<skipped>", "\n", "&"), _MTEVAL_ESCAPES)
 
 
 def _composed(texts: Sequence[str]) -> Sequence[str]:
@@ -222,19 +222,19 @@ def _composed(texts: Sequence[str]) -> Sequence[str]:
 
 def _with_two_part_i(texts: Sequence[str]) -> Sequence[str]:
     """Lower the one character whose lower case is two, of which the first is ASCII."""
-    return _replaced(texts, {"\u0130": "i\u0307"})
+    return _replaced(texts, ("\u0130",), {"\u0130": "i\u0307"})
 
 
-def _replaced(texts: Sequence[str], replacements: dict[str, str]) -> Sequence[str]:
-    """Replace strings, one after another; a text without any of them costs no step of its own."""
+def _replaced(texts: Sequence[str], marks: Sequence[str], replacements: dict[str, str]) -> Sequence[str]:
+    """Replace strings, one after another; a text that holds none of the ``marks`` costs no step of its own."""
     joined = "".join(texts)
     ends = list(accumulate(map(len, texts)))
     holding = set()
-    for old in replacements:
-        place = joined.find(old)
+    for mark in marks:
+        place = joined.find(mark)
         while place >= 0:
             holding.add(bisect_right(ends, place))
-            place = joined.find(old, ends[bisect_right(ends, place)])
+            place = joined.find(mark, ends[bisect_right(ends, place)])
     if not holding:
         return texts
     texts = list(texts)

@@ -66,7 +66,10 @@ def alphabets(lines: list[str]) -> dict[str, list[str]]:
         "ASCII": [line.encode("ascii", "ignore").decode() for line in lines],
         "Chinese": [line.translate(chinese).replace(" ", "") for line in lines],
     }
-    return {**found, "mixed": list(chain.from_iterable(zip(*found.values(), strict=True)))}
+    # Other lines than those of the first three, whose words a peer may have kept.
+    half = len(lines) // 2
+    turned = [texts[half:] + texts[:half] for texts in found.values()]
+    return {**found, "mixed": list(chain.from_iterable(zip(*turned, strict=True)))}
 
 
 def main(options: Any) -> None:

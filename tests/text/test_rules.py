@@ -199,9 +199,13 @@ def test_the_copies_to_a_device_are_as_many_whatever_the_number_of_texts(elsewhe
         assert len(elsewhere) == 3
 
 
-def test_small_and_large_arrays_are_numbered_alike():
-    values = np.random.default_rng(0).integers(-50, 50, arrays.FEW * 2)
-    few, many = arrays.numbered(values[: arrays.FEW - 1]), arrays.numbered(values)
-    for (number, distinct), part in ((few, values[: arrays.FEW - 1]), (many, values)):
-        names, expected = np.unique(part, return_inverse=True)
-        assert (number.tolist(), distinct) == (expected.tolist(), len(names))
+@pytest.mark.parametrize("factor", [arrays._FIBONACCI, np.uint64(0), np.uint64(1 << 50)], ids=hex)
+@pytest.mark.parametrize("size", [0, 1, 2, arrays.FEW - 1, arrays.FEW, 10 * arrays.FEW])
+def test_numbers_are_dense_and_hang_on_no_hash(monkeypatch, size, factor):
+    """Whatever shares a slot: with a factor of 0 all values do."""
+    monkeypatch.setattr(arrays, "_FIBONACCI", factor)
+    values = np.random.default_rng(0).integers(-(2**63), 2**63, size // 3 + 1)
+    values = np.random.default_rng(1).choice(values, size)
+    number, distinct = arrays.numbered(values)
+    assert_numbered(values.tolist(), number.tolist(), distinct)
+    assert distinct == len(set(values.tolist()))
