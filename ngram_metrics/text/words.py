@@ -14,7 +14,7 @@ No number is a hash, so no two words ever share an id. A word of n bytes takes l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -42,9 +42,12 @@ from ngram_metrics.text.arrays import (
 from ngram_metrics.text.code_points import NEWLINE, Characters, character_chunks
 from ngram_metrics.text.rules import Rule
 
+#: Fewer words than these are numbered in a dict: so few steps of Python cost less than the steps over arrays.
+FEW = 512
+
 
 class Words(NamedTuple):
-    """The words of some texts, as bytes and cut into windows.
+    """Words, cut into windows.
 
     Attributes:
         first: ``(words,)`` int64, the first window of each word.
@@ -57,13 +60,12 @@ class Words(NamedTuple):
     long: Array
 
 
-class _Chunk(NamedTuple):
-    """The words of a chunk; in ``units`` each begins at ``begin``. A document has ``counts`` of them."""
+class Found(NamedTuple):
+    """The words of some texts: in ``units`` each begins at ``begin`` and has ``length`` bytes; ``(words,)`` int64."""
 
-    words: Words
     units: Array
     begin: Array
-    counts: Array
+    length: Array
 
 
 def number_words(
@@ -82,28 +84,41 @@ def number_words(
         by_line: whether each line of a text is a document, and not the text.
         stem: what is counted of a word; asked once for each distinct one.
     """
-    chunks = [_chunk(rule, characters, by_line) for characters in character_chunks(rule.prepared(texts), device)]
-    words = Words(*map(joined, zip(*(chunk.words for chunk in chunks), strict=True)))
-    ids, bound = exact_ids(words)
+    chunks, counts = [], []
+    for characters in character_chunks(rule.prepared(texts), device):
+        found, in_documents = _found(rule, characters, by_line)
+        chunks.append(found)
+        counts.append(in_documents)
+    if device.type == "cpu" and len(chunks) == 1 and len(chunks[0].begin) < FEW:
+        number, bound = _in_order(_bytes_of(*chunks[0]))
+        ids = array(number, np.int64, device)
+    else:
+        ids, bound = exact_ids(Words(*map(joined, zip(*map(_words, chunks), strict=True))))
     if stem is not None:
-        of_id = _stems(chunks, words.length, ids, bound, stem)
-        ids, bound = array(of_id, np.int64, device)[ids], int(of_id.max(initial=-1)) + 1
-    return RaggedTokens(tensor(ids), tensor(joined([chunk.counts for chunk in chunks])).cpu(), bound)
+        of_id, bound = _stems(chunks, ids, bound, stem)
+        ids = array(of_id, np.int64, device)[ids]
+    return RaggedTokens(tensor(ids), tensor(joined(counts)).cpu(), bound)
 
 
-def _chunk(rule: Rule, characters: Characters, by_line: bool) -> _Chunk:
+def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Array]:
+    """Find the words, and how many of them each document has."""
     begin, end, units = rule.words(characters)
     ends = indices((characters.codes ^ NEWLINE) < 1)[1:] if by_line else characters.ends
     counts = counts_between(begin, ends)
     if units is characters.units and not characters.ascii:
         places = characters.unit_places()
         begin, end = places[begin], places[end]
-    length = end - begin
+    return Found(units, begin, end - begin), counts
+
+
+def _words(found: Found) -> Words:
+    """Cut words into windows."""
+    units, begin, length = found
     several = indices(length > WINDOW)
     number = (length[several] + (WINDOW - 1)) // WINDOW
     offset = positions(number) * WINDOW  # (windows,)
     long = _window(units, repeated(begin[several], number) + offset, repeated(length[several], number) - offset)
-    return _Chunk(Words(_window(units, begin, length), length, long), units, begin, counts)
+    return Words(_window(units, begin, length), length, long)
 
 
 def _window(units: Array, begin: Array, length: Array) -> Array:
@@ -141,15 +156,26 @@ def exact_ids(words: Words) -> tuple[Array, int]:
     return ids, bound
 
 
+def _bytes_of(units: Array, begin: Array, length: Array) -> list[bytes]:
+    """Return words as bytes of the host."""
+    raw, start = raw_bytes(units), tensor(begin).tolist()
+    return [raw[at : at + size] for at, size in zip(start, tensor(length).tolist(), strict=True)]
+
+
+def _in_order(words: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
+    """Number words in the order in which they first appear."""
+    numbers: dict[Hashable, int] = {}
+    ids = [numbers.setdefault(word, len(numbers)) for word in words]
+    return np.array(ids, np.int64), len(numbers)
+
+
 def _stems(
-    chunks: Sequence[_Chunk], length: Array, ids: Array, bound: int, stem: Callable[[str], str]
-) -> NDArray[np.int64]:
-    """Return the number of the stem of each id, ``(bound,)``."""
+    chunks: Sequence[Found], ids: Array, bound: int, stem: Callable[[str], str]
+) -> tuple[NDArray[np.int64], int]:
+    """Return the number of the stem of each id, ``(bound,)``, and how many stems there are."""
     before = accumulate((len(chunk.units) for chunk in chunks), initial=0)
     begin = joined([chunk.begin + start for chunk, start in zip(chunks, before, strict=False)])
     word = one_of_each(ids, bound)
-    units = raw_bytes(joined([chunk.units for chunk in chunks]))
-    start, size = tensor(begin[word]).tolist(), tensor(length[word]).tolist()
-    stems = [stem(units[at : at + many].decode("utf-8", "surrogatepass")) for at, many in zip(start, size, strict=True)]
-    numbers = {found: number for number, found in enumerate(dict.fromkeys(stems))}
-    return np.fromiter(map(numbers.__getitem__, stems), np.int64, len(stems))
+    units, length = joined([chunk.units for chunk in chunks]), joined([chunk.length for chunk in chunks])
+    words = _bytes_of(units, begin[word], length[word])
+    return _in_order([stem(found.decode("utf-8", "surrogatepass")) for found in words])

@@ -117,6 +117,13 @@ def test_equal_words_and_only_these_share_an_id(texts):
     assert words_of(WHITESPACE, texts) == [text.split() for text in texts]
 
 
+@pytest.fixture(params=[0, 10**9], ids=["windows", "dict"])
+def few(monkeypatch, request):
+    """Numbered by windows or in a dict, whatever the number of words."""
+    monkeypatch.setattr(words, "FEW", request.param)
+
+
+@pytest.mark.usefixtures("few")
 def test_words_that_differ_in_one_byte_at_any_place():
     length = 70
     found = ["a" * size for size in range(1, length)]
@@ -181,6 +188,7 @@ def elsewhere(monkeypatch):
 
 
 @each_rule
+@pytest.mark.usefixtures("few")
 def test_tensors_give_the_words_that_arrays_give(elsewhere, name):
     chance = random.Random(2)
     texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(30))) for _ in range(500)]
@@ -191,7 +199,8 @@ def test_tensors_give_the_words_that_arrays_give(elsewhere, name):
 
 
 @each_rule
-def test_the_copies_to_a_device_are_as_many_whatever_the_number_of_texts(elsewhere, name):
+def test_the_copies_to_a_device_are_as_many_whatever_the_number_of_texts(monkeypatch, elsewhere, name):
+    monkeypatch.setattr(words, "FEW", 0)  # on a CPU alone
     number_words(RULES[name], ["é a."], CPU)  # the table goes there once
     for texts in (["é a."], ["é a."] * 1000):
         elsewhere.clear()
