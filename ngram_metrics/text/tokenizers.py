@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeGuard
 
 from ngram_metrics.text.words import unicode_words
 
@@ -36,7 +36,7 @@ SACREBLEU_TOKENIZERS = {
 _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
-def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
+def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     """Return the function that tokenizes a batch as ``tokenizer`` asks.
 
     Args:
@@ -72,7 +72,7 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     )
 
 
-def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
+def tokenizer_signature(tokenizer: object) -> dict[str, str]:
     """Return the name of a tokenizer and the version of the package it comes from, for a signature."""
     if tokenizer is None or tokenizer == "unicode":
         return {"tok": "none"} if tokenizer is None else {"tok": "unicode", "unidata": unicodedata.unidata_version}
@@ -90,7 +90,7 @@ def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
     return {"tok": callable_name(tokenizer)}
 
 
-def callable_name(given: Any) -> str:
+def callable_name(given: object) -> str:
     """Return the qualified name of a function, or of the class of another callable; of a partial, its arguments too."""
     if isinstance(given, partial):
         fixed = [("", one) for one in given.args] + [(f"{name}=", one) for name, one in given.keywords.items()]
@@ -117,17 +117,17 @@ def _with_unicode_words(texts: Sequence[str], place: Place) -> list[list[str]]:
     return list(map(unicode_words, texts))
 
 
-def reads_text_as_it_is(tokenizer: Any) -> bool:
+def reads_text_as_it_is(tokenizer: object) -> bool:
     """Tell whether a tokenizer is one by name or of Hugging Face, which does its own normalization."""
     return isinstance(tokenizer, str) or is_hugging_face(tokenizer)
 
 
-def is_hugging_face(tokenizer: Any) -> bool:
+def is_hugging_face(tokenizer: object) -> bool:
     """Tell whether this is a tokenizer of ``tokenizers`` or ``transformers``."""
     return _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens")
 
 
-def _is_of_tokenizers(tokenizer: Any) -> bool:
+def _is_of_tokenizers(tokenizer: object) -> TypeGuard[Any]:
     """Tell a ``tokenizers.Tokenizer`` from other objects with an ``encode_batch``."""
     return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
 

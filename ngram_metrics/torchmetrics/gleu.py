@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -44,7 +43,7 @@ class Gleu(Accumulator):
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         reader = WordReader(tokenizer, pad_id=pad_id)
         super().__init__(reader, GleuMeasure(ngram), average, confidence, device, **kwargs)
