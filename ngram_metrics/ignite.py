@@ -198,10 +198,10 @@ class Rouge(_Face):
         variants: orders of n-grams, at least 1, and ``"L"``; by default 1, 2, 4 and L.
         multiref: of several references, ``"average"`` adds up the counts and ``"best"`` takes the highest recall.
         alpha: the weight in F, in 0..1: 0, the default, makes F the recall, 1 the precision, 0.5 gives F1.
-        output_transform, device: see the module.
-        pad_id, tokenizer: those of :class:`ngram_metrics.Bleu`.
 
-    ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and ``-F`` for each variant.
+    ``output_transform`` and ``device`` are as for all metrics of this module, ``pad_id`` and ``tokenizer`` those of
+    :class:`ngram_metrics.Bleu`. ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and
+    ``-F`` for each variant.
 
     Raises:
         ValueError: a setting out of its range; different numbers of hypotheses and references.

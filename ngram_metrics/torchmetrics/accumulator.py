@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: What torchmetrics notes and turns while ``forward`` runs.
+#: What torchmetrics' ``Metric._forward_reduce_state_update`` notes and turns, and puts back only where no error comes.
 _SWITCHES = (
     "_update_count",
     "_computed",
@@ -75,7 +75,7 @@ class Accumulator(Joining):
     empty_score: ClassVar[float] = 0.0
     #: What the value is called beside the ends of its interval.
     score_name: ClassVar[str] = ""
-    #: torch.jit.script would compile a property.
+    #: ``torchmetrics.Metric`` lists its own properties; torch.jit.script would compile this one, and cannot.
     __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "signature"]
 
     def __init__(
@@ -107,7 +107,8 @@ class Accumulator(Joining):
             self.add_state("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
-        # Made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
+        # The states are made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
+        # Metric.__init__ has noted the default device, on which Metric._apply would begin.
         self._device = torch.device("cpu")
         # torch.get_default_device() knows nothing of `with torch.device(...)` in torch 2.4.
         self.to(device if device is not None else torch.empty(0).device)
@@ -232,12 +233,13 @@ class Accumulator(Joining):
     @torch.jit.unused
     def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return its own score. An error leaves the states as they were."""
-        # torchmetrics has reset the states by the time an error comes, and turned some of its switches.
+        # Metric.forward has reset the states by the time an error comes: all batches before would be forgotten.
         with self._undone_on_error(*_SWITCHES):
             return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Take back what an update that failed has set, and what torchmetrics has noted of it."""
+        # Metric._wrap_update counts an update, and forgets what was computed, before it knows of an error.
         counting = super()._wrap_update(update)
 
         @functools.wraps(update)
@@ -248,7 +250,8 @@ class Accumulator(Joining):
         return guarded
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
-        """Keep the dimensions of the scores of sentences: torchmetrics takes them from a single score."""
+        """Keep the dimensions of the scores of sentences, and give the states back where ``compute`` fails."""
+        # Metric._wrap_compute makes a number of the score of a single sentence, (1,) or (1, 1).
         unsqueezed: list[Value] = []
 
         @functools.wraps(compute)
@@ -265,7 +268,7 @@ class Accumulator(Joining):
             try:
                 value: Any = squeezed(*args, **kwargs)
             except BaseException:
-                # torchmetrics would leave the states of all processes in the place of this one's.
+                # Metric.sync_context does not come to its unsync: all processes' states would stay in this one's place.
                 if self._is_synced and not synced:
                     self.unsync()
                 raise

@@ -19,11 +19,8 @@ class Gleu(Accumulator):
     Args:
         ngram: the longest order, 1 to 1,000.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
-        tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
-        pad_id: for ids: the id or ids that are no tokens.
-        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
-        device: where the states lie and text is counted.
-        kwargs: those of ``torchmetrics.Metric``.
+
+    The others are those of :class:`ngram_metrics.NgramOverlap`, and so are the errors and what ``compute`` returns.
 
     Example:
         >>> from ngram_metrics import Gleu
