@@ -1,4 +1,7 @@
-"""Plots that torchmetrics has not: many values, intervals, and how the scores of sentences are distributed."""
+"""Plots that torchmetrics has not: many values, intervals, and how the scores of sentences are distributed.
+
+They return the figure and the axis, and raise ModuleNotFoundError where matplotlib is not installed (extra ``plot``).
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,6 @@ def plot_values(
         values: the dict that ``compute`` returned, or a list of such, one a step.
         title: of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
-
-    Returns:
-        The figure and the axis.
-
-    Raises:
-        ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
     """
     figure, ax = _figure(ax)
     if isinstance(values, Mapping):
@@ -97,12 +94,6 @@ def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None 
             name, each drawn in a row of its own; or a list of these, whose sentences are put together.
         title: of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
-
-    Returns:
-        The figure and the axis.
-
-    Raises:
-        ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
     """
     figure, ax = _figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
