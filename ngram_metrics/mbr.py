@@ -136,7 +136,7 @@ def decode(
     return Decoded(chosen, indices, torch.stack([one.values for one in best]))
 
 
-def _weights(probabilities: Any, counts: list[int]) -> Tensor:
+def _weights(probabilities: Sequence[Sequence[float]] | Tensor | None, counts: list[int]) -> Tensor:
     """Return the weight of each reference, ``(rows, references)`` float64 in 0..1 on the CPU; 0 for a missing one."""
     if probabilities is None:
         probabilities = [[1.0] * count for count in counts]
@@ -158,7 +158,7 @@ def _weights(probabilities: Any, counts: list[int]) -> Tensor:
     return weights
 
 
-def _numbers(row: Any, index: int) -> list[float]:
+def _numbers(row: object, index: int) -> list[float]:
     try:
         numbers: list[float] = torch.as_tensor(row, dtype=torch.float64, device="cpu").reshape(-1).tolist()
     except (TypeError, ValueError, RuntimeError) as error:

@@ -89,7 +89,8 @@ def test_without_pytorch_ignite_its_name_is_told(monkeypatch: pytest.MonkeyPatch
         if name.partition(".")[0] == "ignite":
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ignite", installed)  # None: to import it raises
-    monkeypatch.delitem(sys.modules, "ngram_metrics.ignite", raising=False)
+    for name in ("ngram_metrics.ignite", "ngram_metrics.ignite_face"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(ModuleNotFoundError, match="needs pytorch-ignite: pip install pytorch-ignite") as caught:
         importlib.import_module("ngram_metrics.ignite")
     assert caught.value.name == "ignite"

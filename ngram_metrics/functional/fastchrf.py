@@ -65,16 +65,8 @@ def aggregate_chrf(
     """Return chrF of each hypothesis with the average counts of its row's references: fastchrf's ``aggregate_chrf``.
 
     Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk Decoding with Reference Aggregation". It is neither the
-    mean over the references nor chrF of several references.
-
-    Args:
-        hypotheses: as for :func:`pairwise_chrf`, as all that follow.
-        references: see there; a row without references scores 0.
-        char_order: see there.
-        beta: see there.
-        remove_whitespace: see there.
-        eps_smoothing: see there.
-        device: see there.
+    mean over the references nor chrF of several references. The parameters are those of :func:`pairwise_chrf`; a row
+    without references scores 0.
 
     Returns:
         ``(rows, hypotheses)`` float64 in 0..100; of rows of different sizes a list with ``(hypotheses,)`` for each.

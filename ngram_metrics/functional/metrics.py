@@ -87,19 +87,8 @@ def rouge_score(
 ) -> dict[str, Tensor]:
     """Return ROUGE, with the parameters of ``torchmetrics.functional.text.rouge_score``, and ours after them.
 
-    Args:
-        preds: hypotheses, as for :func:`bleu_score`.
-        target: references.
-        accumulate: see :class:`ngram_metrics.ROUGEScore`, as for all that follow.
-        use_stemmer: see there.
-        normalizer: see there.
-        tokenizer: see there.
-        rouge_keys: see there.
-        average: see there.
-        sentence_splitter: see there.
-        sentence_separator_id: see there.
-        pad_id: see there.
-        device: where text and lists are counted, by default the CPU.
+    The settings are those of :class:`ngram_metrics.ROUGEScore`; ``preds``, ``target`` and ``device`` are as for
+    :func:`bleu_score`.
 
     Returns:
         ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` in 0..1, or
@@ -139,18 +128,8 @@ def chrf_score(
 ) -> Tensor:
     """Return chrF, or with ``word_order=2`` chrF++, by default of the corpus as sacrebleu.
 
-    Args:
-        preds: hypotheses, as for :func:`bleu_score`; of ids, the ids are the characters.
-        target: references.
-        char_order: see :class:`ngram_metrics.ChrF`, as for all that follow.
-        word_order: see there.
-        beta: see there.
-        lowercase: see there.
-        whitespace: see there.
-        eps_smoothing: see there.
-        average: see there.
-        pad_id: see there.
-        device: where text and lists are counted, by default the CPU.
+    The settings are those of :class:`ngram_metrics.ChrF`; ``preds``, ``target`` and ``device`` are as for
+    :func:`bleu_score`; of ids, the ids are the characters.
 
     Returns:
         ``()`` in 0..1, or ``(sentences,)`` for ``"none"``.
@@ -180,14 +159,8 @@ def ngram_overlap(
 ) -> Tensor:
     """Return the clipped n-gram overlap, 2c / (h + r), of one order.
 
-    Args:
-        preds: hypotheses, as for :func:`bleu_score`, or padded ids ``(sentences, samples, width)``.
-        target: references.
-        ngram: see :class:`ngram_metrics.NgramOverlap`, as for all that follow.
-        average: see there.
-        tokenizer: see there.
-        pad_id: see there.
-        device: where text and lists are counted, by default the CPU.
+    The settings are those of :class:`ngram_metrics.NgramOverlap`; ``preds``, ``target`` and ``device`` are as for
+    :func:`bleu_score`, ``preds`` also padded ids ``(sentences, samples, width)``.
 
     Returns:
         ``()`` in 0..1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.

@@ -19,8 +19,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.scores.measure import PairCounts, score_dtype
-from ngram_metrics.scores.options import checked_order
-from ngram_metrics.scores.pair_measure import PairMeasure
+from ngram_metrics.scores.pair_measure import OrderMeasure
 from ngram_metrics.scores.rows import Layout
 
 
@@ -32,14 +31,10 @@ class GleuStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GleuMeasure(PairMeasure[GleuStatistics]):
-    """GLEU up to the order ``ngram``, 1 to 1,000; ValueError for any other."""
+class GleuMeasure(OrderMeasure[GleuStatistics]):
+    """GLEU up to the order ``ngram``."""
 
     ngram: int = 4
-
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        object.__setattr__(self, "ngram", checked_order(self.ngram))
 
     @property
     def layout(self) -> Layout[GleuStatistics]:
@@ -54,15 +49,6 @@ class GleuMeasure(PairMeasure[GleuStatistics]):
     def judged(self, statistics: GleuStatistics) -> Tensor:
         """Return the score, but -0.5 where neither side has an n-gram: nltk leaves such a reference out."""
         return torch.where(statistics.ngrams > 0, self.score(statistics), -0.5)
-
-    def signature(self) -> dict[str, str]:
-        """Return the setting."""
-        return {"order": str(self.ngram)}
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        """The longest order."""
-        return (self.ngram,)
 
     def pair_statistics(self, *counts: PairCounts) -> GleuStatistics:
         """Return the statistics of pairs."""

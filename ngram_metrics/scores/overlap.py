@@ -26,8 +26,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.scores.measure import PairCounts, score_dtype
-from ngram_metrics.scores.options import checked_order
-from ngram_metrics.scores.pair_measure import PairMeasure
+from ngram_metrics.scores.pair_measure import OrderMeasure
 from ngram_metrics.scores.rows import Layout
 
 
@@ -46,19 +45,10 @@ class OverlapStatistics(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OverlapMeasure(PairMeasure[OverlapStatistics]):
-    """N-gram overlap of one order, ``ngram``, 1 to 1,000.
-
-    Raises:
-        TypeError: an order that is no integer.
-        ValueError: an order out of its range.
-    """
+class OverlapMeasure(OrderMeasure[OverlapStatistics]):
+    """N-gram overlap of the one order ``ngram``."""
 
     ngram: int = 1
-
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        object.__setattr__(self, "ngram", checked_order(self.ngram))
 
     @property
     def layout(self) -> Layout[OverlapStatistics]:
@@ -70,15 +60,6 @@ class OverlapMeasure(PairMeasure[OverlapStatistics]):
         dtype = score_dtype(statistics.matches.device)
         both = statistics.hypothesis_totals + statistics.reference_totals
         return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
-
-    def signature(self) -> dict[str, str]:
-        """Return the setting."""
-        return {"order": str(self.ngram)}
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        """The one order."""
-        return (self.ngram,)
 
     def pair_statistics(self, *counts: PairCounts) -> OverlapStatistics:
         """Return the statistics of pairs."""

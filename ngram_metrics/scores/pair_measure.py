@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.scores.measure import Measure
+from ngram_metrics.scores.options import checked_order
 from ngram_metrics.scores.references import best_statistics, count_pairs, pair_up
 from ngram_metrics.scores.rows import Statistics
 
@@ -24,3 +27,28 @@ class PairMeasure(Measure[Statistics]):
     def judged(self, statistics: Statistics) -> Tensor:
         """Return what decides which reference is the best, ``(...)``: the score."""
         return self.score(statistics)
+
+
+@dataclass(frozen=True)
+class OrderMeasure(PairMeasure[Statistics]):
+    """A measure of pairs whose only setting is the longest order, ``ngram``, 1 to 1,000.
+
+    Raises:
+        TypeError: an order that is no integer.
+        ValueError: an order out of its range.
+    """
+
+    ngram: int
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
+
+    def signature(self) -> dict[str, str]:
+        """Return the setting."""
+        return {"order": str(self.ngram)}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The longest order."""
+        return (self.ngram,)

@@ -113,10 +113,7 @@ def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -
 
     A range is ``[-fewest, most]`` int64, so that ranges join by the maximum.
     """
-    if isinstance(references, PaddedReferences):
-        counts = references.present.sum(1)
-    else:
-        counts = references.counts
+    counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
     if len(counts) == 0:
         return known
     return torch.maximum(known, torch.stack((-counts.amin(), counts.amax())).to(known.device))

@@ -28,6 +28,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
+from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.tokenizers import shortened
 
@@ -213,7 +214,7 @@ def checked_sentences(given: list[Any], is_text: bool, place: Callable[[int], st
     return [_sentence(one, is_text, place(index)) for index, one in enumerate(given)]
 
 
-def _sentence(given: Any, is_text: bool, where: str) -> Any:
+def _sentence(given: object, is_text: bool, where: str) -> Document:
     if isinstance(given, str) is not is_text:
         kinds = ("tokens or ids", "text")
         raise TypeError(
@@ -232,7 +233,7 @@ def _sentence(given: Any, is_text: bool, where: str) -> Any:
     return given
 
 
-def _references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[Any]:
+def _references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
     """Return the references in an item of ``target``, which may itself be the only one."""
     if isinstance(item, np.ndarray) and item.dtype.kind in "OUS":
         item = item.tolist()
@@ -250,7 +251,7 @@ def _references(item: Any, is_text: bool, tuple_tokens: bool) -> Sequence[Any]:
     return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
 
 
-def _refuse_ambiguous(target: list[Any]) -> None:
+def _refuse_ambiguous(target: Sequence[object]) -> None:
     """Raise where no hypothesis has a token, so that tuples in the references may be tokens as well as sentences."""
     for index, item in enumerate(target):
         if isinstance(item, (list, tuple)) and len(item) > 0 and isinstance(item[0], tuple):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -58,7 +57,7 @@ def warn_of_no_words(texts: Sequence[str], lengths: Tensor) -> None:
         )
 
 
-def transposition_hint(preds: Sequence[Any], target: Sequence[Any]) -> str:
+def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
     """Return what to add to an error about numbers where ``target`` is transposed, else nothing.
 
     Transposed as for sacrebleu: an item for each stream of references, which has a reference for each sentence.

@@ -12,19 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
+from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.tokenizers import shortened
 
 _CONTAINERS = (Tensor, np.ndarray, list, dict, set)
 _FLOATS = (float, np.floating)
 
 
-def token_types(sentences: Sequence[Any], place: Callable[[int], str]) -> set[type]:
+def token_types(sentences: Sequence[Document], place: Callable[[int], str]) -> set[type]:
     """Return the types of all tokens.
 
     Args:
@@ -43,7 +44,7 @@ def token_types(sentences: Sequence[Any], place: Callable[[int], str]) -> set[ty
     return types | {int} if has_tensors and any(len(s) for s in sentences if isinstance(s, Tensor)) else types
 
 
-def common_kind(types: set[type], sentences: Sequence[Any], place: Callable[[int], str]) -> Kind:
+def common_kind(types: set[type], sentences: Sequence[Document], place: Callable[[int], str]) -> Kind:
     """Tell tokens from ids by the types of all tokens; sentences without any are of either kind.
 
     Raises:
@@ -60,7 +61,7 @@ def _kind_of_type(token_type: type) -> Kind:
     return "ids" if is_integer else "tokens"
 
 
-def _refuse_token(sentences: Sequence[Any], wrong: tuple[type, ...], place: Callable[[int], str]) -> NoReturn:
+def _refuse_token(sentences: Sequence[Document], wrong: tuple[type, ...], place: Callable[[int], str]) -> NoReturn:
     index, token = next(
         (index, token)
         for index, sentence in enumerate(sentences)
@@ -79,7 +80,7 @@ def _refuse_token(sentences: Sequence[Any], wrong: tuple[type, ...], place: Call
     )
 
 
-def _refuse_mixed(sentences: Sequence[Any], place: Callable[[int], str]) -> NoReturn:
+def _refuse_mixed(sentences: Sequence[Document], place: Callable[[int], str]) -> NoReturn:
     before: tuple[int, Kind] | None = None  # the first sentence that holds anything
     for index, sentence in enumerate(sentences):
         tokens = sentence[:1].tolist() if isinstance(sentence, Tensor) else sentence

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeGuard
 
 from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
 
@@ -29,18 +29,18 @@ _OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": 
 _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
-def rule_of(tokenizer: Any) -> Rule | None:
+def rule_of(tokenizer: object) -> Rule | None:
     """Return the rule that a tokenizer stands for, None where it is a foreign one."""
     return WHITESPACE if tokenizer is None else NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
 
 
-def check_tokenizer(tokenizer: Any) -> None:
+def check_tokenizer(tokenizer: object) -> None:
     """Raise where :func:`batch_tokenizer` does; a rule is none of its business and passes."""
     if rule_of(tokenizer) is None:
         batch_tokenizer(tokenizer)
 
 
-def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
+def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     """Return the function that tokenizes a batch as a foreign tokenizer asks.
 
     Args:
@@ -71,12 +71,14 @@ def batch_tokenizer(tokenizer: Any) -> BatchTokenizer:
     )
 
 
-def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
+def tokenizer_signature(tokenizer: object) -> dict[str, str]:
     """Return the name of a tokenizer and the version of the package it comes from, for a signature."""
-    if rule_of(tokenizer) is not None:
-        data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
-        return {"tok": tokenizer or "none", **data}
+    if tokenizer is None:
+        return {"tok": "none"}
     if isinstance(tokenizer, str):
+        if tokenizer in NAMED:
+            data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
+            return {"tok": tokenizer, **data}
         # Its own signature holds the versions of MeCab and of its dictionary.
         return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": version("sacrebleu")}
     if _is_of_tokenizers(tokenizer):
@@ -90,7 +92,7 @@ def tokenizer_signature(tokenizer: Any) -> dict[str, str]:
     return {"tok": callable_name(tokenizer)}
 
 
-def callable_name(given: Any) -> str:
+def callable_name(given: object) -> str:
     """Return the qualified name of a function, or of the class of another callable; of a partial, its arguments too."""
     if isinstance(given, partial):
         fixed = [("", one) for one in given.args] + [(f"{name}=", one) for name, one in given.keywords.items()]
@@ -109,17 +111,17 @@ def _digest(tokenizer: Any) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
 
-def reads_text_as_it_is(tokenizer: Any) -> bool:
+def reads_text_as_it_is(tokenizer: object) -> bool:
     """Tell whether a tokenizer is one by name or of Hugging Face, which does its own normalization."""
     return isinstance(tokenizer, str) or is_hugging_face(tokenizer)
 
 
-def is_hugging_face(tokenizer: Any) -> bool:
+def is_hugging_face(tokenizer: object) -> bool:
     """Tell whether this is a tokenizer of ``tokenizers`` or ``transformers``."""
     return _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens")
 
 
-def _is_of_tokenizers(tokenizer: Any) -> bool:
+def _is_of_tokenizers(tokenizer: object) -> TypeGuard[Any]:
     """Tell a ``tokenizers.Tokenizer`` from other objects with an ``encode_batch``."""
     return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
 

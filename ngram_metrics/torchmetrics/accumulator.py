@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import torch
@@ -22,7 +22,7 @@ from ngram_metrics.text.tokenizers import callable_name
 from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number, with_batch
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
 from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
-from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of
+from ngram_metrics.torchmetrics.plots import Value, plot_histogram, plot_values, steps_of
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: What torchmetrics notes and turns while ``forward`` runs.
+#: What torchmetrics' ``Metric._forward_reduce_state_update`` notes and turns, and puts back only where no error comes.
 _SWITCHES = (
     "_update_count",
     "_computed",
@@ -75,7 +75,7 @@ class Accumulator(Joining):
     empty_score: ClassVar[float] = 0.0
     #: What the value is called beside the ends of its interval.
     score_name: ClassVar[str] = ""
-    #: torch.jit.script would compile a property.
+    #: ``torchmetrics.Metric`` lists its own properties; torch.jit.script would compile this one, and cannot.
     __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "signature"]
 
     def __init__(
@@ -85,7 +85,7 @@ class Accumulator(Joining):
         average: Average,
         confidence: float | None = None,
         device: torch.device | str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         refuse_keywords_of_peers(type(self), kwargs)
         super().__init__(**kwargs)
@@ -107,7 +107,8 @@ class Accumulator(Joining):
             self.add_state("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
-        # Made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
+        # The states are made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
+        # Metric.__init__ has noted the default device, on which Metric._apply would begin.
         self._device = torch.device("cpu")
         # torch.get_default_device() knows nothing of `with torch.device(...)` in torch 2.4.
         self.to(device if device is not None else torch.empty(0).device)
@@ -142,7 +143,7 @@ class Accumulator(Joining):
             self.score_sum = score_sum
         self.counted, self.reference_range, self.row, self.sentences = noted, references, row, sentences
 
-    def compute(self) -> Tensor | dict[str, Tensor]:
+    def compute(self) -> Value:
         """Return the score of all batches since the last reset, float64 where the device has it.
 
         Returns:
@@ -168,7 +169,7 @@ class Accumulator(Joining):
             score = mean.to(score_dtype(self.device)).to(self.device)
         return torch.where(self.sentences > 0, score, self.empty_score)
 
-    def _named(self, score: Tensor) -> Tensor | dict[str, Tensor]:
+    def _named(self, score: Tensor) -> Value:
         """Return a score, or its parts by name, as ``compute`` does."""
         return score
 
@@ -204,7 +205,7 @@ class Accumulator(Joining):
         with self.synced():
             return self._all_rows()
 
-    def plot(self, val: Any = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
+    def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
         """Plot one value, or a list of them over the steps; for average none a histogram of the sentences' scores.
 
         Values by name are bars, or lines over the steps; with ``confidence`` they have whiskers or bands.
@@ -220,51 +221,54 @@ class Accumulator(Joining):
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
             ValueError: ``val`` is an empty list or dict.
         """
-        value: Any = self.compute() if val is None else val
-        first = steps_of(value)[0]
+        value = self.compute() if val is None else val
+        steps = steps_of(value)
         if self.average == "none":
             return plot_histogram(value, type(self).__name__, ax)
-        if isinstance(first, dict):
-            return plot_values(value, type(self).__name__, ax)
-        return cast("tuple[Figure, Axes]", self._plot(value, ax))
+        if named := [step for step in steps if isinstance(step, dict)]:
+            return plot_values(value if isinstance(value, dict) else named, type(self).__name__, ax)
+        numbers = [step for step in steps if isinstance(step, Tensor)]
+        return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
 
     @torch.jit.unused
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return its own score. An error leaves the states as they were."""
-        # torchmetrics has reset the states by the time an error comes, and turned some of its switches.
+        # Metric.forward has reset the states by the time an error comes: all batches before would be forgotten.
         with self._undone_on_error(*_SWITCHES):
-            return super().forward(*args, **kwargs)
+            return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Take back what an update that failed has set, and what torchmetrics has noted of it."""
+        # Metric._wrap_update counts an update, and forgets what was computed, before it knows of an error.
         counting = super()._wrap_update(update)
 
         @functools.wraps(update)
-        def guarded(*args: Any, **kwargs: Any) -> None:
+        def guarded(*args: object, **kwargs: object) -> None:
             with self._undone_on_error("_update_count", "_computed"):
                 counting(*args, **kwargs)
 
         return guarded
 
-    def _wrap_compute(self, compute: Callable[..., Any]) -> Callable[..., Any]:
-        """Keep the dimensions of the scores of sentences: torchmetrics takes them from a single score."""
-        unsqueezed: list[Any] = []
+    def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
+        """Keep the dimensions of the scores of sentences, and give the states back where ``compute`` fails."""
+        # Metric._wrap_compute makes a number of the score of a single sentence, (1,) or (1, 1).
+        unsqueezed: list[Value] = []
 
         @functools.wraps(compute)
-        def noted(*args: Any, **kwargs: Any) -> Any:
+        def noted(*args: object, **kwargs: object) -> Value:
             unsqueezed.append(compute(*args, **kwargs))
             return unsqueezed[-1]
 
         squeezed = super()._wrap_compute(noted)
 
         @functools.wraps(compute)
-        def shaped(*args: Any, **kwargs: Any) -> Any:
+        def shaped(*args: object, **kwargs: object) -> Value:
             unsqueezed.clear()
             synced = self._is_synced
             try:
-                value = squeezed(*args, **kwargs)
+                value: Any = squeezed(*args, **kwargs)
             except BaseException:
-                # torchmetrics would leave the states of all processes in the place of this one's.
+                # Metric.sync_context does not come to its unsync: all processes' states would stay in this one's place.
                 if self._is_synced and not synced:
                     self.unsync()
                 raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -62,7 +61,7 @@ class Bleu(Accumulator):
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         super().__init__(
             WordReader(tokenizer, lowercase, pad_id),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -58,7 +57,7 @@ class ChrF(Accumulator):
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
         reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -20,11 +19,8 @@ class Gleu(Accumulator):
     Args:
         ngram: the longest order, 1 to 1,000.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
-        tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
-        pad_id: for ids: the id or ids that are no tokens.
-        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
-        device: where the states lie and text is counted.
-        kwargs: those of ``torchmetrics.Metric``.
+
+    The others are those of :class:`ngram_metrics.NgramOverlap`, and so are the errors and what ``compute`` returns.
 
     Example:
         >>> from ngram_metrics import Gleu
@@ -44,7 +40,7 @@ class Gleu(Accumulator):
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         reader = WordReader(tokenizer, pad_id=pad_id)
         super().__init__(reader, GleuMeasure(ngram), average, confidence, device, **kwargs)

@@ -54,14 +54,13 @@ class Joining(Saving):
             if self._keeps_rows:
                 self.rows = own + moved(as_list(incoming["rows"]), self._place("rows"))
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
+        # Metric.merge_state counts no update, so that compute would warn, and keeps what was computed before.
         self._update_count += merged
-        self._computed = None  # torchmetrics keeps what was computed before the merge
+        self._computed = None
 
     def _reduce_states(self, incoming_state: dict[str, State]) -> None:
-        """Add another metric's states, which come before this one's.
-
-        torchmetrics adds tensors of two devices, which raises, and lists of rows in place.
-        """
+        """Add another metric's states, which come before this one's."""
+        # Metric._reduce_states raises for tensors of two devices, and for rows that a sync has joined beside a list.
         missing = [name for name in self._defaults if name not in incoming_state]
         if missing:
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
@@ -73,7 +72,8 @@ class Joining(Saving):
     def _sync_dist(
         self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all_tensors, process_group: object = None
     ) -> None:
-        """Gather, with one tensor of rows from every rank: torchmetrics would send a rank without rows as float32."""
+        """Gather, with one tensor of rows from every rank."""
+        # Metric._sync_dist sends a rank without rows as float32 of one dimension, at which gloo ends the process.
         # The settings by themselves first: ranks of different averages have different states, and would wait for each
         # other in the middle of gathering them.
         group = process_group or self.process_group

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -54,7 +53,7 @@ class NgramOverlap(Accumulator):
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         reader, measure = WordReader(tokenizer, pad_id=pad_id, samples=True), OverlapMeasure(ngram)
         super().__init__(reader, measure, average, confidence, device, **kwargs)

@@ -1,11 +1,22 @@
-"""Plots that torchmetrics has not: many values, intervals, and how the scores of sentences are distributed."""
+"""Plots that torchmetrics has not: many values, intervals, and how the scores of sentences are distributed.
+
+They return the figure and the axis, and raise ModuleNotFoundError where matplotlib is not installed (extra ``plot``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 
 import torch
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: What ``compute`` and ``forward`` return.
+Value: TypeAlias = Tensor | dict[str, Tensor]
 
 #: Bars of a histogram over 0..1.
 BINS = 20
@@ -13,19 +24,21 @@ _ENDS = ("_low", "_high")
 _DASHES = ("-", "--", ":", "-.")
 
 
-def plot_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]], title: str, ax: Any = None) -> Any:
+class _LineStyle(TypedDict):
+    color: str
+    ls: str
+    markersize: float
+
+
+def plot_values(
+    values: dict[str, Tensor] | Sequence[dict[str, Tensor]], title: str, ax: Axes | None = None
+) -> tuple[Figure, Axes]:
     """Plot values by name, with their intervals if they have any: as bars, or as lines in bands over the steps.
 
     Args:
         values: the dict that ``compute`` returned, or a list of such, one a step.
         title: of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
-
-    Returns:
-        The figure and the axis.
-
-    Raises:
-        ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
     """
     figure, ax = _figure(ax)
     if isinstance(values, Mapping):
@@ -38,7 +51,7 @@ def plot_values(values: Mapping[str, Any] | Sequence[Mapping[str, Any]], title: 
     return figure, ax
 
 
-def _draw_bars(ax: Any, values: Mapping[str, Any]) -> None:
+def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
     names = _names(values)
     heights = [float(values[name]) for name in names]
     ax.bar(range(len(names)), heights, width=0.6, color="tab:blue", alpha=0.7)
@@ -51,11 +64,12 @@ def _draw_bars(ax: Any, values: Mapping[str, Any]) -> None:
         above = [max(0.0, end - height) for height, end in zip(middle, high, strict=True)]
         ax.errorbar(sure, middle, yerr=[below, above], fmt="none", ecolor="black", capsize=6)
     ax.set_xlim(-1, len(names))
-    turned = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if len(names) > 3 else {}
-    ax.set_xticks(range(len(names)), names, **turned)
+    ax.set_xticks(range(len(names)), names)
+    for label in ax.get_xticklabels() if len(names) > 3 else []:
+        label.set(rotation=60, ha="right", rotation_mode="anchor")
 
 
-def _draw_lines(ax: Any, values: Sequence[Mapping[str, Any]]) -> None:
+def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]]) -> None:
     steps = list(range(len(values)))
     names = _names(values[0])
     for name, style in zip(names, _line_styles(names), strict=True):
@@ -72,7 +86,7 @@ def _draw_lines(ax: Any, values: Sequence[Mapping[str, Any]]) -> None:
         ax.legend()
 
 
-def plot_histogram(scores: Any, title: str, ax: Any = None) -> Any:
+def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None = None) -> tuple[Figure, Axes]:
     """Plot how many sentences score how much, and their mean.
 
     Args:
@@ -80,12 +94,6 @@ def plot_histogram(scores: Any, title: str, ax: Any = None) -> Any:
             name, each drawn in a row of its own; or a list of these, whose sentences are put together.
         title: of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
-
-    Returns:
-        The figure and the axis.
-
-    Raises:
-        ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
     """
     figure, ax = _figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
@@ -105,7 +113,7 @@ def plot_histogram(scores: Any, title: str, ax: Any = None) -> Any:
     return figure, ax
 
 
-def _draw_rows(ax: Any, numbers: Mapping[str, list[float]]) -> None:
+def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]]) -> None:
     """Draw each histogram on a line of its own, the first on top: on one another many would hide themselves."""
     counts = [
         torch.histc(torch.tensor(column, dtype=torch.float64, device="cpu"), BINS, 0, 1) for column in numbers.values()
@@ -125,7 +133,7 @@ def _draw_rows(ax: Any, numbers: Mapping[str, list[float]]) -> None:
     ax.set_ylabel(f"sentences, up to {highest} in a bar")
 
 
-def steps_of(val: Any) -> Sequence[Any]:
+def steps_of(val: Value | Sequence[Value]) -> Sequence[Value]:
     """Return a list as it is, and what ``compute`` returned as a list of one step.
 
     Raises:
@@ -145,9 +153,9 @@ def _with_mean(name: str, mean: float) -> str:
     return f"{name}, mean {mean:.3f}" if name else f"mean {mean:.3f}"
 
 
-def _figure(ax: Any) -> tuple[Any, Any]:
+def _figure(ax: Axes | None) -> tuple[Figure, Axes]:
     if ax is not None:
-        return ax.get_figure(), ax
+        return cast("Figure", ax.get_figure()), ax
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -155,17 +163,17 @@ def _figure(ax: Any) -> tuple[Any, Any]:
     return pyplot.subplots(layout="constrained")  # else names that are turned stand out of the figure
 
 
-def _names(values: Mapping[str, Any]) -> list[str]:
+def _names(values: Iterable[str]) -> list[str]:
     """Return the names of the values, without those of the ends of their intervals."""
     ends = {name + end for name in values for end in _ENDS}
     return [name for name in values if name not in ends]
 
 
-def _has_interval(values: Mapping[str, Any], name: str) -> bool:
+def _has_interval(values: Iterable[str], name: str) -> bool:
     return all(name + end in values for end in _ENDS)
 
 
-def _line_styles(names: Sequence[str]) -> list[dict[str, Any]]:
+def _line_styles(names: Sequence[str]) -> list[_LineStyle]:
     """Return a colour for what stands before the last underscore, and dashes for what stands after it.
 
     matplotlib has ten colours, and ROUGE has three values a key. The markers of each colour are smaller than those

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -74,7 +73,7 @@ class ROUGEScore(Accumulator):
         pad_id: int | Sequence[int] | None = None,
         confidence: float | None = None,
         device: torch.device | str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         keys = checked_keys(rouge_keys)
         reader = RougeReader(

@@ -45,6 +45,7 @@ class Saving(torchmetrics.Metric):
     def persistent(self, mode: bool = False) -> None:
         """Choose whether the states go into ``state_dict``; ``callables`` is of this process and never does."""
         super().persistent(mode)
+        # Metric.persistent saves all states or none.
         self._persistent["callables"] = False
 
     def set_dtype(self, dst_type: str | torch.dtype) -> Saving:
@@ -75,6 +76,7 @@ class Saving(torchmetrics.Metric):
         for name, value in saved.items():
             # A sync joins the rows to one tensor; here they are a list, to be added to.
             setattr(self, name, moved(as_list(value) if name == "rows" else value, self._place(name)))
+        # As Metric._wrap_update does: compute would warn of no data, or return what it has kept.
         self._update_count = max(1, self._update_count)
         self._computed = None
 
@@ -128,7 +130,8 @@ class Saving(torchmetrics.Metric):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Load states that were saved after ``persistent(True)``: torchmetrics would set whatever it finds."""
+        """Load states that were saved after ``persistent(True)``."""
+        # Metric._load_from_state_dict sets whatever it finds, of any shape, and of metrics with other settings.
         saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
         if saved:
             try:
@@ -143,7 +146,8 @@ class Saving(torchmetrics.Metric):
         )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:
-        """Let ``.to(device)`` through and drop casts: torchmetrics lets ``.to(torch.bfloat16)`` change its states."""
+        """Let ``.to(device)`` through and drop casts."""
+        # Metric._apply lets .to(torch.bfloat16), which Lightning's precision="bf16-true" calls, round the float sums.
 
         def move(tensor: Tensor) -> Tensor:
             device = fn(torch.empty(0, device=tensor.device)).device
@@ -151,12 +155,13 @@ class Saving(torchmetrics.Metric):
                 return tensor.to("cpu")
             return tensor.to(device)
 
-        self._computed = None  # of the old device's precision
+        self._computed = None  # Metric._apply would move it, and it is of the old device's precision
         # What was counted is asked for at every update, and would be waited for on a device.
         return super()._apply(move, (*exclude_state, "counted"))
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore a copy or a pickled metric; its callables may be others in this process."""
+        # Metric.__setstate__ takes the number of callables over, under which this process may know different ones.
         super().__setstate__(state)
         number = callables_number(self.reader, self.measure)
         self._defaults["callables"] = number.to(self.callables.device)

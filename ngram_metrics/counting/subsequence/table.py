@@ -25,13 +25,14 @@ masks of a window of times stand in a table, added up bit by bit. All sizes come
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
 #: Positions in a word: twice a word minus a word minus a borrow then stays within an int64.
 WORD_BITS = 62
+Size = TypeVar("Size", int, Tensor)
 #: Mask words in a window. The CPU's bound keeps an array below 32 MiB, up to which freed memory is used again at once.
 CPU_WORDS = 3 << 20
 ACCELERATOR_WORDS = 1 << 26
@@ -232,7 +233,7 @@ def word_budget(device: torch.device) -> int:
     return CPU_WORDS if device.type == "cpu" else ACCELERATOR_WORDS
 
 
-def pair_words(words: Any, steps: Any) -> Any:
+def pair_words(words: Size | int, steps: Size) -> Size:
     """Return what one pair adds to a window, for int or Tensor: its masks, with the skew at either end, and its ids."""
     return words * (steps + 2 * words + WORD_BITS)
 

@@ -1,0 +1,159 @@
+"""The accumulator as a metric of ignite: what its faces in :mod:`ngram_metrics.ignite` have in common."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+from weakref import WeakKeyDictionary, WeakSet
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.saving import State
+
+try:
+    from ignite import distributed as idist
+    from ignite.engine import Engine
+    from ignite.exceptions import NotComputableError
+    from ignite.metrics.metric import EpochWise, Metric, MetricUsage, reinit__is_reduced
+except ImportError as error:
+    raise ModuleNotFoundError(
+        "ngram_metrics.ignite needs pytorch-ignite: pip install pytorch-ignite (ignite on PyPI is another package)",
+        name=error.name,
+    ) from error
+
+#: From an engine's output to what ``update`` takes.
+OutputTransform: TypeAlias = Callable[[Any], object]
+CPU = torch.device("cpu")
+#: The metrics with keys of their own, by the engine that they have been attached to.
+_attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
+#: What a metric of torchmetrics has, and these faces have too.
+_OF_THE_ACCUMULATOR = (
+    *("reader", "measure", "average", "confidence", "device", "settings", "signature"),
+    *("details", "sentence_rows", "named_scores"),
+)
+
+
+def unchanged(output: object) -> object:
+    """Return an engine's output as it is; a function with a name, so that metrics can be pickled."""
+    return output
+
+
+def _gathered(state: Tensor, group: object = None) -> list[Tensor]:
+    """Return a state of every rank, for the accumulator; ranks may have different numbers of rows."""
+
+    def all_gather(tensor: Tensor) -> Tensor:
+        of_ranks = cast(Tensor, idist.all_gather(tensor.unsqueeze(0)))
+        return of_ranks.reshape(idist.get_world_size(), *tensor.shape)
+
+    if state.dim() < 2:
+        return list(all_gather(state))
+    counts = all_gather(torch.tensor(len(state), device=state.device)).tolist()
+    padded = torch.cat((state, state.new_zeros(max(counts) - len(state), *state.shape[1:])))
+    return [rows[:count] for rows, count in zip(all_gather(padded), counts, strict=True)]
+
+
+def _is_distributed() -> bool:
+    return idist.get_world_size() > 1
+
+
+class Face(Metric):
+    """Counts batches and scores their sum, their mean, or each sentence, on the device that ignite is told."""
+
+    #: What ``compute`` says before any data, of the name of the class.
+    _no_data = "{} must have at least one example before it can be computed."
+
+    def __init__(self, accumulator: Accumulator, output_transform: OutputTransform) -> None:
+        accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gathered, _is_distributed
+        self._accumulator = accumulator
+        self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"
+        # ignite's iteration_completed would hand over (list of tensors, list of tensors) pair by pair.
+        super().__init__(output_transform, accumulator.device, skip_unrolling=True)
+
+    def __getattr__(self, attr: str) -> Any:
+        """Return what the accumulator has."""
+        # ignite's Metric.__getattr__ makes a new metric of any attribute: signature would be a metric, and no str.
+        return getattr(self._accumulator, attr) if attr in _OF_THE_ACCUMULATOR else super().__getattr__(attr)
+
+    def __repr__(self) -> str:
+        """Show the settings that differ from the defaults."""
+        return repr(self._accumulator)
+
+    @reinit__is_reduced
+    def reset(self) -> None:
+        """Forget all batches."""
+        self._accumulator.reset()
+
+    @reinit__is_reduced
+    def update(self, output: tuple[Hypotheses, References], *others: object) -> None:
+        """Count a batch ``(y_pred, y)``. An error leaves what was counted before as it was."""
+        if others or not isinstance(output, (tuple, list)) or len(output) != 2:
+            raise TypeError("update takes one argument, a pair: expected metric.update((y_pred, y))")
+        y_pred, y = output
+        if not isinstance(y_pred, str) and len(y_pred) != len(y):
+            raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
+        # The function of the class: torchmetrics has wrapped the object's, which takes a tenth of a millisecond.
+        Accumulator.update(self._accumulator, y_pred, y)
+
+    def compute(self) -> Any:
+        """Return the score of all batches since the last reset; for average none rank by rank."""
+        with self._accumulator.synced():
+            if not self._scores_no_data and int(self._accumulator.sentences) == 0:
+                raise NotComputableError(self._no_data.format(type(self).__name__))
+            result = Accumulator.compute(self._accumulator)
+        if self._returns_tensors:
+            return result
+        return {name: float(value) for name, value in result.items()} if isinstance(result, dict) else float(result)
+
+    def completed(self, engine: Engine, name: str) -> None:
+        """Write the value, or several by the name of ``attach``: ignite writes them by names that metrics may share."""
+        result = self.compute()
+        if isinstance(result, Mapping):
+            # The name stands for the metric's own, as in chrf_low; the values of ROUGE have no name in common.
+            own = self._accumulator.score_name
+            values = {name + (key.removeprefix(own) if own else f"_{key}"): value for key, value in result.items()}
+            engine.state.metrics.update(values if name in values else values | {name: result})
+        else:
+            engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)
+
+    # ignite's saves and loads the attributes of the face that _state_dict_all_req_keys names; the states are elsewhere.
+    def _state_dict_per_rank(self) -> OrderedDict[str, Tensor]:
+        return OrderedDict(self._accumulator.saved_states())
+
+    def _load_state_dict_per_rank(self, state_dict: Mapping[str, State]) -> None:
+        self._accumulator.load_states(state_dict)
+
+
+class KeyedFace(Face):
+    """Returns ``(values, 3)`` scores as floats by keys of its own, which do not follow the name of ``attach``."""
+
+    def __init__(self, accumulator: Accumulator, output_transform: OutputTransform, keys: Sequence[str]) -> None:
+        super().__init__(accumulator, output_transform)
+        self._keys, self._returns_tensors = keys, True
+
+    def attach(self, engine: Engine, name: str, usage: str | MetricUsage = EpochWise()) -> None:  # noqa: B008
+        """Attach to an engine, as ignite; warn where another metric writes the same keys, which are ignite's."""
+        others = _attached.setdefault(engine, WeakSet())
+        written = {
+            key for other in others if other is not self and other.is_attached(engine, usage) for key in other._keys
+        }
+        if shared := [key for key in self._keys if key in written]:
+            warnings.warn(
+                f"two metrics attached to one engine both write {shared}: the one attached last is seen. Their names "
+                "do not go into the keys, as in ignite; ngram_metrics.ignite.ROUGEScore has keys that do.",
+                stacklevel=2,
+            )
+        others.add(self)
+        super().attach(engine, name, usage)
+
+    def compute(self) -> dict[str, float]:
+        """Return all values by ignite's keys."""
+        return dict(zip(self._keys, super().compute().flatten().tolist(), strict=True))
+
+    def completed(self, engine: Engine, name: str) -> None:
+        """Write the values by ignite's keys, and all of them by the name of ``attach``, as ignite."""
+        Metric.completed(self, engine, name)
