@@ -15,12 +15,11 @@ No number is a hash, so no two words ever share an id. A word of n bytes takes l
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import accumulate
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from ngram_metrics.counting.token_batch import RaggedTokens
 from ngram_metrics.text.arrays import (
@@ -61,11 +60,20 @@ class Words(NamedTuple):
 
 
 class Found(NamedTuple):
-    """The words of some texts: in ``units`` each begins at ``begin`` and has ``length`` bytes; ``(words,)`` int64."""
+    """Words: in ``units`` each begins at ``begin`` and has ``length`` bytes; both ``(words,)`` int64."""
 
     units: Array
     begin: Array
     length: Array
+
+    def take(self, place: Array) -> Found:
+        """Return the words of these places."""
+        return Found(self.units, self.begin[place], self.length[place])
+
+    def to_bytes(self) -> list[bytes]:
+        """Return the words as bytes of the host."""
+        raw, start = raw_bytes(self.units), tensor(self.begin).tolist()
+        return [raw[at : at + size] for at, size in zip(start, tensor(self.length).tolist(), strict=True)]
 
 
 def number_words(
@@ -77,27 +85,34 @@ def number_words(
 ) -> RaggedTokens:
     """Number the words of texts.
 
+    The words of a chunk are numbered by themselves, and then the distinct words of all chunks: so the memory beside
+    the ids is that of a chunk and of the vocabulary.
+
     Args:
         rule: what is a word.
         texts: any number.
         device: where the words are found and numbered.
         by_line: whether each line of a text is a document, and not the text.
-        stem: what is counted of a word; asked once for each distinct one.
+        stem: what is counted of a word; asked once for each distinct one of a chunk.
     """
-    chunks, counts = [], []
+    ids, counts, distinct = [], [], []
+    bound = 0
     for characters in character_chunks(rule.prepared(texts), device):
         found, in_documents = _found(rule, characters, by_line)
-        chunks.append(found)
+        of_chunk, size = _numbered(found)
         counts.append(in_documents)
-    if device.type == "cpu" and len(chunks) == 1 and len(chunks[0].begin) < FEW:
-        number, bound = _in_order(_bytes_of(*chunks[0]))
-        ids = array(number, np.int64, device)
-    else:
-        ids, bound = exact_ids(Words(*map(joined, zip(*map(_words, chunks), strict=True))))
+        ids.append(of_chunk + bound)
+        distinct.append(found.take(one_of_each(of_chunk, size)))
+        bound += len(distinct[-1].begin)
     if stem is not None:
-        of_id, bound = _stems(chunks, ids, bound, stem)
-        ids = array(of_id, np.int64, device)[ids]
-    return RaggedTokens(tensor(ids), tensor(joined(counts)).cpu(), bound)
+        of_distinct, bound = _stems(distinct, stem, device)
+    elif len(distinct) > 1:
+        of_distinct, bound = exact_ids(Words(*map(joined, zip(*map(_words, distinct), strict=True))))
+    else:
+        return RaggedTokens(tensor(ids[0]), tensor(counts[0]).cpu(), bound)
+    return RaggedTokens(
+        tensor(joined([of_distinct[of_chunk] for of_chunk in ids])), tensor(joined(counts)).cpu(), bound
+    )
 
 
 def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Array]:
@@ -109,6 +124,13 @@ def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Ar
         places = characters.unit_places()
         begin, end = places[begin], places[end]
     return Found(units, begin, end - begin), counts
+
+
+def _numbered(found: Found) -> tuple[Array, int]:
+    """Number the words of a chunk; returns as :func:`exact_ids`."""
+    if isinstance(found.begin, np.ndarray) and len(found.begin) < FEW:
+        return _in_order(found.to_bytes(), torch.device("cpu"))
+    return exact_ids(_words(found))
 
 
 def _words(found: Found) -> Words:
@@ -156,26 +178,19 @@ def exact_ids(words: Words) -> tuple[Array, int]:
     return ids, bound
 
 
-def _bytes_of(units: Array, begin: Array, length: Array) -> list[bytes]:
-    """Return words as bytes of the host."""
-    raw, start = raw_bytes(units), tensor(begin).tolist()
-    return [raw[at : at + size] for at, size in zip(start, tensor(length).tolist(), strict=True)]
+def _joined_ids(distinct: Sequence[Found]) -> tuple[Array, int]:
+    """Number the words of all chunks; returns as :func:`exact_ids`."""
+    return exact_ids(Words(*map(joined, zip(*map(_words, distinct), strict=True))))
 
 
-def _in_order(words: Sequence[Hashable]) -> tuple[NDArray[np.int64], int]:
+def _in_order(words: Sequence[Hashable], device: torch.device) -> tuple[Array, int]:
     """Number words in the order in which they first appear."""
     numbers: dict[Hashable, int] = {}
     ids = [numbers.setdefault(word, len(numbers)) for word in words]
-    return np.array(ids, np.int64), len(numbers)
+    return array(np.array(ids, np.int64), np.int64, device), len(numbers)
 
 
-def _stems(
-    chunks: Sequence[Found], ids: Array, bound: int, stem: Callable[[str], str]
-) -> tuple[NDArray[np.int64], int]:
-    """Return the number of the stem of each id, ``(bound,)``, and how many stems there are."""
-    before = accumulate((len(chunk.units) for chunk in chunks), initial=0)
-    begin = joined([chunk.begin + start for chunk, start in zip(chunks, before, strict=False)])
-    word = one_of_each(ids, bound)
-    units, length = joined([chunk.units for chunk in chunks]), joined([chunk.length for chunk in chunks])
-    words = _bytes_of(units, begin[word], length[word])
-    return _in_order([stem(found.decode("utf-8", "surrogatepass")) for found in words])
+def _stems(distinct: Sequence[Found], stem: Callable[[str], str], device: torch.device) -> tuple[Array, int]:
+    """Number the stems of words."""
+    words = chain.from_iterable(found.to_bytes() for found in distinct)
+    return _in_order([stem(word.decode("utf-8", "surrogatepass")) for word in words], device)
