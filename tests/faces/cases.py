@@ -1,20 +1,23 @@
-"""The metric classes, with data to feed them: what the tests of the lifecycle run over.
+"""The table of all metrics: their classes for torchmetrics and for ignite, their functions, and data to feed them.
 
-A new metric class is a new entry of CASES, once for text and once for padded ids; no test is copied.
+What every metric must do is tested over this table. A new metric is a new row of CASES for text and one for padded ids,
+and a line in FUNCTIONS; no test is copied. tests/faces/test_completeness.py fails where a public name has no row.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+import ignite.metrics
 import pytest
 import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional
+from ngram_metrics import ignite as for_ignite
 
 Batch = tuple[Any, Any]
 
@@ -40,7 +43,7 @@ TEXT: tuple[Batch, ...] = (
 #: Capitals and punctuation: here it matters how text is read.
 PRINTED_TEXT: Batch = (["The Cat sat, on the mat!"], [["the cat sat on the mat !"]])
 
-PADDING, IGNORED, RARE = 0, -100, 99
+PADDING, IGNORED, RARE, SEPARATOR = 0, -100, 99, 98
 _WIDTH, _REFERENCES = 9, 3
 
 
@@ -76,6 +79,27 @@ RARE_IDS: Batch = (
 )
 
 
+def _samples(batch: Batch) -> Batch:
+    """Three hypotheses a sentence: the ids, those without the first, and those without the second and the third."""
+    preds, target = batch
+    kept = torch.ones(3, preds.shape[1], dtype=torch.bool)
+    kept[1, 0] = kept[2, 1:3] = False
+    return preds.unsqueeze(1).where(kept, PADDING), target  # (sentences, samples, width)
+
+
+SAMPLES = tuple(map(_samples, IDS))
+#: The function of each class.
+FUNCTIONS: dict[type, Callable[..., Any]] = {
+    Bleu: functional.bleu_score,
+    ROUGEScore: functional.rouge_score,
+    ChrF: functional.chrf_score,
+    NgramOverlap: functional.ngram_overlap,
+    Gleu: functional.gleu_score,
+}
+#: What was computed of batches by their numbers: many tests ask for the same.
+_values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
+
+
 @dataclass(frozen=True)
 class Case:
     """A metric class, settings, and data.
@@ -89,7 +113,7 @@ class Case:
         telling: a batch that tells those settings apart.
         before_data: the score before any data.
         averages: those the metric has under these settings.
-        has_details: whether it has details under them.
+        tried: those that the properties run over; all cases together try every path with every average.
     """
 
     name: str
@@ -100,7 +124,22 @@ class Case:
     others: tuple[Mapping[str, Any], ...] = ()
     before_data: float = 0.0
     averages: tuple[str, ...] = ("micro", "macro", "none")
-    has_details: bool = True
+    tried: tuple[str, ...] = ("micro", "macro", "none")
+
+    @property
+    def has_details(self) -> bool:
+        """Means over references are made of no corpus counts."""
+        return self.options.get("accumulate") != "avg"
+
+    @property
+    def on_ids(self) -> bool:
+        return isinstance(self.batches[0][0], Tensor)
+
+    @property
+    def nothing(self) -> Batch:
+        """A batch without a sentence."""
+        preds, target = self.batches[0]
+        return preds[:0], target[:0]
 
     @property
     def whole(self) -> Batch:
@@ -112,6 +151,13 @@ class Case:
         """A batch that cannot be read: fewer items in target than sentences."""
         preds, target = self.batches[0]
         return preds, target[:-1]
+
+    def shape(self, average: str, sentences: int | None = None) -> tuple[int, ...]:
+        """The shape of the scores of so many sentences, by default of all; some have several samples each."""
+        if average != "none":
+            return ()
+        number = len(self.whole[0]) if sentences is None else sentences
+        return (number, *self.batches[0][0].shape[1:-1]) if self.on_ids else (number,)
 
     def make(self, average: str, **options: Any) -> torchmetrics.Metric:
         return self.metric(**{**self.options, "average": average, **options})
@@ -125,32 +171,57 @@ class Case:
 
     def value(self, average: str, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
         """What a metric computes that has seen the batches joined into one."""
-        return self.filled(average, [joined(self.batches if batches is None else batches)], **options).compute()
+        batches = self.batches if batches is None else batches
+        numbers = tuple(n for batch in batches for n, known in enumerate(self.batches) if batch is known)
+        if len(numbers) < len(batches) or options:
+            return self.filled(average, [joined(batches)], **options).compute()
+        key = self.name, average, numbers
+        if key not in _values:
+            _values[key] = self.filled(average, [joined(batches)]).compute()
+        return _values[key]
+
+    def function(self, average: str, batch: Batch) -> Any:
+        """What the function of the class returns; there are no intervals."""
+        options = {name: value for name, value in self.options.items() if name != "confidence"}
+        return FUNCTIONS[self.metric](*batch, average=average, **options)
 
 
+_PADDED = {"pad_id": (PADDING, IGNORED)}
+_MORE_PADDING = {"pad_id": (PADDING, IGNORED, RARE)}
 CASES = (
     Case(
         "Bleu-text",
         Bleu,
         TEXT,
-        telling=PRINTED_TEXT,
-        options={"ngram": 2, "smooth": "exp"},
+        PRINTED_TEXT,
+        {"ngram": 2, "smooth": "exp"},
         others=({"lowercase": True}, {"tokenizer": "13a"}),
     ),
     Case(
         "Bleu-ids",
         Bleu,
         IDS,
-        telling=RARE_IDS,
-        options={"ngram": 3, "smooth": "floor", "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
+        RARE_IDS,
+        {"ngram": 3, "smooth": "floor", **_PADDED},
+        others=(_MORE_PADDING,),
+        tried=("macro",),
+    ),
+    Case(
+        "Bleu-ids-interval",
+        Bleu,
+        IDS,
+        RARE_IDS,
+        {"ngram": 2, "smooth": "exp", "confidence": 0.95, **_PADDED},
+        others=(_MORE_PADDING, {"confidence": None}),
+        averages=("micro", "macro"),
+        tried=("macro",),
     ),
     Case(
         "ROUGEScore-text",
         ROUGEScore,
         TEXT,
-        telling=(["the cats sat"], [["the cat sat"]]),
-        options={"rouge_keys": ("rouge1", "rouge2", "rougeL")},
+        (["the cats sat"], [["the cat sat"]]),
+        {"rouge_keys": ("rouge1", "rouge2", "rougeL")},
         others=({"use_stemmer": True},),
         before_data=math.nan,
     ),
@@ -158,81 +229,195 @@ CASES = (
         "ROUGEScore-ids",
         ROUGEScore,
         IDS,
-        telling=RARE_IDS,
-        options={"accumulate": "avg", "rouge_keys": ("rouge2", "rougeL"), "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
+        RARE_IDS,
+        {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR, **_PADDED},
+        others=(_MORE_PADDING,),
+        before_data=math.nan,
+        tried=("micro",),
+    ),
+    Case(
+        "ROUGEScore-ids-avg",
+        ROUGEScore,
+        IDS,
+        RARE_IDS,
+        {"accumulate": "avg", "rouge_keys": ("rouge2", "rougeL"), **_PADDED},
+        others=(_MORE_PADDING,),
         before_data=math.nan,
         averages=("macro", "none"),
-        has_details=False,
+        tried=("macro", "none"),
+    ),
+    Case(
+        "ROUGEScore-text-avg-interval",
+        ROUGEScore,
+        TEXT,
+        (["the cats sat"], [["the cat sat"]]),
+        {"accumulate": "avg", "rouge_keys": ("rouge1", "rougeL"), "confidence": 0.95},
+        others=({"use_stemmer": True}, {"confidence": None}),
+        before_data=math.nan,
+        averages=("macro",),
+        tried=("macro",),
     ),
     Case(
         "ChrF-text",
         ChrF,
         TEXT,
-        telling=PRINTED_TEXT,
-        options={"word_order": 2},
+        PRINTED_TEXT,
+        {"word_order": 2},
         others=({"lowercase": True},),
+        tried=("micro", "none"),
+    ),
+    Case(
+        "ChrF-text-interval",
+        ChrF,
+        TEXT,
+        PRINTED_TEXT,
+        {"confidence": 0.95},
+        others=({"lowercase": True}, {"confidence": None}),
+        averages=("micro", "macro"),
+        tried=("micro",),
     ),
     Case(
         "ChrF-ids",
         ChrF,
         IDS,
-        telling=RARE_IDS,
-        options={"char_order": 3, "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
+        RARE_IDS,
+        {"char_order": 3, **_PADDED},
+        others=(_MORE_PADDING,),
+        tried=("macro",),
     ),
     Case(
         "NgramOverlap-text",
         NgramOverlap,
         TEXT,
-        telling=PRINTED_TEXT,
-        options={"ngram": 2},
+        PRINTED_TEXT,
+        {"ngram": 2},
         others=({"tokenizer": "13a"},),
+        tried=("micro", "macro"),
     ),
     Case(
         "NgramOverlap-ids",
         NgramOverlap,
         IDS,
-        telling=RARE_IDS,
-        options={"ngram": 1, "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
+        RARE_IDS,
+        {"ngram": 1, **_PADDED},
+        others=(_MORE_PADDING,),
+        tried=("none",),
+    ),
+    Case(
+        "NgramOverlap-samples",
+        NgramOverlap,
+        SAMPLES,
+        _samples(RARE_IDS),
+        {"ngram": 1, **_PADDED},
+        others=(_MORE_PADDING,),
+        tried=("macro", "none"),
     ),
     Case(
         "Gleu-text",
         Gleu,
         TEXT,
-        telling=PRINTED_TEXT,
+        PRINTED_TEXT,
         others=({"tokenizer": "13a"},),
+        tried=("macro", "none"),
     ),
     Case(
         "Gleu-ids",
         Gleu,
         IDS,
-        telling=RARE_IDS,
-        options={"ngram": 3, "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
+        RARE_IDS,
+        {"ngram": 3, **_PADDED},
+        others=(_MORE_PADDING,),
+        tried=("micro",),
     ),
 )
 
-ON_IDS = tuple(case for case in CASES if isinstance(case.batches[0][0], Tensor))
+
+@dataclass(frozen=True)
+class Face:
+    """A class for ignite under settings, and data.
+
+    Attributes:
+        name: names it in a test's id.
+        face: the class.
+        batches: as those of a case.
+        options: the settings.
+        others: changes of the settings under which states are not exchanged.
+        case: the same class for torchmetrics; None for what is ignite's alone.
+        average: that of the case.
+    """
+
+    name: str
+    face: type[ignite.metrics.Metric]
+    batches: tuple[Batch, ...]
+    options: Mapping[str, Any]
+    others: tuple[Mapping[str, Any], ...]
+    case: Case | None = None
+    average: str = "macro"
+
+    def make(self, **options: Any) -> Any:
+        return self.face(**{**self.options, **options})
+
+    def filled(self, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
+        """A metric that has seen the batches, by default all."""
+        metric = self.make(**options)
+        for batch in self.batches if batches is None else batches:
+            metric.update(batch)
+        return metric
+
+    def value(self, batches: Sequence[Batch] | None = None) -> Any:
+        """What it must compute of the batches: what the class for torchmetrics does, in ignite's types."""
+        batches = self.batches if batches is None else batches
+        if self.case is None:
+            return self.filled([joined(batches)]).compute()
+        value = self.case.value(self.average, batches)
+        if self.average == "none" or (self.face, self.average, type(value)) == (for_ignite.Bleu, "macro", Tensor):
+            return value
+        return {name: float(one) for name, one in value.items()} if isinstance(value, Mapping) else float(value)
 
 
-def _pairs(cases: Sequence[Case], averages: Sequence[str] | None = None) -> list[Any]:
-    return [
-        pytest.param(case, average, id=f"{case.name}-{average}")
-        for case in cases
-        for average in case.averages
-        if averages is None or average in averages
-    ]
-
-
-each_metric = pytest.mark.parametrize(("case", "average"), _pairs(CASES))
-each_metric_on_ids = pytest.mark.parametrize(("case", "average"), _pairs(ON_IDS))
-each_metric_of_one_value = pytest.mark.parametrize(("case", "average"), _pairs(CASES, ["micro", "macro"]))
-each_metric_with_details = pytest.mark.parametrize(
-    ("case", "average"), _pairs([case for case in CASES if case.has_details])
+FACES = (
+    *(
+        Face(
+            f"{case.name}-{average}",
+            getattr(for_ignite, case.metric.__name__),
+            case.batches,
+            {**case.options, "average": average},
+            case.others,
+            case,
+            average,
+        )
+        for case in CASES
+        for average in case.tried
+        if (case.metric, average) != (Bleu, "none")  # as in ignite, there is none
+    ),
+    Face("Rouge-text", for_ignite.Rouge, TEXT, {"variants": [1, 2, "L"], "alpha": 0.5}, ({"alpha": 0.4},)),
+    Face("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
+    Face("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **_PADDED}, (_MORE_PADDING,)),
+    Face("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
 )
+
+
+def _pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> Any:
+    pairs = [(case, average) for case in CASES for average in case.tried if choose(case, average)]
+    named = [pytest.param(case, average, id=f"{case.name}-{average}") for case, average in pairs]
+    return pytest.mark.parametrize(("case", "average"), named)
+
+
+each_metric = _pairs()
+each_metric_on_ids = _pairs(lambda case, average: case.on_ids)
+each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
+each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
+#: Torchmetrics has no arithmetic on a metric of several values.
+each_metric_of_one_number = _pairs(
+    lambda case, average: case.metric is not ROUGEScore and "confidence" not in case.options
+)
+each_score_of_the_corpus = _pairs(lambda case, average: average != "none")
+each_metric_with_details = _pairs(lambda case, average: case.has_details)
 each_case = pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
+each_case_with_none = pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages]
+)
+each_face = pytest.mark.parametrize("face", [pytest.param(face, id=face.name) for face in FACES])
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

@@ -6,11 +6,14 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 from faces.cases import (
+    FUNCTIONS,
     Case,
     assert_same,
-    each_case,
+    each_case_with_none,
     each_metric,
+    each_metric_of_one_number,
     each_metric_of_one_value,
+    each_score_of_the_corpus,
     scores_of,
 )
 from torchmetrics import MetricTracker
@@ -38,10 +41,11 @@ def test_a_metric_is_its_own_key(case: Case, average: str):
 
 
 @pytest.mark.filterwarnings("ignore:This property will be removed in 2.0.0:DeprecationWarning")
-@each_metric
-def test_torch_jit_script_takes_a_metric(case: Case, average: str):
+@pytest.mark.parametrize("average", ["macro", "none"])
+@pytest.mark.parametrize("metric", FUNCTIONS)
+def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
-    torch.jit.script(case.make(average))
+    torch.jit.script(metric(average=average))
 
 
 def _drawn(ax: Any) -> list[float]:
@@ -87,11 +91,9 @@ def test_plot_of_values_over_steps(case: Case, average: str):
     assert sorted(_drawn(ax)) == pytest.approx(sorted(expected))
 
 
-@each_metric
+@each_metric_of_one_number
 def test_arithmetic(case: Case, average: str):
     metric = case.make(average)
-    if isinstance(case.value(average), dict):
-        pytest.skip("torchmetrics has no arithmetic on a metric of several values")
     composed = 100 * metric + 1
     for batch in case.batches:
         composed.update(*batch)
@@ -102,10 +104,8 @@ def test_arithmetic(case: Case, average: str):
     assert_same(composed.compute(), 100 * case.value(average, case.batches[:1]) + 1)
 
 
-@each_metric
+@each_metric_of_one_number
 def test_arithmetic_of_two_metrics(case: Case, average: str):
-    if isinstance(case.value(average), dict):
-        pytest.skip("torchmetrics has no arithmetic on a metric of several values")
     change = case.others[0]
     difference = abs(case.make(average) - case.make(average, **change))
     for batch in (*case.batches, case.telling):
@@ -134,7 +134,7 @@ def test_tracker(case: Case, average: str):
     assert values[step] == max(values)
 
 
-@each_metric_of_one_value
+@each_score_of_the_corpus
 def test_running(case: Case, average: str):
     running = Running(case.make(average), window=2)
     for seen, batch in enumerate(case.batches, 1):
@@ -145,7 +145,7 @@ def test_running(case: Case, average: str):
     assert_same(running.compute(), case.value(average, case.batches[:1]))
 
 
-@each_case
+@each_case_with_none
 def test_running_none_holds_the_sentences_of_the_window(case: Case):
     running = Running(case.make("none"), window=2)
     for batch in case.batches:
@@ -154,10 +154,10 @@ def test_running_none_holds_the_sentences_of_the_window(case: Case):
     assert_same([scores.sort().values for scores in scores_of(running.compute())], expected)
 
 
-@each_metric_of_one_value
+@each_metric_of_one_number
 def test_min_max(case: Case, average: str):
-    if isinstance(case.value(average), dict):
-        pytest.skip("MinMaxMetric is for metrics of one value")
+    if average == "none":
+        return
     metric = MinMaxMetric(case.make(average))
     seen = []
     for batch in case.batches:

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from faces.cases import CASES, TEXT, Case, each_case, each_metric, each_metric_of_one_value, scores_of
+from faces.cases import TEXT, Case, each_case_with_none, each_metric, each_metric_of_one_value, scores_of
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
@@ -166,8 +166,10 @@ def _counts(scores: list[float]) -> list[int]:
     return counts
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.metric is not ROUGEScore], ids=lambda case: case.name)
+@each_case_with_none
 def test_scores_of_sentences_are_a_histogram(case: Case):
+    if case.metric is ROUGEScore or case.shape("none")[1:]:
+        return  # several histograms, below; scores that lie on the edge of a bar
     metric = case.filled("none")
     scores = metric.compute().tolist()
     figure, ax = metric.plot()
@@ -208,9 +210,9 @@ def test_a_list_of_steps_is_one_histogram_of_all_their_sentences():
     assert _bars(ax) == _counts(torch.cat(values).tolist())
 
 
-@each_case
+@each_case_with_none
 def test_a_histogram_of_no_sentence_is_empty(case: Case):
-    nothing = case.filled("none", [tuple(part[:0] for part in case.batches[0])])
+    nothing = case.filled("none", [case.nothing])
     _, ax = nothing.plot()
     assert all(len(scores) == 0 for scores in scores_of(nothing.compute()))
     assert ax.get_title() == case.metric.__name__

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, IDS, TEXT, Case, assert_same, assert_same_states, each_case, each_metric, states_of
+from faces.cases import Case, Face, assert_same, assert_same_states, each_case, each_face, each_metric, states_of
 from sacrebleu.metrics import BLEU, CHRF
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, __version__
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, __version__
 from ngram_metrics import ignite as for_ignite
 
 
@@ -68,6 +68,11 @@ AFFECTING: dict[type, dict[str, list[dict[str, Any]]]] = {
         **READING,
         "ngram": [{"ngram": 2}, {"ngram": 3}],
         "average": [{"average": "micro"}, {"average": "none"}],
+    },
+    Gleu: {
+        **READING,
+        "ngram": [{"ngram": 2}, {"ngram": 3}],
+        "average": [{"average": "macro"}, {"average": "none"}],
     },
     ROUGEScore: {
         **READING,
@@ -219,57 +224,38 @@ def _nrefs(metric: Any) -> str:
 
 #: TEXT, and IDS as well: 1 to 2, then 3, then 1 to 3 references.
 SEEN = ("1-2", "1-3", "1-3")
-OF_BATCH = ("1-2", "3", "1-3")
 
 
 @each_metric
 def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
+    assert [_nrefs(case.filled(average, [batch])) for batch in case.batches] == ["1-2", "3", "1-3"]
     metric = case.make(average)
-    assert _nrefs(metric) == "?"
-    for batch, expected in zip(case.batches, SEEN, strict=True):
-        metric.update(*batch)
-        assert _nrefs(metric) == expected
-    metric.reset()
-    assert _nrefs(metric) == "?"
-    metric.update(*case.batches[1])
-    assert _nrefs(metric) == "3"
+    for count in (metric.update, metric):
+        assert _nrefs(metric) == "?"
+        for batch, expected in zip((*case.batches, case.nothing), (*SEEN, SEEN[-1]), strict=True):
+            count(*batch)
+            assert _nrefs(metric) == expected
+        metric.reset()
 
 
 @each_metric
-def test_nrefs_after_forward_and_after_nothing(case: Case, average: str):
-    metric = case.make(average)
-    for batch, expected in zip(case.batches, SEEN, strict=True):
-        metric(*batch)
-        assert _nrefs(metric) == expected
-    metric.update(*(part[:0] for part in case.batches[0]))
-    assert _nrefs(metric) == "1-3"
-
-
-@each_metric
-def test_nrefs_after_merging(case: Case, average: str):
-    for incoming_as in (lambda metric: metric, lambda metric: metric.metric_state):
-        first = case.filled(average, case.batches[1:2])
-        first.merge_state(incoming_as(case.filled(average, case.batches[:1])))
-        assert _nrefs(first) == "1-3"
-        empty = case.make(average)
-        empty.merge_state(incoming_as(case.filled(average, case.batches[1:2])))
-        assert _nrefs(empty) == "3"
-    unmerged = case.filled(average, case.batches[1:2])
-    unmerged.merge_state(case.make(average))
-    assert _nrefs(unmerged) == "3"
-
-
-@each_metric
-def test_nrefs_after_saving(case: Case, average: str):
-    metric = case.filled(average, case.batches[:1])
-    metric.persistent(True)
+def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
+    saved = case.filled(average, case.batches[:1])
+    saved.persistent(True)
     loaded = case.make(average)
-    loaded.persistent(True)
-    loaded.load_state_dict(metric.state_dict())
-    for one in (loaded, pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric)):
-        assert one.signature == metric.signature
-        one.update(*case.batches[1])
-        assert _nrefs(one) == "1-3"
+    loaded.load_state_dict(saved.state_dict())
+    for metric in (loaded, pickle.loads(pickle.dumps(saved)), copy.deepcopy(saved)):
+        assert metric.signature == saved.signature
+        metric.update(*case.batches[1])
+        assert _nrefs(metric) == "1-3"
+    of_three = case.filled(average, case.batches[1:2])
+    for incoming in (saved, saved.metric_state):
+        merged, empty = case.filled(average, case.batches[1:2]), case.make(average)
+        merged.merge_state(incoming)
+        assert _nrefs(merged) == "1-3"
+        empty.merge_state(of_three)
+        of_three.merge_state(case.make(average))
+        assert _nrefs(empty) == _nrefs(of_three) == "3"
 
 
 @each_metric
@@ -286,17 +272,30 @@ def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
     assert [_nrefs(metric) for metric in collection.values()] == ["?"] * 3
 
 
+@each_face
+def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
+    metric = face.make()
+    assert _nrefs(metric) == "?"
+    for batch, expected in zip(face.batches, SEEN, strict=True):
+        metric.update(batch)
+        assert _nrefs(metric) == expected
+    if face.case is not None:
+        assert metric.signature == face.case.filled(face.average).signature
+    metric.reset()
+    assert _nrefs(metric) == "?"
+
+
 def test_nrefs_of_one_reference_in_every_layout():
     sentences = torch.tensor([[1, 2, 3], [4, 5, 0]])
-    for given in (
+    for batch in (
         (["a b", "c"], ["a b", "c"]),
         (["a b", "c"], [["a b"], ["c"]]),
         ([["a", "b"], ["c"]], [[["a", "b"]], [["c"]]]),
         (sentences, sentences),
         (sentences, sentences.unsqueeze(1)),
     ):
-        metric = Bleu(pad_id=0 if isinstance(given[0], torch.Tensor) else None)
-        metric.update(*given)
+        metric = Bleu(pad_id=0 if isinstance(batch[0], torch.Tensor) else None)
+        metric.update(*batch)
         assert _nrefs(metric) == "1"
 
 
@@ -314,25 +313,3 @@ def test_asking_for_the_signature_changes_nothing(case: Case):
     assert_same_states(metric, states)
     assert metric._computed is value
     assert_same(metric.compute(), value)
-
-
-@each_class
-def test_nrefs_in_ignite(metric: type):
-    face = getattr(for_ignite, metric.__name__)()
-    assert _nrefs(face) == "?"
-    for batch, expected in zip(TEXT, SEEN, strict=True):
-        face.update(batch)
-        assert _nrefs(face) == expected
-    loaded = getattr(for_ignite, metric.__name__)()
-    loaded.load_state_dict(face.state_dict())
-    assert loaded.signature == face.signature
-    face.reset()
-    assert _nrefs(face) == "?"
-    padded = getattr(for_ignite, metric.__name__)(pad_id=(0, -100))
-    padded.update(IDS[1])
-    assert _nrefs(padded) == "3"
-
-
-def test_the_cases_are_as_these_tests_take_them():
-    for case in CASES:
-        assert [_nrefs(case.filled("macro", [batch])) for batch in case.batches] == list(OF_BATCH)
