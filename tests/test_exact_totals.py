@@ -173,11 +173,7 @@ MEANS: dict[str, tuple[Callable[[], Any], Callable[[list[int], list[int]], float
 
 
 @pytest.mark.parametrize(
-    "sentences",
-    [
-        pytest.param(200_000, id="2*10^5"),
-        pytest.param(10**7, id="10^7", marks=pytest.mark.slow),
-    ],
+    "sentences", [pytest.param(200_000, id="2*10^5"), pytest.param(10**7, id="10^7", marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("name", MEANS)
 def test_the_mean_of_many_sentences_is_that_of_an_exact_sum(name: str, sentences: int):

@@ -210,12 +210,7 @@ REWARDS = (
     Reward(
         "bleu-effective",
         lambda preds, target: bleu_score(
-            preds,
-            target,
-            average="none",
-            pad_id=(PADDING, -100),
-            effective_order=True,
-            weights=(0.4, 0.3, 0.2, 0.1),
+            preds, target, average="none", pad_id=(PADDING, -100), effective_order=True, weights=(0.4, 0.3, 0.2, 0.1)
         ),
         {"references": None},
     ),
@@ -238,11 +233,7 @@ REWARDS = (
         lambda preds, target: ngram_overlap(preds, target, ngram=2, average="none", pad_id=PADDING),
         {"samples": 2},
     ),
-    Reward(
-        "get_score",
-        lambda preds, target: get_score(target, preds, PADDING, 2),
-        {"samples": 2, "references": None},
-    ),
+    Reward("get_score", lambda preds, target: get_score(target, preds, PADDING, 2), {"samples": 2, "references": None}),
 )
 each_reward = pytest.mark.parametrize("reward", [pytest.param(one, id=one.name) for one in REWARDS])
 

@@ -27,10 +27,7 @@ TEXT: tuple[Batch, ...] = (
         ["the cat sat on the mat", "a dog ran home"],
         [["the cat sat on a mat", "a cat sat on the mat today"], ["a dog ran away from home"]],
     ),
-    (
-        ["there is a bird in the tree"],
-        [["a bird is in the tree", "there is a bird in a tree", "there is a bird"]],
-    ),
+    (["there is a bird in the tree"], [["a bird is in the tree", "there is a bird in a tree", "there is a bird"]]),
     (
         ["birds sing in the old tree", "the cat sleeps", "we see the old dog"],
         [
@@ -258,13 +255,7 @@ CASES = (
         tried=("macro",),
     ),
     Case(
-        "ChrF-text",
-        ChrF,
-        TEXT,
-        PRINTED_TEXT,
-        {"word_order": 2},
-        others=({"lowercase": True},),
-        tried=("micro", "none"),
+        "ChrF-text", ChrF, TEXT, PRINTED_TEXT, {"word_order": 2}, others=({"lowercase": True},), tried=("micro", "none")
     ),
     Case(
         "ChrF-text-interval",
@@ -276,15 +267,7 @@ CASES = (
         averages=("micro", "macro"),
         tried=("micro",),
     ),
-    Case(
-        "ChrF-ids",
-        ChrF,
-        IDS,
-        RARE_IDS,
-        {"char_order": 3, **_PADDED},
-        others=(_MORE_PADDING,),
-        tried=("macro",),
-    ),
+    Case("ChrF-ids", ChrF, IDS, RARE_IDS, {"char_order": 3, **_PADDED}, others=(_MORE_PADDING,), tried=("macro",)),
     Case(
         "NgramOverlap-text",
         NgramOverlap,
@@ -312,23 +295,8 @@ CASES = (
         others=(_MORE_PADDING,),
         tried=("macro", "none"),
     ),
-    Case(
-        "Gleu-text",
-        Gleu,
-        TEXT,
-        PRINTED_TEXT,
-        others=({"tokenizer": "13a"},),
-        tried=("macro", "none"),
-    ),
-    Case(
-        "Gleu-ids",
-        Gleu,
-        IDS,
-        RARE_IDS,
-        {"ngram": 3, **_PADDED},
-        others=(_MORE_PADDING,),
-        tried=("micro",),
-    ),
+    Case("Gleu-text", Gleu, TEXT, PRINTED_TEXT, others=({"tokenizer": "13a"},), tried=("macro", "none")),
+    Case("Gleu-ids", Gleu, IDS, RARE_IDS, {"ngram": 3, **_PADDED}, others=(_MORE_PADDING,), tried=("micro",)),
 )
 
 

@@ -6,15 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from faces.cases import (
-    Case,
-    assert_same,
-    assert_same_states,
-    each_case,
-    each_metric,
-    scores_of,
-    states_of,
-)
+from faces.cases import Case, assert_same, assert_same_states, each_case, each_metric, scores_of, states_of
 from torch import Tensor
 
 from ngram_metrics.torchmetrics import accumulator, saving

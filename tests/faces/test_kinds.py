@@ -13,10 +13,7 @@ from ngram_metrics import ignite as for_ignite
 
 # Every word is one character, so that chrF takes the tokens as well.
 TEXT: Batch = (["t c s", "a d"], [["t c s w", "a c"], ["a d r"]])
-TOKENS: Batch = (
-    [one.split() for one in TEXT[0]],
-    [[one.split() for one in several] for several in TEXT[1]],
-)
+TOKENS: Batch = ([one.split() for one in TEXT[0]], [[one.split() for one in several] for several in TEXT[1]])
 _NUMBERS = {word: number for number, word in enumerate("tcsadwr")}
 IDS: Batch = (
     [[_NUMBERS[word] for word in one] for one in TOKENS[0]],

@@ -69,11 +69,7 @@ AFFECTING: dict[type, dict[str, list[dict[str, Any]]]] = {
         "ngram": [{"ngram": 2}, {"ngram": 3}],
         "average": [{"average": "micro"}, {"average": "none"}],
     },
-    Gleu: {
-        **READING,
-        "ngram": [{"ngram": 2}, {"ngram": 3}],
-        "average": [{"average": "macro"}, {"average": "none"}],
-    },
+    Gleu: {**READING, "ngram": [{"ngram": 2}, {"ngram": 3}], "average": [{"average": "macro"}, {"average": "none"}]},
     ROUGEScore: {
         **READING,
         "use_stemmer": [{"use_stemmer": True}],
