@@ -3,8 +3,7 @@
 What a state holds, and which states are refused, is tested in faces/test_saving.py and with the faces of ignite.
 """
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,36 +11,30 @@ import pytest
 import torch
 from faces import ranks
 from faces.cases import TEXT, Batch, assert_same, joined
+from faces.trainers import Batches, Model, trainer
 from ignite.engine import Engine, Events
 from ignite.handlers import Checkpoint, DiskSaver
+from lightning.pytorch.callbacks import ModelCheckpoint
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu
-
-with warnings.catch_warnings():
-    # Lightning's own imports use what others deprecate.
-    warnings.simplefilter("ignore")
-    from lightning.pytorch import LightningModule, Trainer
-    from lightning.pytorch.callbacks import ModelCheckpoint
 
 #: The batches of an epoch, by number: it stops after STOP of them.
 EPOCH, STOP = (0, 1, 2, 0), 2
 
 
-class _Loader:
+class _Loader(Batches):
     """Batches, and how many of the epoch were read: it goes on there once it is loaded."""
 
-    def __init__(self, batches: Sequence[Batch] = tuple(TEXT[number] for number in EPOCH)) -> None:
-        self.batches, self.read = batches, 0
+    def __init__(self) -> None:
+        super().__init__([TEXT[number] for number in EPOCH])
+        self.read = 0
 
     def __iter__(self) -> Iterator[Batch]:
         for batch in self.batches[self.read :]:
             self.read += 1
             yield batch
         self.read = 0
-
-    def __len__(self) -> int:
-        return len(self.batches)
 
     def state_dict(self) -> dict[str, Any]:
         return {"read": self.read}
@@ -95,71 +88,49 @@ def test_an_ignite_engine_goes_on_in_the_middle_of_an_epoch_from_a_checkpoint(tm
 # Lightning
 
 
-class _Model(LightningModule):
+class _Model(Model):
     """Scores training batches; the metrics are reset when an epoch ends, for one that goes on also starts."""
 
     def __init__(self, metrics: MetricCollection, stop: int | None = None) -> None:
-        super().__init__()
-        self.layer = torch.nn.Linear(4, 1)
-        self.metrics, self.stop = metrics, stop
-        self.metrics.persistent(True)
-        self.alone = metrics["ChrF-text-macro"].clone()
-        self.values: list[dict[str, Any]] = []
-
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        return torch.optim.SGD(self.parameters(), lr=0.1)
+        metrics.persistent(True)
+        super().__init__(metrics, metrics["ChrF-text-macro"].clone())
+        self.stop = stop
 
     def training_step(self, batch: Batch, index: int) -> torch.Tensor:
         if index == self.stop:
             raise InterruptedError
-        self.metrics.update(*batch)
-        self.alone.update(*batch)
-        self.log("alone", self.alone, on_step=False, on_epoch=True, batch_size=1)
+        self.count(batch)
         return self.layer(torch.ones(1, 4)).sum()
 
     def on_train_epoch_end(self) -> None:
-        self.values.append(self.metrics.compute())
-        self.metrics.reset()
-
-
-def _trainer(folder: Path, **options: Any) -> Trainer:
-    return Trainer(
-        accelerator="cpu",
-        devices=1,
-        max_epochs=1,
-        default_root_dir=folder,
-        logger=False,
-        enable_progress_bar=False,
-        enable_model_summary=False,
-        **options,
-    )
+        self.note(self.metrics)
 
 
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
     """Of a fit that failed after it was saved."""
     saving = ModelCheckpoint(tmp_path, filename="half-way", every_n_train_steps=STOP)
-    trainer = _trainer(tmp_path, callbacks=[saving])
+    failing = trainer(tmp_path, max_epochs=1, enable_checkpointing=True, callbacks=[saving])
     with pytest.raises(InterruptedError):
-        trainer.fit(_Model(ranks.collection(), stop=STOP), _Loader())
+        failing.fit(_Model(ranks.collection(), stop=STOP), _Loader())
     return tmp_path / "half-way.ckpt"
 
 
 @pytest.mark.filterwarnings("ignore:Be aware that when using `ckpt_path`, callbacks")  # what resumes saves nothing
 def test_a_fit_of_lightning_goes_on_in_the_middle_of_an_epoch(checkpoint: Path, tmp_path: Path):
     model = _Model(ranks.collection())
-    trainer = _trainer(tmp_path, enable_checkpointing=False)
-    trainer.fit(model, _Loader(), ckpt_path=checkpoint)
-    assert trainer.global_step == len(EPOCH)
+    resumed = trainer(tmp_path, max_epochs=1)
+    resumed.fit(model, _Loader(), ckpt_path=checkpoint)
+    assert resumed.global_step == len(EPOCH)
     expected = ranks.collection()
     expected.update(*joined([TEXT[number] for number in EPOCH]))
     assert_same(model.values, [expected.compute()])
     alone = float(expected.compute()["ChrF-text-macro"])
-    assert float(trainer.callback_metrics["alone"]) == pytest.approx(alone, abs=1e-6)
+    assert float(resumed.callback_metrics["alone"]) == pytest.approx(alone, abs=1e-6)
 
 
 def test_a_fit_of_lightning_refuses_a_checkpoint_of_other_settings(checkpoint: Path, tmp_path: Path):
     metrics = ranks.collection()
     metrics["Bleu-text-micro"] = Bleu(average="micro", ngram=3)
     with pytest.raises(RuntimeError, match="other settings than this Bleu has: expected the same class, options and"):
-        _trainer(tmp_path, enable_checkpointing=False).fit(_Model(metrics), _Loader(), ckpt_path=checkpoint)
+        trainer(tmp_path, max_epochs=1).fit(_Model(metrics), _Loader(), ckpt_path=checkpoint)

@@ -37,14 +37,14 @@ TEXT: tuple[Batch, ...] = (
         ],
     ),
 )
-#: Capitals and punctuation: here it matters how text is read.
-PRINTED_TEXT: Batch = (["The Cat sat, on the mat!"], [["the cat sat on the mat !"]])
+#: Capitals, punctuation and a plural: here it matters how text is read.
+PRINTED_TEXT: Batch = (["The Cats sat, on the mat!"], [["the cat sat on the mat !"]])
 
 PADDING, IGNORED, RARE, SEPARATOR = 0, -100, 99, 98
 _WIDTH, _REFERENCES = 9, 3
 
 
-def _ids(sentence: str, vocabulary: Mapping[str, int], padding: int) -> list[int]:
+def _row(sentence: str, vocabulary: Mapping[str, int], padding: int) -> list[int]:
     ids = [vocabulary[word] for word in sentence.split()]
     return ids + [padding] * (_WIDTH - len(ids))
 
@@ -56,10 +56,10 @@ def _padded(batches: Sequence[Batch]) -> tuple[Batch, ...]:
     assert RARE not in vocabulary.values()
     return tuple(
         (
-            torch.tensor([_ids(one, vocabulary, PADDING) for one in preds]),
+            torch.tensor([_row(one, vocabulary, PADDING) for one in preds]),
             torch.tensor(
                 [
-                    [_ids(one, vocabulary, IGNORED) for one in several + [""] * (_REFERENCES - len(several))]
+                    [_row(one, vocabulary, IGNORED) for one in several + [""] * (_REFERENCES - len(several))]
                     for several in target
                 ]
             ),
@@ -108,8 +108,6 @@ class Case:
         options: the settings.
         others: changes of the settings under which the batches count the same, and `telling` does not.
         telling: a batch that tells those settings apart.
-        before_data: the score before any data.
-        averages: those the metric has under these settings.
         tried: those that the properties run over; all cases together try every path with every average.
     """
 
@@ -119,9 +117,18 @@ class Case:
     telling: Batch
     options: Mapping[str, Any] = field(default_factory=dict)
     others: tuple[Mapping[str, Any], ...] = ()
-    before_data: float = 0.0
-    averages: tuple[str, ...] = ("micro", "macro", "none")
     tried: tuple[str, ...] = ("micro", "macro", "none")
+
+    @property
+    def before_data(self) -> float:
+        """The score before any data."""
+        return math.nan if self.metric is ROUGEScore else 0.0
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """Those the metric has under these settings."""
+        none = () if self.options.get("confidence") else ("none",)
+        return ("macro", *none) if self.options.get("accumulate") == "avg" else ("micro", "macro", *none)
 
     @property
     def has_details(self) -> bool:
@@ -185,118 +192,43 @@ class Case:
 
 _PADDED = {"pad_id": (PADDING, IGNORED)}
 _MORE_PADDING = {"pad_id": (PADDING, IGNORED, RARE)}
+
+
+def _text(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
+    return Case(name, metric, TEXT, PRINTED_TEXT, options, others, tuple(tried.split()))
+
+
+def _ids(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
+    return Case(name, metric, IDS, RARE_IDS, {**_PADDED, **options}, (_MORE_PADDING, *others), tuple(tried.split()))
+
+
+_LOWERCASE, _13A, _STEMMED, _SUMS = (
+    {"lowercase": True},
+    {"tokenizer": "13a"},
+    {"use_stemmer": True},
+    {"confidence": None},
+)
+_LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
+_AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 CASES = (
+    _text("Bleu-text", Bleu, {"ngram": 2, "smooth": "exp"}, _LOWERCASE, _13A, tried="micro macro none"),
+    _ids("Bleu-ids", Bleu, {"ngram": 3, "smooth": "floor"}, tried="macro"),
+    _ids("Bleu-ids-interval", Bleu, {"ngram": 2, "smooth": "exp", "confidence": 0.95}, _SUMS, tried="macro"),
+    _text("ROUGEScore-text", ROUGEScore, {"rouge_keys": ("rouge2", "rougeL")}, _STEMMED, tried="micro macro none"),
+    _ids("ROUGEScore-ids", ROUGEScore, _LSUM, tried="micro"),
+    _ids("ROUGEScore-ids-avg", ROUGEScore, _AVG, tried="macro none"),
+    _text("ROUGEScore-text-avg-interval", ROUGEScore, {**_AVG, "confidence": 0.95}, _STEMMED, _SUMS, tried="macro"),
+    _text("ChrF-text", ChrF, {"word_order": 2}, _LOWERCASE, tried="micro none"),
+    _text("ChrF-text-interval", ChrF, {"confidence": 0.95}, _LOWERCASE, _SUMS, tried="micro"),
+    _ids("ChrF-ids", ChrF, {"char_order": 3}, tried="macro"),
+    _text("NgramOverlap-text", NgramOverlap, {"ngram": 2}, _13A, tried="micro macro"),
+    _ids("NgramOverlap-ids", NgramOverlap, {"ngram": 1}, tried="none"),
     Case(
-        "Bleu-text",
-        Bleu,
-        TEXT,
-        PRINTED_TEXT,
-        {"ngram": 2, "smooth": "exp"},
-        others=({"lowercase": True}, {"tokenizer": "13a"}),
+        *("NgramOverlap-samples", NgramOverlap, SAMPLES, _samples(RARE_IDS)),
+        *({"ngram": 1, **_PADDED}, (_MORE_PADDING,), ("macro", "none")),
     ),
-    Case(
-        "Bleu-ids",
-        Bleu,
-        IDS,
-        RARE_IDS,
-        {"ngram": 3, "smooth": "floor", **_PADDED},
-        others=(_MORE_PADDING,),
-        tried=("macro",),
-    ),
-    Case(
-        "Bleu-ids-interval",
-        Bleu,
-        IDS,
-        RARE_IDS,
-        {"ngram": 2, "smooth": "exp", "confidence": 0.95, **_PADDED},
-        others=(_MORE_PADDING, {"confidence": None}),
-        averages=("micro", "macro"),
-        tried=("macro",),
-    ),
-    Case(
-        "ROUGEScore-text",
-        ROUGEScore,
-        TEXT,
-        (["the cats sat"], [["the cat sat"]]),
-        {"rouge_keys": ("rouge1", "rouge2", "rougeL")},
-        others=({"use_stemmer": True},),
-        before_data=math.nan,
-    ),
-    Case(
-        "ROUGEScore-ids",
-        ROUGEScore,
-        IDS,
-        RARE_IDS,
-        {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR, **_PADDED},
-        others=(_MORE_PADDING,),
-        before_data=math.nan,
-        tried=("micro",),
-    ),
-    Case(
-        "ROUGEScore-ids-avg",
-        ROUGEScore,
-        IDS,
-        RARE_IDS,
-        {"accumulate": "avg", "rouge_keys": ("rouge2", "rougeL"), **_PADDED},
-        others=(_MORE_PADDING,),
-        before_data=math.nan,
-        averages=("macro", "none"),
-        tried=("macro", "none"),
-    ),
-    Case(
-        "ROUGEScore-text-avg-interval",
-        ROUGEScore,
-        TEXT,
-        (["the cats sat"], [["the cat sat"]]),
-        {"accumulate": "avg", "rouge_keys": ("rouge1", "rougeL"), "confidence": 0.95},
-        others=({"use_stemmer": True}, {"confidence": None}),
-        before_data=math.nan,
-        averages=("macro",),
-        tried=("macro",),
-    ),
-    Case(
-        "ChrF-text", ChrF, TEXT, PRINTED_TEXT, {"word_order": 2}, others=({"lowercase": True},), tried=("micro", "none")
-    ),
-    Case(
-        "ChrF-text-interval",
-        ChrF,
-        TEXT,
-        PRINTED_TEXT,
-        {"confidence": 0.95},
-        others=({"lowercase": True}, {"confidence": None}),
-        averages=("micro", "macro"),
-        tried=("micro",),
-    ),
-    Case("ChrF-ids", ChrF, IDS, RARE_IDS, {"char_order": 3, **_PADDED}, others=(_MORE_PADDING,), tried=("macro",)),
-    Case(
-        "NgramOverlap-text",
-        NgramOverlap,
-        TEXT,
-        PRINTED_TEXT,
-        {"ngram": 2},
-        others=({"tokenizer": "13a"},),
-        tried=("micro", "macro"),
-    ),
-    Case(
-        "NgramOverlap-ids",
-        NgramOverlap,
-        IDS,
-        RARE_IDS,
-        {"ngram": 1, **_PADDED},
-        others=(_MORE_PADDING,),
-        tried=("none",),
-    ),
-    Case(
-        "NgramOverlap-samples",
-        NgramOverlap,
-        SAMPLES,
-        _samples(RARE_IDS),
-        {"ngram": 1, **_PADDED},
-        others=(_MORE_PADDING,),
-        tried=("macro", "none"),
-    ),
-    Case("Gleu-text", Gleu, TEXT, PRINTED_TEXT, others=({"tokenizer": "13a"},), tried=("macro", "none")),
-    Case("Gleu-ids", Gleu, IDS, RARE_IDS, {"ngram": 3, **_PADDED}, others=(_MORE_PADDING,), tried=("micro",)),
+    _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
+    _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
 )
 
 
