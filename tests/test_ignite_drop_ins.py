@@ -17,7 +17,6 @@ from ignite.metrics import nlp as peers
 from ignite.metrics.metric import BatchWise, EpochWise, RunningBatchWise, RunningEpochWise, SingleEpochRunningBatchWise
 
 from ngram_metrics import ignite as ours
-from ngram_metrics.functional import rouge_score
 from ngram_metrics.scores.bleu import SMOOTHINGS
 
 OLD = tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 3)
@@ -194,40 +193,6 @@ def test_every_choice_of_variants_gives_the_keys_of_ignite_in_its_order(variants
     _same(mine, theirs)
     assert type(mine) is dict
     assert {type(value) for value in mine.values()} == {float}
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "keys"),
-    [
-        ("RougeN", {}, ["Rouge-4-P", "Rouge-4-R", "Rouge-4-F"]),
-        ("RougeN", {"ngram": 2}, ["Rouge-2-P", "Rouge-2-R", "Rouge-2-F"]),
-        ("RougeL", {}, ["Rouge-L-P", "Rouge-L-R", "Rouge-L-F"]),
-        ("Rouge", {}, [f"Rouge-{variant}-{letter}" for variant in (1, 2, 4, "L") for letter in "PRF"]),
-    ],
-)
-def test_the_names_of_the_values(name: str, options: dict[str, Any], keys: list[str]):
-    mine, theirs = (_value(one, TOKENS) for one in _both(name, **options))
-    assert list(mine) == keys
-    _same(mine, theirs)
-
-
-def test_best_is_by_recall_and_average_adds_up_the_counts():
-    """As in ignite, and unlike rouge_score: a short reference wins; by default F is the recall."""
-    batch = [([list("abcde")], [[list("a"), list("abcdxy")]])]
-    assert _value(ours.RougeN(1, multiref="best"), batch) == pytest.approx(
-        {"Rouge-1-P": 0.2, "Rouge-1-R": 1.0, "Rouge-1-F": 1.0}
-    )
-    assert _value(ours.RougeN(1), batch) == pytest.approx({"Rouge-1-P": 0.5, "Rouge-1-R": 5 / 7, "Rouge-1-F": 5 / 7})
-    best = rouge_score(*batch[0], rouge_keys="rouge1")
-    assert best["rouge1_recall"].item() == pytest.approx(2 / 3)
-
-
-@pytest.mark.parametrize("batch", [([[]], [[[]]]), ([["a"]], [[[]]]), ([[]], [[["a"], []]]), ([["a"]], [[["b"]]])])
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_what_shares_nothing_is_0(batch: Any, alpha: float):
-    mine, theirs = (_value(one, [batch]) for one in _both("Rouge", alpha=alpha))
-    _same(mine, theirs)
-    assert not any(mine.values())
 
 
 @pytest.mark.parametrize(

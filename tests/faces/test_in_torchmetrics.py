@@ -1,8 +1,5 @@
 """What torchmetrics builds on a metric: attributes, hashes, scripts, plots, arithmetic, wrappers."""
 
-from typing import Any
-
-import matplotlib.pyplot as plt
 import pytest
 import torch
 from faces.cases import (
@@ -46,49 +43,6 @@ def test_a_metric_is_its_own_key(case: Case, average: str):
 def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
     torch.jit.script(metric(average=average))
-
-
-def _drawn(ax: Any) -> list[float]:
-    """The heights of lines, and of bars."""
-    return [float(y) for line in ax.get_lines() for y in line.get_ydata()] + [bar.get_height() for bar in ax.patches]
-
-
-@pytest.mark.usefixtures("figures")
-@each_metric_of_one_value
-def test_plot_computes(case: Case, average: str):
-    metric = case.filled(average)
-    figure, ax = metric.plot()
-    assert isinstance(figure, plt.Figure)
-    assert _drawn(ax) == pytest.approx(torch.cat([s.reshape(-1) for s in scores_of(metric.compute())]).tolist())
-    low, high = ax.get_ylim()
-    if isinstance(metric.compute(), dict):
-        assert ax.get_title() == case.metric.__name__
-        assert low == 0 < max(_drawn(ax)) < high
-    else:
-        assert ax.get_ylabel() == case.metric.__name__
-        assert low < 0 < 1 < high
-
-
-@pytest.mark.usefixtures("figures")
-@each_metric_of_one_value
-def test_plot_of_a_value_on_a_given_axis(case: Case, average: str):
-    metric = case.make(average)
-    value = metric(*case.batches[0])
-    _, given = plt.subplots()
-    _, ax = metric.plot(value, ax=given)
-    assert ax is given
-    assert _drawn(ax) == pytest.approx(torch.cat([s.reshape(-1) for s in scores_of(value)]).tolist())
-
-
-@pytest.mark.usefixtures("figures")
-@each_metric_of_one_value
-def test_plot_of_values_over_steps(case: Case, average: str):
-    metric = case.make(average)
-    values = [metric(*case.batches[0]), metric(*case.batches[0])]
-    _, ax = metric.plot(values)
-    assert ax.get_xlabel() == "Step"
-    expected = [score for value in values for scores in scores_of(value) for score in scores.reshape(-1).tolist()]
-    assert sorted(_drawn(ax)) == pytest.approx(sorted(expected))
 
 
 @each_metric_of_one_number

@@ -31,56 +31,55 @@ def _lines(text: str) -> list[str]:
 
 
 #: For each metric and each of its parameters that affects the number, settings that all give different numbers.
-READING: dict[str, list[dict[str, Any]]] = {
-    "tokenizer": [{"tokenizer": one} for one in ("13a", "intl", "char", "unicode", str.split, _lines)],
-    "pad_id": [{"pad_id": one} for one in (0, 1, (0, 1))],
-    "confidence": [{"confidence": 0.95}],
+#: A value is one of its parameter, a dict holds several parameters.
+READING: dict[str, list[Any]] = {
+    "tokenizer": ["13a", "intl", "char", "unicode", str.split, _lines],
+    "pad_id": [0, 1, (0, 1)],
+    "confidence": [0.95],
 }
-AFFECTING: dict[type, dict[str, list[dict[str, Any]]]] = {
+AFFECTING: dict[type, dict[str, list[Any]]] = {
     Bleu: {
         **READING,
-        "ngram": [{"ngram": 3}, {"ngram": 5}],
-        "smooth": [{"smooth": one} for one in ("smooth1", "nltk_smooth2", "smooth2", "floor", "add-k", "exp")],
+        "ngram": [3, 5],
+        "smooth": ["smooth1", "nltk_smooth2", "smooth2", "floor", "add-k", "exp"],
         "smooth_value": [
-            {"smooth": "floor", "smooth_value": 0.2},
-            {"smooth": "floor", "smooth_value": 0.001},
-            {"smooth": "floor", "smooth_value": 0.002},
-            {"smooth": "add-k", "smooth_value": 2},
-            {"smooth": "add-k", "smooth_value": 2.0000000001},
+            *({"smooth": "floor", "smooth_value": value} for value in (0.2, 0.001, 0.002)),
+            *({"smooth": "add-k", "smooth_value": value} for value in (2, 2.0000000001)),
         ],
-        "average": [{"average": "micro"}, {"average": "none"}],
-        "weights": [{"weights": (0.4, 0.3, 0.2, 0.1)}, {"weights": (0.4, 0.3, 0.2, 0.1000000001)}],
-        "effective_order": [{"effective_order": True}],
-        "lowercase": [{"lowercase": True}],
+        "average": ["micro", "none"],
+        "weights": [(0.4, 0.3, 0.2, 0.1), (0.4, 0.3, 0.2, 0.1000000001)],
+        "effective_order": [True],
+        "lowercase": [True],
     },
     ChrF: {
         "pad_id": READING["pad_id"],
         "confidence": READING["confidence"],
-        "char_order": [{"char_order": 5}],
-        "word_order": [{"word_order": 1}, {"word_order": 2}],
-        "beta": [{"beta": 1.0}, {"beta": 2.0000000001}, {"beta": 0.5}],
-        "lowercase": [{"lowercase": True}],
-        "whitespace": [{"whitespace": True}],
-        "eps_smoothing": [{"eps_smoothing": True}],
-        "average": [{"average": "macro"}, {"average": "none"}],
+        "char_order": [5],
+        "word_order": [1, 2],
+        "beta": [1.0, 2.0000000001, 0.5],
+        **{name: [True] for name in ("lowercase", "whitespace", "eps_smoothing")},
+        "average": ["macro", "none"],
     },
-    NgramOverlap: {
-        **READING,
-        "ngram": [{"ngram": 2}, {"ngram": 3}],
-        "average": [{"average": "micro"}, {"average": "none"}],
-    },
-    Gleu: {**READING, "ngram": [{"ngram": 2}, {"ngram": 3}], "average": [{"average": "macro"}, {"average": "none"}]},
+    NgramOverlap: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
+    Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
     ROUGEScore: {
         **READING,
-        "use_stemmer": [{"use_stemmer": True}],
-        "normalizer": [{"normalizer": _lower}, {"normalizer": str.upper}],
-        "accumulate": [{"accumulate": "avg"}],
-        "rouge_keys": [{"rouge_keys": "rouge1"}, {"rouge_keys": ("rouge1", "rougeL")}, {"rouge_keys": "rougeLsum"}],
-        "average": [{"average": "micro"}, {"average": "none"}],
-        "sentence_splitter": [{"sentence_splitter": _lines}],
-        "sentence_separator_id": [{"sentence_separator_id": 7}, {"sentence_separator_id": 8}],
+        "use_stemmer": [True],
+        "normalizer": [_lower, str.upper],
+        "accumulate": ["avg"],
+        "rouge_keys": ["rouge1", ("rouge1", "rougeL"), "rougeLsum"],
+        "average": ["micro", "none"],
+        "sentence_splitter": [_lines],
+        "sentence_separator_id": [7, 8],
     },
 }
+
+
+def _settings(metric: type) -> list[dict[str, Any]]:
+    values = [(name, value) for name, several in AFFECTING[metric].items() for value in several]
+    return [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
+
+
 #: Where it is computed, and what torchmetrics and ignite do with it.
 NOT_AFFECTING = {"device", "kwargs", "output_transform"}
 
@@ -89,25 +88,18 @@ each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__
 
 @each_class
 def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
-    tables = AFFECTING[metric]
-    assert set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING == set(tables)
-    settings: list[dict[str, Any]] = [{}, *(one for table in tables.values() for one in table)]
-    signatures = [metric(**one).signature for one in settings]
+    """That of ignite's class as well, which is the same."""
+    face, settings = getattr(for_ignite, metric.__name__), _settings(metric)
+    for of_either in (metric, face):
+        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == set(
+            AFFECTING[metric]
+        )
+    signatures = [metric(**options).signature for options in settings]
     assert len(set(signatures)) == len(settings)
-    assert [metric(**one).signature for one in settings] == signatures
-
-
-@each_class
-def test_ignite_has_the_same_signatures(metric: type):
-    face = getattr(for_ignite, metric.__name__)
-    tables = AFFECTING[metric]
-    assert set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING == set(tables)
-    assert face().signature == metric().signature
-    for table in tables.values():
-        for one in table:
-            if metric is Bleu and one.get("average") == "none":
-                continue  # as in ignite, there is none
-            assert face(**one).signature == metric(**one).signature
+    assert [metric(**options).signature for options in settings] == signatures
+    for options, expected in zip(settings, signatures, strict=True):
+        if metric is not Bleu or options.get("average") != "none":  # as in ignite, there is none
+            assert face(**options).signature == expected
 
 
 @pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
