@@ -205,35 +205,26 @@ class Reward:
         return batch_of(seed, **self.data)
 
 
+def _reward(name: str, function: Callable[..., Any], options: Mapping[str, Any] | None = None, **data: Any) -> Reward:
+    settings = {"average": "none", "pad_id": PADDING, **(options or {})}
+    return Reward(name, lambda preds, target: function(preds, target, **settings), data)
+
+
+_EFFECTIVE = {"effective_order": True, "weights": (0.4, 0.3, 0.2, 0.1), "pad_id": (PADDING, -100)}
+_LSUM = {"rouge_keys": "rougeLsum", "sentence_separator_id": SEPARATOR}
 REWARDS = (
-    Reward("bleu", lambda preds, target: bleu_score(preds, target, smooth="exp", average="none", pad_id=PADDING)),
+    _reward("bleu", bleu_score, {"smooth": "exp"}),
+    _reward("bleu-effective", bleu_score, _EFFECTIVE, references=None),
+    _reward("rouge", rouge_score, {"rouge_keys": ROUGE_KEYS[:3]}, width=4),
+    _reward("rougeLsum", rouge_score, _LSUM, width=4),
+    _reward("chrf", chrf_score),
+    _reward("gleu", gleu_score),
+    _reward("overlap", ngram_overlap, {"ngram": 2}, samples=2),
     Reward(
-        "bleu-effective",
-        lambda preds, target: bleu_score(
-            preds, target, average="none", pad_id=(PADDING, -100), effective_order=True, weights=(0.4, 0.3, 0.2, 0.1)
-        ),
-        {"references": None},
+        "get_score",
+        lambda preds, target: get_score(target, preds, PADDING, 2),
+        {"samples": 2, "references": None},
     ),
-    Reward(
-        "rouge",
-        lambda preds, target: rouge_score(preds, target, rouge_keys=ROUGE_KEYS[:3], average="none", pad_id=PADDING),
-        {"width": 4},
-    ),
-    Reward(
-        "rougeLsum",
-        lambda preds, target: rouge_score(
-            preds, target, rouge_keys="rougeLsum", average="none", sentence_separator_id=SEPARATOR, pad_id=PADDING
-        ),
-        {"width": 4},
-    ),
-    Reward("chrf", lambda preds, target: chrf_score(preds, target, average="none", pad_id=PADDING)),
-    Reward("gleu", lambda preds, target: gleu_score(preds, target, average="none", pad_id=PADDING)),
-    Reward(
-        "overlap",
-        lambda preds, target: ngram_overlap(preds, target, ngram=2, average="none", pad_id=PADDING),
-        {"samples": 2},
-    ),
-    Reward("get_score", lambda preds, target: get_score(target, preds, PADDING, 2), {"samples": 2, "references": None}),
 )
 each_reward = pytest.mark.parametrize("reward", [pytest.param(one, id=one.name) for one in REWARDS])
 
