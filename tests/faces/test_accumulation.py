@@ -35,7 +35,7 @@ def _sync(metric: torchmetrics.Metric) -> None:
     metric.sync(dist_sync_fn=_two_ranks_of_the_same, distributed_available=lambda: True)
 
 
-def _out_of_memory(*_: Any) -> None:
+def _out_of_memory(*_: Any, **__: Any) -> None:
     raise MemoryError
 
 
@@ -145,13 +145,16 @@ def test_an_error_leaves_everything_as_it_was(
     failing: Callable[..., None],
     monkeypatch: pytest.MonkeyPatch,
 ):
-    metric = case.filled(average, **options)
+    metric = case.make(average, **options)
     counting = metric.update if call == "update" else metric
-    states, value = states_of(metric), metric.compute()
+    for batch in case.batches:
+        counting(*batch)
+    states, value, of_batch = states_of(metric), metric.compute(), metric._forward_cache
     switches = {name: getattr(metric, name) for name in SWITCHES}
     failing(case, counting, monkeypatch)
     assert_same_states(metric, states)
     assert metric._computed is value
+    assert metric._forward_cache is of_batch
     assert {name: getattr(metric, name) for name in SWITCHES} == switches
     counting(*case.batches[0])
     assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))
@@ -201,6 +204,16 @@ def test_sync_joins_the_ranks_and_unsync_takes_it_back(case: Case, average: str)
     for name, state in states_of(metric).items():
         as_one = torch.cat if isinstance(state, list) else torch.as_tensor
         assert_same(as_one(state), as_one(states[name]))
+
+
+@each_metric
+def test_an_error_while_a_step_is_gathered_leaves_everything_as_it_was(case: Case, average: str):
+    metric = case.filled(average, **{**TWO_RANKS, "dist_sync_fn": _out_of_memory}, dist_sync_on_step=True)
+    states = states_of(metric)
+    with pytest.raises(MemoryError):
+        metric(*case.batches[0])
+    assert_same_states(metric, states)
+    assert (metric._cache, metric._is_synced, metric.update_count) == (None, False, len(case.batches))
 
 
 @each_metric

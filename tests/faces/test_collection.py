@@ -1,5 +1,6 @@
 """MetricCollection merges metrics of equal states into a compute group: only where the settings are equal, too."""
 
+import copy
 import functools
 import pickle
 import re
@@ -193,6 +194,18 @@ def test_a_shared_instance_stays_shared_in_a_clone():
     clone = MetricCollection({"x": Bleu(tokenizer=_splitter), "y": Bleu(tokenizer=_splitter)}).clone()
     clone.update(*TEXT[0])
     assert _groups(clone) == [{"x", "y"}]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["copy", "pickle"])
+def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Bleu]):
+    """Of another process it may be that of another callable here."""
+    metric = Bleu(tokenizer=_Splitter(" "))
+    twin = copied(metric)
+    number = Bleu(tokenizer=twin.reader.tokenizer).callables
+    assert not torch.equal(number, metric.callables)
+    assert torch.equal(twin.callables, number)
+    twin.reset()
+    assert torch.equal(twin.callables, number)
 
 
 @pytest.mark.parametrize(

@@ -89,11 +89,9 @@ each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__
 @each_class
 def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
     """That of ignite's class as well, which is the same."""
-    face, settings = getattr(for_ignite, metric.__name__), _settings(metric)
+    face, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
     for of_either in (metric, face):
-        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == set(
-            AFFECTING[metric]
-        )
+        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == names
     signatures = [metric(**options).signature for options in settings]
     assert len(set(signatures)) == len(settings)
     assert [metric(**options).signature for options in settings] == signatures
