@@ -123,7 +123,8 @@ def _without_a_score(case: Case, call: Callable[..., Any], monkeypatch: pytest.M
             call(*case.batches[0])
 
 
-BOTH = {"dist_sync_on_step": True, "compute_on_cpu": True}
+#: Each takes another way through torchmetrics' forward.
+STEPS: tuple[dict[str, bool], ...] = ({}, {"dist_sync_on_step": True}, {"compute_on_cpu": True})
 #: What torchmetrics' forward changes for a while, and the update count.
 SWITCHES = ("compute_on_cpu", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced", "_update_count")
 
@@ -132,7 +133,7 @@ SWITCHES = ("compute_on_cpu", "_to_sync", "_should_unsync", "_enable_grad", "_is
     ("call", "options", "failing"),
     [
         *(("update", {}, failing) for failing in (_refused, _interrupted)),
-        *(("forward", options, failing) for options in ({}, BOTH) for failing in (_refused, _interrupted)),
+        *(("forward", options, failing) for options in STEPS for failing in (_refused, _interrupted)),
         ("forward", {}, _without_a_score),
     ],
 )
@@ -172,7 +173,7 @@ def test_an_error_in_the_scores_of_an_update_leaves_everything_as_it_was(case: C
     assert metric.update_count == count
 
 
-@pytest.mark.parametrize("options", [{}, BOTH], ids=str)
+@pytest.mark.parametrize("options", STEPS, ids=str)
 @each_metric
 def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, options: dict[str, bool]):
     metric = case.make(average, **options)
