@@ -185,11 +185,14 @@ def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, optio
 
 
 @each_metric
-def test_forward_on_synced_states_is_refused_and_they_can_be_unsynced(case: Case, average: str):
+def test_synced_states_are_refused_and_can_be_unsynced(case: Case, average: str):
     metric = case.filled(average)
     _sync(metric)
     with pytest.raises(TorchMetricsUserError, match="shouldn't be synced"):
         metric(*case.batches[0])
+    with pytest.raises(TorchMetricsUserError, match="already been synced"):
+        metric.compute()
+    assert metric._is_synced
     metric.unsync()
     assert_same(metric.compute(), case.value(average))
 
