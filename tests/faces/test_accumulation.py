@@ -271,11 +271,10 @@ def test_merge_with_a_metric_that_was_never_updated(case: Case, average: str):
 @each_metric
 def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: str, monkeypatch: pytest.MonkeyPatch):
     metric, other = case.filled(average), case.filled(average)
-    states, join, calls = states_of(metric), joining._joined, []
+    states, join = states_of(metric), joining._joined
 
     def failing(name: str, first: Any, second: Any) -> Any:
-        calls.append(name)
-        if len(calls) == 2:
+        if name == "row":  # the number of sentences is set
             raise MemoryError
         return join(name, first, second)
 
