@@ -22,6 +22,7 @@ def example(name: str) -> ModuleType:
 
 def run(module: ModuleType, *options: Any) -> None:
     """Run a program as its command line does."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # no error to a program
         patch.setattr(sys, "argv", [str(module.__file__), *map(str, options)])
         module.main()

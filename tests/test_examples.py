@@ -26,7 +26,7 @@ def lightning_run():
 
 
 def started(program: str, *options: object) -> str:
-    """What a program prints that is a process of its own, as Lightning sets up what lasts as long as the process."""
+    """What a program prints that is a process of its own, and starts others."""
     command = [sys.executable, program, "--sentences", SENTENCES, *options]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
@@ -102,8 +102,9 @@ def check_lightning(module, folder: Path, printed: str, epochs: int, processes: 
     assert float(best["val/chrf"]) > 0
 
 
-def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run):
-    printed = started(lightning_run.__file__, "--epochs", 2, "--out", tmp_path)
+def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run, capsys):
+    run(lightning_run, "--sentences", SENTENCES, "--epochs", 2, "--out", tmp_path)
+    printed = capsys.readouterr().out
     check_lightning(lightning_run, tmp_path, printed, epochs=2, processes=1)
     assert len(re.findall(r"epoch \d   val/bleu", printed)) == 2
 
