@@ -100,32 +100,15 @@ def random_batch(seed, sizes=((9, 7), (0, 3), (1, 1), (4, 0), (6, 12)), ids=6, l
 # Against counters
 
 
-@every_path
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_all_pairs_are_those_of_counters(path, batch, max_order):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_pairs, "PAIR_COST", PATHS[path])
-        assert listed_matches(batch, max_order) == expected_matches(batch, max_order)
-
-
-@every_path
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_hypotheses_that_are_the_references_are_counted_alike(path, batch, max_order):
-    batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_pairs, "PAIR_COST", PATHS[path])
-        assert listed_matches(batch, max_order, same=True) == expected_matches(batch, max_order)
-
-
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_aggregate_is_that_of_counters(batch, max_order):
-    assert aggregate(batch, max_order) == expected_aggregate(batch, max_order)
-
-
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_aggregate_of_hypotheses_that_are_the_references(batch, max_order):
-    batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    assert aggregate(batch, max_order, same=True) == expected_aggregate(batch, max_order)
+@given(batch=batches(), max_order=st.integers(1, 5), same=st.booleans())
+def test_counts_are_those_of_counters(batch, max_order, same):
+    if same:
+        batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    for cost in PATHS.values():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(all_pairs, "PAIR_COST", cost)
+            assert listed_matches(batch, max_order, same) == expected_matches(batch, max_order)
+    assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 
 
 @every_path
