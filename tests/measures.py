@@ -161,9 +161,8 @@ def summed(rows: Sequence[tuple]) -> list:
 
 
 def _bleu_score(settings: Settings, counts: Sequence[Any]) -> float:
-    chosen = {"smooth": settings.get("smooth", "no_smooth"), "value": settings.get("smooth_value")}
-    others = {name: settings[name] for name in ("weights", "effective_order") if name in settings}
-    return oracles.bleu(BleuCounts(*counts), **chosen, **others)
+    names = {"smooth": "smooth", "smooth_value": "value", "weights": "weights", "effective_order": "effective_order"}
+    return oracles.bleu(BleuCounts(*counts), **{names[name]: settings[name] for name in names & settings.keys()})
 
 
 def _overlap_counts(settings: Settings, hypothesis: Any, references: Sequence[Any]) -> tuple:
@@ -211,13 +210,11 @@ def _chrf_reader(settings: Settings) -> CharacterReader:
     return CharacterReader(**read, words=settings.get("word_order", 0) > 0)
 
 
-def _without(names: Sequence[str], make: Callable[..., AnyMeasure]) -> Callable[[Settings], AnyMeasure]:
-    """Make a measure of settings among which are some of the reader."""
-    return lambda settings: make(**{name: value for name, value in settings.items() if name not in names})
-
-
-def _ids_reader(make: Callable[..., Any]) -> Callable[[Settings], Any]:
-    return lambda settings: make(**{name: settings[name] for name in ("pad_id",) if name in settings})
+def _of(make: Callable[..., Any], *names: str, without: Sequence[str] = ()) -> Callable[[Settings], Any]:
+    """Make a measure or a reader of those of the settings that it knows: the named ones, or all but some."""
+    return lambda settings: make(
+        **{name: value for name, value in settings.items() if (name in names if names else name not in without)}
+    )
 
 
 _MANY = 2**24 + 1
@@ -227,8 +224,8 @@ _NINE_WORDS = "\na b c d e f g h i"
 
 MEASURES = {
     "BLEU": Measured(
-        make=_without(["pad_id"], BleuMeasure),
-        reader=_ids_reader(WordReader),
+        make=_of(BleuMeasure, without=["pad_id"]),
+        reader=_of(WordReader, "pad_id"),
         documents=tokens,
         settings=bleu_settings(),
         counts=lambda settings, one, several: oracles.bleu_counts(one, several, settings.get("ngram", 4)),
@@ -249,7 +246,7 @@ MEASURES = {
         make=lambda settings: RougeMeasure(
             _rouge_variants(settings), settings.get("reducer", "best"), settings.get("alpha")
         ),
-        reader=_ids_reader(RougeReader),
+        reader=_of(RougeReader, "pad_id"),
         documents=summaries,
         settings=st.fixed_dictionaries(
             {
@@ -265,7 +262,7 @@ MEASURES = {
     ),
     "mean ROUGE": Measured(
         make=lambda settings: MeanRougeMeasure(_rouge_variants(settings)),
-        reader=_ids_reader(RougeReader),
+        reader=_of(RougeReader, "pad_id"),
         documents=summaries,
         settings=st.just({}),
         counts=_mean_rouge_counts,
@@ -275,7 +272,7 @@ MEASURES = {
         averages=("none", "macro"),
     ),
     "chrF": Measured(
-        make=_without(["pad_id", "lowercase", "whitespace"], ChrfMeasure),
+        make=_of(ChrfMeasure, without=["pad_id", "lowercase", "whitespace"]),
         reader=_chrf_reader,
         documents=characters,
         settings=chrf_settings,
@@ -301,8 +298,8 @@ MEASURES = {
         choice_is_exact=False,
     ),
     "overlap": Measured(
-        make=_without(["pad_id"], OverlapMeasure),
-        reader=_ids_reader(WordReader),
+        make=_of(OverlapMeasure, without=["pad_id"]),
+        reader=_of(WordReader, "pad_id"),
         documents=tokens,
         settings=st.fixed_dictionaries({"ngram": st.integers(1, 7)}),
         counts=_overlap_counts,
@@ -313,8 +310,8 @@ MEASURES = {
         past_float32=(({}, (_MANY - 1, _MANY, _MANY), (_MANY - 1) / _MANY),),
     ),
     "GLEU": Measured(
-        make=_without(["pad_id"], GleuMeasure),
-        reader=_ids_reader(WordReader),
+        make=_of(GleuMeasure, without=["pad_id"]),
+        reader=_of(WordReader, "pad_id"),
         documents=tokens,
         settings=st.fixed_dictionaries({"ngram": st.integers(1, 6)}),
         counts=_gleu_counts,
