@@ -219,6 +219,7 @@ def _of(make: Callable[..., Any], *names: str, without: Sequence[str] = ()) -> C
 
 _MANY = 2**24 + 1
 _long_tokens = st.lists(st.sampled_from("abc"), min_size=7, max_size=9)
+_of_order = st.fixed_dictionaries({"ngram": st.integers(1, 7)})
 _three_words = characters.filter(lambda text: len(text.split()) > 2)
 _NINE_WORDS = "\na b c d e f g h i"
 
@@ -248,12 +249,7 @@ MEASURES = {
         ),
         reader=_of(RougeReader, "pad_id"),
         documents=summaries,
-        settings=st.fixed_dictionaries(
-            {
-                "reducer": st.sampled_from(["best", "best_recall", "sum"]),
-                "alpha": st.sampled_from([None, 0, 0.3, 0.5, 1]),
-            }
-        ),
+        settings=st.sampled_from(options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.3, 0.5, 1])),
         counts=_rouge_counts,
         score=_rouge_score,
         variants=options(reducer=["best", "best_recall", "sum"], alpha=[None, 0, 0.5, 1]),
@@ -301,24 +297,24 @@ MEASURES = {
         make=_of(OverlapMeasure, without=["pad_id"]),
         reader=_of(WordReader, "pad_id"),
         documents=tokens,
-        settings=st.fixed_dictionaries({"ngram": st.integers(1, 7)}),
+        settings=_of_order,
         counts=_overlap_counts,
         score=lambda settings, counts: oracles.overlap(*counts),
         variants=options(ngram=[1, 2, 3, 9]),
         of_text=list,
-        perfect=st.tuples(st.fixed_dictionaries({"ngram": st.integers(1, 7)}), _long_tokens),
+        perfect=st.tuples(_of_order, _long_tokens),
         past_float32=(({}, (_MANY - 1, _MANY, _MANY), (_MANY - 1) / _MANY),),
     ),
     "GLEU": Measured(
         make=_of(GleuMeasure, without=["pad_id"]),
         reader=_of(WordReader, "pad_id"),
         documents=tokens,
-        settings=st.fixed_dictionaries({"ngram": st.integers(1, 6)}),
+        settings=_of_order,
         counts=_gleu_counts,
         score=lambda settings, counts: counts[0] / counts[1] if counts[1] else 0.0,
         variants=options(ngram=[1, 4, 9]),
         of_text=list,
-        perfect=st.tuples(st.fixed_dictionaries({"ngram": st.integers(1, 6)}), _long_tokens),
+        perfect=st.tuples(_of_order, _long_tokens),
         past_float32=(({}, (_MANY - 1, _MANY), (_MANY - 1) / _MANY),),
     ),
 }
