@@ -234,7 +234,7 @@ MEASURES = {
         variants=(
             *options(smooth=SMOOTHINGS, effective_order=[False, True]),
             *options(smooth=["none", "add-k"], effective_order=[False, True], weights=[(0.5, 0.3, 0.2, 0)]),
-            {"ngram": 1},
+            *options(ngram=[1, 6], smooth=["exp"]),
         ),
         of_text=list,
         perfect=st.tuples(bleu_settings(weighted=False), _long_tokens),

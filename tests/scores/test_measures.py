@@ -146,6 +146,7 @@ SAMPLE = [
     ("the cat sat on mat", ["a cat is on the mat"]),
     ("hello world", ["hello world", "a"]),
     ("a", ["b", "a a a"]),
+    ("a b c d e f", ["u v f w x y z"]),
     ("(It) ran.\nso", ["so\nit ran ."]),
     ("", [""]),
 ]
