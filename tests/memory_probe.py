@@ -101,6 +101,8 @@ def main(asked: list[str]) -> None:
     for make in METRICS.values():  # what is loaded once
         for layout in ("padded", "ragged"):
             make(PADDING).forward(*batch_of("document", 4, layout))
+    gc.collect()
+    gc.freeze()  # so that a fork, which collects garbage first, does not write to every object
     for one in asked:
         shape, size, name, layout = one.split(":")
         fork = os.fork()

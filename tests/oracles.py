@@ -6,7 +6,8 @@ A document is a sequence of hashable tokens.
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from string import punctuation
 from typing import NamedTuple
 
 Document = Sequence[Hashable]
@@ -118,3 +119,86 @@ def sentence_bleu(
 
 def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int = 4, **settings: object) -> float:
     return bleu(summed_bleu_counts([bleu_counts(*one, max_order) for one in batch]), **settings)
+
+
+def totals(both: Sequence[Document], order: int) -> list[int]:
+    """How many n-grams of an order each document has."""
+    return [ngrams(one, order).total() for one in both]
+
+
+def first_best(rows: Sequence[tuple], judge: Callable[..., float]) -> tuple:
+    """Of the counts with each reference those of the highest score, the first of equals."""
+    return max(rows, key=lambda row: judge(*row))
+
+
+def overlap_counts(hypothesis: Document, reference: Document, order: int) -> tuple[int, int, int]:
+    """Matches, n-grams of the hypothesis, and of the reference."""
+    return matches(hypothesis, [reference], order), *totals((hypothesis, reference), order)
+
+
+def overlap(matches: int, hypothesis: int, reference: int) -> float:
+    return 2 * matches / (hypothesis + reference) if hypothesis + reference else 0.0
+
+
+def gleu_counts(hypothesis: Document, reference: Document, max_order: int) -> tuple[int, int]:
+    """Matches of all orders together, and n-grams of the side that has more."""
+    found, *both = (
+        sum(column)
+        for column in zip(*(overlap_counts(hypothesis, reference, n + 1) for n in range(max_order)), strict=True)
+    )
+    return found, max(both)
+
+
+def words_of(text: str) -> Iterator[str]:
+    """chrF's: one punctuation mark is split off the end of a word or, where there is none, off its beginning."""
+    for word in text.split():
+        if len(word) > 1 and word[-1] in punctuation:
+            yield from (word[:-1], word[-1])
+        elif len(word) > 1 and word[0] in punctuation:
+            yield from (word[0], word[1:])
+        else:
+            yield word
+
+
+def chrf_counts(
+    hypothesis: str,
+    reference: str,
+    char_order: int = 6,
+    word_order: int = 0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    **_: object,
+) -> tuple[list[int], list[int], list[int]]:
+    """Matches, n-grams of the hypothesis, and of the reference, for each order of characters and then of words."""
+    both = [one.lower() if lowercase else one for one in (hypothesis, reference)]
+    characters = both if whitespace else ["".join(one.split()) for one in both]
+    rows = []
+    for (one, other), order in ((characters, char_order), ([list(words_of(text)) for text in both], word_order)):
+        for n in range(1, order + 1):
+            has, wants = totals((one, other), n)
+            rows.append((matches(one, [other], n), has if wants else 0, wants))
+    return tuple(map(list, zip(*rows, strict=True)))
+
+
+def chrf(
+    matches: list[int],
+    hypothesis: list[int],
+    reference: list[int],
+    beta: float = 2,
+    eps_smoothing: bool = False,
+    **_: object,
+) -> float:
+    """The formula of the paper, averaged over the orders in one of the two ways."""
+
+    def fscore(precision: float, recall: float) -> float:
+        return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
+
+    rows = list(zip(matches, hypothesis, reference, strict=True))
+    if eps_smoothing:
+        undefined = 1e-16
+        each = [(m / h if h else undefined, m / r if r else undefined) for m, h, r in rows]
+        return sum(fscore(*one) if beta**2 * one[0] + one[1] > 0 else undefined for one in each) / len(rows)
+    each = [(m / h, m / r) for m, h, r in rows if h and r]
+    if not any(precision for precision, _ in each):
+        return 0.0
+    return fscore(*(sum(column) / len(each) for column in zip(*each, strict=True)))

@@ -159,7 +159,7 @@ def chosen_operations(update: Callable[[], None]) -> list[int]:
         update()
     assert counting.seen > 20
     return sorted(
-        {*range(1, counting.seen + 1, max(1, counting.seen // 12)), *range(counting.seen - 9, counting.seen + 1)}
+        {*range(1, counting.seen + 1, max(1, counting.seen // 8)), *range(counting.seen - 5, counting.seen + 1)}
     )
 
 

@@ -68,41 +68,18 @@ def _write(path: Path, content: bytes | list[str]) -> None:
     path.write_bytes(content if isinstance(content, bytes) else "".join(f"{line}\n" for line in content).encode())
 
 
-FILES: dict[str, dict[str, bytes]] = {
-    "as usual": {},
-    "carriage returns": {
-        "base.txt": b"the cat sat.\r\nA dog ran!\r\n",
-        "ref.txt": b"the cat sat.\r\nA dog ran off!\r\n",
-    },
-    "carriage returns on one side": {
-        "base.txt": b"the cat sat.\r\nA dog ran!\r\n",
-        "ref.txt": b"the cat sat.\nA dog!\n",
-    },
-    "a carriage return inside": {
-        "base.txt": b"the cat\rsat.\nA dog ran!\n",
-        "ref.txt": b"the cat sat.\nA dog ran off!\n",
-    },
-    "no last newline": {"base.txt": b"the cat sat.\nA dog ran!", "ref.txt": b"the cat sat.\nA dog ran off!\n"},
-    "empty lines": {
-        "base.txt": b"the cat sat on it.\n\n\nA dog ran!\n",
-        "ref.txt": b"the cat sat on it.\n\nso it is\n\n",
-    },
-    "blanks at the ends": {
-        "base.txt": b"  the cat sat. \t\n\xc2\xa0A dog ran!\n",
-        "ref.txt": b"the cat sat.\nA dog ran off! \n",
-    },
-    "rarer separators": {
-        "base.txt": "the cat\u2028sat.\nA\x0bdog\x0cran!\n".encode(),
-        "ref.txt": "the cat sat.\nA\x85dog ran\x1c off!\n".encode(),
-    },
-    "a byte order mark": {
-        "base.txt": b"\xef\xbb\xbfthe cat sat.\nA dog ran!\n",
-        "ref.txt": b"the cat sat.\nA dog ran!\n",
-    },
-    "other scripts": {
-        "base.txt": "東京は、雨。\nZoë läuft 5,5 km.\n".encode(),
-        "ref.txt": "東京は晴れ。\nZoë lief 5,5 km.\n".encode(),
-    },
+#: What base.txt and ref.txt hold.
+FILES: dict[str, tuple[str, str]] = {
+    "as usual": tuple("".join(f"{line}\n" for line in lines) for lines in (OUTPUTS["base.txt"], REFERENCES)),
+    "carriage returns": ("the cat sat.\r\nA dog ran!\r\n", "the cat sat.\r\nA dog ran off!\r\n"),
+    "carriage returns on one side": ("the cat sat.\r\nA dog ran!\r\n", "the cat sat.\nA dog!\n"),
+    "a carriage return inside": ("the cat\rsat.\nA dog ran!\n", "the cat sat.\nA dog ran off!\n"),
+    "no last newline": ("the cat sat.\nA dog ran!", "the cat sat.\nA dog ran off!\n"),
+    "empty lines": ("the cat sat on it.\n\n\nA dog ran!\n", "the cat sat on it.\n\nso it is\n\n"),
+    "blanks at the ends": ("  the cat sat. \t\n\xa0A dog ran!\n", "the cat sat.\nA dog ran off! \n"),
+    "rarer separators": ("the cat\u2028sat.\nA\x0bdog\x0cran!\n", "the cat sat.\nA\x85dog ran\x1c off!\n"),
+    "a byte order mark": ("\ufeffthe cat sat.\nA dog ran!\n", "the cat sat.\nA dog ran!\n"),
+    "other scripts": ("東京は、雨。\nZoë läuft 5,5 km.\n", "東京は晴れ。\nZoë lief 5,5 km.\n"),
 }
 
 
@@ -113,8 +90,8 @@ leaves_files_open = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWar
 @leaves_files_open
 @pytest.mark.parametrize("files", FILES.values(), ids=FILES)
 def test_scores_are_sacrebleus_on_the_same_files(files, folder: Path, capsys, monkeypatch):
-    for name, content in files.items():
-        _write(folder / name, content)
+    for name, content in zip(("base.txt", "ref.txt"), files, strict=True):
+        _write(folder / name, content.encode())
     ours = _scores(capsys, "base.txt", "ref.txt", "-m", "bleu", "chrf", "chrf++")
     theirs = _of_sacrebleu(monkeypatch, "ref.txt", "-i", "base.txt", "-m", "bleu", "chrf")
     theirs |= _of_sacrebleu(monkeypatch, "ref.txt", "-i", "base.txt", "-m", "chrf", "--chrf-word-order", "2")

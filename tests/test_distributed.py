@@ -4,24 +4,29 @@ Both frameworks share one process group, so that the processes are started once;
 """
 
 import multiprocessing
+import signal
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 import torch.multiprocessing
-from faces import ranks
+from faces import interrupted, ranks
 from faces.cases import TEXT, Batch, Case, assert_same, joined, scores_of
+from ignite.engine import Engine
 
 #: What each rank wrote down, for each number of ranks.
 Results = dict[int, list[dict[str, Any]]]
 
 
+# Processes forked from one that has imported all this start in a fraction of the time.
+multiprocessing.set_forkserver_preload(["ignite.engine", "ngram_metrics.ignite", "lightning.pytorch"])
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     folder: Path = tmp_path_factory.mktemp("ranks")
-    # Processes forked from one that has imported all this start in a fraction of the time.
-    multiprocessing.set_forkserver_preload(["ignite.engine", "ngram_metrics.ignite", "lightning.pytorch"])
     torch.multiprocessing.start_processes(
         ranks.run, (folder,), nprocs=max(ranks.WORLD_SIZES), start_method="forkserver"
     )
@@ -41,32 +46,28 @@ def _shards(size: int, sharding: str, batches: tuple[Batch, ...]) -> list[list[B
 
 
 each_size = pytest.mark.parametrize("size", sorted(ranks.WORLD_SIZES))
-each_sharding = pytest.mark.parametrize(
-    ("size", "sharding"),
-    [
-        pytest.param(size, sharding, id=f"{size} ranks, {sharding}")
+
+
+def _each(chosen: Callable[..., list[Any]], shardings: Sequence[str] | None = None) -> list[Any]:
+    """Each number of ranks with each sharding, by default all, and all that is chosen for them."""
+    return [
+        pytest.param(
+            size, sharding, one, id=f"{size} ranks, {sharding}, {one if isinstance(one, str) else _name(*one)}"
+        )
         for size in sorted(ranks.SHARDS)
-        for sharding in ranks.SHARDS[size]
-    ],
-)
-each_ignite = pytest.mark.parametrize("name", ranks.IGNITE)
+        for sharding in shardings or ranks.SHARDS[size]
+        for one in chosen(size, sharding)
+    ]
 
 
-def _metrics(sharded: bool) -> pytest.MarkDecorator:
-    """Each number of ranks, perhaps each sharding, with each metric and average that it is run for."""
-    return pytest.mark.parametrize(
-        ("size", "sharding", "case", "average") if sharded else ("size", "case", "average"),
-        [
-            pytest.param(*where, case, average, id=f"{size} ranks, {case.name}-{average}, {where[-1]}")
-            for size in sorted(ranks.SHARDS)
-            for where in ([(size, sharding) for sharding in ranks.SHARDS[size]] if sharded else [(size,)])
-            for case in ranks.CASES_OF[size]
-            for average in case.averages
-        ],
-    )
+def _name(case: Case, average: str) -> str:
+    return f"{case.name}-{average}"
 
 
-each_sharded_metric, each_metric = _metrics(sharded=True), _metrics(sharded=False)
+each_sharded_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(ranks.pairs))
+each_pair = pytest.mark.parametrize(("size", "sharding", "pair"), _each(ranks.pairs, ["one of a few"]))
+each_sharded_face = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.faces_of))
+each_face = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.faces_of, ["one of a few"]))
 
 
 @each_size
@@ -74,101 +75,86 @@ def test_there_are_as_many_ranks_as_asked_for(results: Results, size: int):
     assert [one["world_size"] for one in results[size]] == [size] * size
 
 
-@each_sharded_metric
-def test_every_rank_computes_the_value_of_one_process(
-    results: Results, case: Case, average: str, size: int, sharding: str
-):
-    batches = _flat(_shards(size, sharding, case.batches))
-    for of_rank in results[size]:
-        result = of_rank[f"{sharding}/{case.name}-{average}"]
+@each_sharded_pair
+def test_every_rank_computes_the_value_of_one_process(results: Results, size: int, sharding: str, pair: Any):
+    """And its details and its signature; a rank goes on from its own states, and only one never updated warns."""
+    case, average = pair
+    shards = _shards(size, sharding, case.batches)
+    batches, here = _flat(shards), case.filled(average, _flat(shards))
+    continued = case.value(average, _flat([[*shard, case.batches[0]] for shard in shards]))
+    for of_rank, shard in zip(results[size], shards, strict=True):
+        result = of_rank[f"{sharding}/{_name(*pair)}"]
         if batches:
-            expected = case.value(average, batches)
-            if case.has_details:
-                assert_same(result["details"], case.filled(average, batches).details())
-            assert_same(result["value"], expected)
+            assert_same(result["value"], case.value(average, batches))
+            assert_same(result["details"], here.details() if case.has_details else {})
         else:
-            shape = (0,) if average == "none" else ()
-            expected = torch.full(shape, case.before_data, dtype=torch.float64)
+            expected = torch.full((0,) if average == "none" else (), case.before_data, dtype=torch.float64)
             for scores in scores_of(result["value"]):
                 assert_same(scores, expected)
+        assert result["signature"] == here.signature
         assert_same(result["cached"], result["value"])
         assert_same(result["again"], result["value"])
-
-
-@each_sharded_metric
-def test_a_rank_goes_on_from_its_own_states(results: Results, case: Case, average: str, size: int, sharding: str):
-    shards = _shards(size, sharding, case.batches)
-    expected = case.value(average, _flat([[*shard, case.batches[0]] for shard in shards]))
-    for of_rank in results[size]:
-        result = of_rank[f"{sharding}/{case.name}-{average}"]
-        assert_same(result["after another batch"], expected)
+        assert_same(result["after another batch"], continued)
         assert result["after"] == result["local"]
+        assert len(result["warnings"]) == (0 if shard else 1)
+        assert all("was called before the ``update`` method" in words for words in result["warnings"])
 
 
-@each_sharded_metric
-def test_only_a_rank_never_updated_warns(results: Results, case: Case, average: str, size: int, sharding: str):
-    for of_rank, shard in zip(results[size], _shards(size, sharding, case.batches), strict=True):
-        warned = of_rank[f"{sharding}/{case.name}-{average}"]["warnings"]
-        if shard:
-            assert warned == []
-        else:
-            assert len(warned) == 1
-            assert "was called before the ``update`` method" in warned[0]
-
-
-@each_metric
-def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Results, case: Case, average: str, size: int):
+@each_pair
+def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Results, size: int, sharding: str, pair: Any):
+    case, average = pair
     of_ranks = [ranks.chosen(case.batches, numbers) for numbers in ranks.STEPS[size]]
     expected = [case.value(average, list(step)) for step in zip(*of_ranks, strict=True)]
     expected.append(case.value(average, _flat(of_ranks)))
     for of_rank in results[size]:
-        for value, wanted in zip(of_rank[f"on step/{case.name}-{average}"], expected, strict=True):
+        for value, wanted in zip(of_rank[f"on step/{_name(*pair)}"], expected, strict=True):
             assert_same(value, wanted)
 
 
-@each_metric
+@each_pair
 def test_without_sync_a_rank_computes_its_own_value_and_waits_for_nobody(
-    results: Results, case: Case, average: str, size: int
+    results: Results, size: int, sharding: str, pair: Any
 ):
+    case, average = pair
     for rank, of_rank in enumerate(results[size]):
-        result = of_rank[f"alone/{case.name}-{average}"]
+        result = of_rank[f"alone/{_name(*pair)}"]
         assert_same(result["value"], case.value(average, ranks.chosen(case.batches, [rank % len(case.batches)])))
         assert result["collectives"] == {}
 
 
 #: Gathers and barriers of one compute of the torchmetrics faces, at most; docs/distributed.md says so.
-_MOST_GATHERS, _MOST_BARRIERS = 16, 10
+_MOST_GATHERS, _MOST_BARRIERS = 17, 10
 
 
-@each_metric
+@each_pair
 def test_a_compute_calls_as_many_collectives_for_200_sentences_as_for_none(
-    results: Results, case: Case, average: str, size: int
+    results: Results, size: int, sharding: str, pair: Any
 ):
-    name = f"{case.name}-{average}"
+    name = _name(*pair)
     calls = results[size][0][f"collectives/{name}"]
     assert set(calls) == {"all_gather", "barrier"}
     assert calls["all_gather"] <= _MOST_GATHERS
     assert calls["barrier"] <= _MOST_BARRIERS
     for of_rank in results[size]:
         assert of_rank[f"collectives/{name}"] == calls
-        for sharding in ranks.SHARDS[size]:
-            assert of_rank[f"{sharding}/{name}"]["collectives"] == calls
+        for several in ranks.SHARDS[size]:
+            assert of_rank[f"{several}/{name}"]["collectives"] == calls
 
 
-@each_size
-@each_ignite
+@each_face
 def test_a_compute_of_ignite_calls_as_many_collectives_for_200_sentences_as_for_a_few(
-    results: Results, name: str, size: int
+    results: Results, size: int, sharding: str, name: str
 ):
-    # The settings by themselves first, then the states: of averages other than micro one more, and before one of two
-    # dimensions, rows or the sums of several values, its length.
-    table = name.endswith("none") or (name.startswith(("Rouge", "ROUGE")) and not name.endswith("micro"))
-    calls = {"all_gather": 7 + (not name.endswith("micro")) + table}
+    """7 gathers, one more of averages other than micro, and one before each table, rows or sums of several values."""
+    face = ranks.IGNITE[name]
+    keeps_rows = face.average == "none" or "confidence" in face.options
+    table = face.average == "macro" and "ROUGE" in name.upper()
+    calls = {"all_gather": 7 + (face.average == "macro") + table + 2 * keeps_rows}
     for of_rank in results[size]:
         assert of_rank[f"collectives/ignite-{name}"] == calls
-        for sharding, shards in ranks.SHARDS[size].items():
+        for several, shards in ranks.SHARDS[size].items():
             if any(shards):  # without data there is nothing to gather
-                assert of_rank[f"{sharding}/ignite-{name}"]["collectives"] == calls
+                assert of_rank[f"{several}/ignite-{name}"]["collectives"] == calls
 
 
 @each_size
@@ -177,63 +163,45 @@ def test_collectives_of_a_metric_that_gathers_each_sentence_are_all_counted(resu
         assert of_rank["collectives/torchmetrics"]["all_gather"] == 3 * 10
 
 
-def _ignite_value(name: str, batches: list[Batch]) -> Any:
-    metric = ranks.ignite_metric(name)
-    for batch in batches:
-        metric.update(batch)
-    return ranks.ignite_value(metric)
-
-
-def _assert_same_in_ignite(value: Any, expected: Any) -> None:
-    """Equal words, or equal numbers to 1e-12."""
-    if isinstance(expected, str):
-        assert value == expected
-    else:
-        assert_same(value, expected)
-
-
-@each_sharding
-@each_ignite
-def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, name: str, size: int, sharding: str):
-    shards = _shards(size, sharding, TEXT)
-    expected = _ignite_value(name, _flat(shards))
-    continued = _ignite_value(name, _flat([[*shard, TEXT[0]] for shard in shards]))
+@each_sharded_face
+def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results, size: int, sharding: str, name: str):
+    face, shards = ranks.IGNITE[name], _shards(size, sharding, TEXT)
+    here = face.filled(_flat(shards))
+    expected, signature = ranks.ignite_value(here), here.signature
+    continued = face.filled(_flat([[*shard, TEXT[0]] for shard in shards])).compute()
     for of_rank in results[size]:
         result = of_rank[f"{sharding}/ignite-{name}"]
-        _assert_same_in_ignite(result["value"], expected)
-        _assert_same_in_ignite(result["again"], expected)
-        _assert_same_in_ignite(result["after another batch"], continued)
-        _assert_same_in_ignite(result["loaded, after another batch"], continued)
+        for found, wanted in (
+            (result["value"], expected),
+            (result["again"], expected),
+            (result["after another batch"], continued),
+            (result["loaded, after another batch"], continued),
+        ):
+            if isinstance(wanted, str):  # an error
+                assert found == wanted
+            else:
+                assert_same(found, wanted)
+        assert result["signature"] == signature
 
 
-@each_size
-@each_ignite
-def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(results: Results, name: str, size: int):
-    expected = _ignite_value(name, _flat(_shards(size, next(iter(ranks.SHARDS[size])), TEXT)))
-    if isinstance(expected, torch.Tensor) and expected.dim() == 0:
-        expected = expected.item()  # as an engine reports one number
+@each_face
+def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(
+    results: Results, size: int, sharding: str, name: str
+):
+    engine = Engine(lambda engine, batch: batch)
+    ranks.IGNITE[name].make().attach(engine, "value")
+    expected = engine.run(_flat(_shards(size, "uneven", TEXT))).metrics
     for of_rank in results[size]:
         assert_same(of_rank[f"attached/{name}"], expected)
 
 
-@each_sharding
-@pytest.mark.parametrize("name", ranks.CONFIDENT)
-def test_every_rank_has_the_intervals_the_signature_and_the_p_values_of_one_process(
-    results: Results, name: str, size: int, sharding: str
-):
-    metrics = ranks.confident_metrics(name)
-    for batch in _flat(_shards(size, sharding, TEXT)):
-        ranks.count_confidently(metrics, *batch)
-    expected = ranks.confident_values(metrics)
+@each_size
+def test_every_rank_has_the_p_values_of_one_process(results: Results, size: int):
+    expected = ranks.p_values(_flat(_shards(size, "uneven", TEXT)))
     for of_rank in results[size]:
-        result = of_rank[f"{sharding}/confident-{name}"]
-        assert_same(result["value"], expected["value"])
-        assert result["ignite"] == pytest.approx(expected["ignite"], abs=1e-12, nan_ok=True)
-        assert result["signatures"] == expected["signatures"]
-        assert list(result["tests"]) == list(expected["tests"])
-        for test, compared in expected["tests"].items():
-            for value, numbers in compared.items():
-                assert result["tests"][test][value] == pytest.approx(numbers, abs=1e-12)
+        assert of_rank["p-values"].keys() == expected.keys()
+        for test, numbers in expected.items():
+            assert of_rank["p-values"][test] == pytest.approx(numbers, abs=1e-12)
 
 
 @each_size
@@ -252,7 +220,7 @@ def test_ranks_of_other_settings_raise_before_anything_else_is_gathered(results:
 
 @each_size
 @pytest.mark.parametrize("of", ["torchmetrics", "ignite"])
-@pytest.mark.parametrize("name", ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap"])
+@pytest.mark.parametrize("name", ["Bleu", "ROUGEScore"])
 def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: int):
     for rank, of_rank in enumerate(results[size]):
         found = of_rank["unlike kinds"][f"{of}, {name}"]
@@ -273,3 +241,37 @@ def test_every_rank_of_a_trainer_computes_the_value_of_one_process(results: Resu
         assert_same(of_rank["trainer"]["values"], expected)
         for logged, values in zip(of_rank["trainer"]["logged"], (expected[2], expected[4]), strict=True):
             assert float(logged) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)
+
+
+# A process that is killed
+
+#: The batches of an epoch, by number: it stops after STOP of them.
+EPOCH, STOP = (0, 1, 2, 0), 2
+
+
+def _started(folder: Path, context: Any) -> tuple[Any, Any]:
+    ours, theirs = context.Pipe()
+    process = context.Process(target=interrupted.run, args=(folder, EPOCH, theirs))
+    process.start()
+    theirs.close()  # so that a process that ends early is an error here and not a wait
+    return process, ours
+
+
+def test_a_killed_run_goes_on_in_another_process_to_the_values_of_one_that_was_not(tmp_path: Path):
+    context = multiprocessing.get_context("forkserver")
+    killed, connection = _started(tmp_path, context)
+    for batches in range(1, STOP + 1):
+        connection.send("go on")
+        assert connection.recv() == batches
+    killed.kill()
+    killed.join()
+    assert killed.exitcode == -signal.SIGKILL
+    assert not (tmp_path / "values.pt").exists()
+
+    resumed, connection = _started(tmp_path, context)
+    for batches in range(STOP + 1, len(EPOCH) + 1):
+        connection.send("go on")
+        assert connection.recv() == batches  # it did not begin again
+    resumed.join()
+    assert resumed.exitcode == 0
+    assert_same(torch.load(tmp_path / "values.pt", weights_only=True), interrupted.values(EPOCH))

@@ -4,23 +4,33 @@ import csv
 import re
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 
 import pytest
 import torch
+from programs import example, run
 
 from ngram_metrics.functional import chrf_score
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
 SENTENCES = "120"  # of which 15 to validate with: enough for scores above 0 after an epoch or two
 
 
-def run(name: str, *options: object, code: int = 0) -> subprocess.CompletedProcess:
-    command = [sys.executable, EXAMPLES / name, "--sentences", SENTENCES, *options]
+@pytest.fixture(scope="module")
+def ignite_run():
+    return example("ignite_run")
+
+
+@pytest.fixture(scope="module")
+def lightning_run():
+    return example("lightning_run")
+
+
+def started(program: str, *options: object) -> str:
+    """What a program prints that is a process of its own, and starts others."""
+    command = [sys.executable, program, "--sentences", SENTENCES, *options]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300)
-    assert done.returncode == code, f"{done.stdout}\n{done.stderr}"
-    return done
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
 
 
 def only(folder: Path, pattern: str) -> Path:
@@ -28,20 +38,23 @@ def only(folder: Path, pattern: str) -> Path:
     return path
 
 
-def test_ignite_keeps_the_best_model_and_goes_on_with_the_scores_it_had(tmp_path: Path):
-    done = run("ignite_run.py", "--device", "cpu", "--epochs", 1, "--out", tmp_path)
-    (first,) = re.findall(r"^epoch  1   (bleu .*)$", done.stdout, re.MULTILINE)
+def test_ignite_keeps_the_best_model_and_goes_on_with_the_scores_it_had(ignite_run, tmp_path: Path, capsys):
+    options = ("--sentences", SENTENCES, "--device", "cpu", "--out", tmp_path)
+    run(ignite_run, *options, "--epochs", 1)
+    printed = capsys.readouterr().out
+    (first,) = re.findall(r"^epoch  1   (bleu .*)$", printed, re.MULTILINE)
     assert 0 < float(re.search(r"chrf ([\d.]+)", first)[1]) < 1
-    assert only(tmp_path, "best_*").name in done.stdout
+    assert only(tmp_path, "best_*").name in printed
 
-    done = run("ignite_run.py", "--device", "cpu", "--epochs", 3, "--patience", 1, "--out", tmp_path, "--resume")
+    run(ignite_run, *options, "--epochs", 3, "--patience", 1, "--resume")
+    printed = capsys.readouterr().out
     # The counts of the validation were in the checkpoint: the same scores without validating again.
-    assert f"goes on after epoch 1   {first}\n" in done.stdout
+    assert f"goes on after epoch 1   {first}\n" in printed
     scores = {1: float(first.split()[1])}
-    scores |= {int(a): float(b) for a, b in re.findall(r"^epoch +(\d+)   bleu ([\d.]+)", done.stdout, re.MULTILINE)}
+    scores |= {int(a): float(b) for a, b in re.findall(r"^epoch +(\d+)   bleu ([\d.]+)", printed, re.MULTILINE)}
     assert list(scores) == list(range(1, len(scores) + 1))
     assert len(scores) in (2, 3)
-    assert ("stopped: no better BLEU in 1 epochs" in done.stdout) == (len(scores) == 2)
+    assert ("stopped: no better BLEU in 1 epochs" in printed) == (len(scores) == 2)
 
     # Of each kind one file: those of the first run were replaced.
     best, last = only(tmp_path, "best_*"), only(tmp_path, "last_*")
@@ -53,20 +66,9 @@ def test_ignite_keeps_the_best_model_and_goes_on_with_the_scores_it_had(tmp_path
     assert {"trainer", "model", "optimizer", "stopper", "bleu", "chrf", "rouge", "overlap"} <= saved.keys()
 
 
-def test_ignite_has_nothing_to_go_on_from(tmp_path: Path):
-    done = run("ignite_run.py", "--out", tmp_path, "--resume", code=1)
-    assert done.stderr.endswith("expected a file last_checkpoint_*.pt to go on from\n")
-
-
-@pytest.fixture
-def lightning_run(monkeypatch: pytest.MonkeyPatch):
-    """The example as a module."""
-    monkeypatch.syspath_prepend(EXAMPLES)
-    with warnings.catch_warnings():
-        # Lightning's own imports use what others deprecate.
-        warnings.simplefilter("ignore")
-        import lightning_run
-    return lightning_run
+def test_ignite_has_nothing_to_go_on_from(ignite_run, tmp_path: Path):
+    with pytest.raises(SystemExit, match=r"expected a file last_checkpoint_\*.pt to go on from$"):
+        run(ignite_run, "--sentences", SENTENCES, "--out", tmp_path, "--resume")
 
 
 def check_lightning(module, folder: Path, printed: str, epochs: int, processes: int) -> None:
@@ -100,15 +102,16 @@ def check_lightning(module, folder: Path, printed: str, epochs: int, processes: 
     assert float(best["val/chrf"]) > 0
 
 
-def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run):
-    done = run("lightning_run.py", "--epochs", 2, "--out", tmp_path)
-    check_lightning(lightning_run, tmp_path, done.stdout, epochs=2, processes=1)
-    assert len(re.findall(r"epoch \d   val/bleu", done.stdout)) == 2
+def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run, capsys):
+    run(lightning_run, "--sentences", SENTENCES, "--epochs", 2, "--out", tmp_path)
+    printed = capsys.readouterr().out
+    check_lightning(lightning_run, tmp_path, printed, epochs=2, processes=1)
+    assert len(re.findall(r"epoch \d   val/bleu", printed)) == 2
 
 
 @pytest.mark.slow
 def test_lightning_logs_the_scores_of_all_sentences_in_two_processes(tmp_path: Path, lightning_run):
-    done = run("lightning_run.py", "--epochs", 1, "--devices", 2, "--out", tmp_path)
-    check_lightning(lightning_run, tmp_path, done.stdout, epochs=1, processes=2)
-    done = run("lightning_run.py", "--epochs", 2, "--devices", 2, "--out", tmp_path, "--resume")
-    assert re.findall(r"epoch (\d)   val/bleu", done.stdout) == ["1"]
+    options = ("--devices", 2, "--out", tmp_path)
+    check_lightning(lightning_run, tmp_path, started(lightning_run.__file__, "--epochs", 1, *options), 1, processes=2)
+    printed = started(lightning_run.__file__, "--epochs", 2, *options, "--resume")
+    assert re.findall(r"epoch (\d)   val/bleu", printed) == ["1"]

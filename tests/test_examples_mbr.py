@@ -1,28 +1,19 @@
 """The example of MBR decoding: what it prints, its choice against plain Python, and when it ends in an error."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
+import programs
 import pytest
 from sacrebleu import CHRF
-
-EXAMPLE = Path(__file__).parent.parent / "examples" / "mbr.py"
 
 
 @pytest.fixture(scope="module")
 def example():
-    spec = importlib.util.spec_from_file_location("example_mbr", EXAMPLE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return programs.example("mbr")
 
 
 @pytest.fixture
-def run(example, monkeypatch, capsys):
+def run(example, capsys):
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", [str(EXAMPLE), *map(str, arguments)])
-        example.main()
+        programs.run(example, *arguments)
         return capsys.readouterr().out
 
     return run

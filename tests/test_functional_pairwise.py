@@ -47,35 +47,20 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
 
 
 @both
-@given(rows=rows, options=options)
-def test_scores_are_those_of_fastchrf(name, rows, options):
-    hypotheses, references = map(list, zip(*rows, strict=True))
-    assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
-
-
-@both
-@given(rows=rows, options=options)
-def test_hypotheses_that_are_the_references(name, rows, options):
-    hypotheses = [own for own, _ in rows]
-    assert_scores_are_those_of_fastchrf(name, hypotheses, hypotheses, **options)
-    found, copied = (
-        getattr(functional, name)(hypotheses, others, **options)
-        for others in (hypotheses, [[*row] for row in hypotheses])
-    )
-    for one, other in zip(found, copied, strict=True):
-        assert one.equal(other)
-
-
-@both
-@given(rows=rows, options=options)
-def test_scores_do_not_depend_on_the_cut(name, rows, options):
+@given(rows=rows, options=options, same=st.booleans(), cut=st.booleans())
+def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, options, same, cut):
     hypotheses, references = map(list, zip(*rows, strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chunks, "CPU_SLOTS", 20)
-        patch.setattr(all_pairs, "BLOCK_CELLS", 12)
-        patch.setattr(aggregate, "POOL_PAIRS", 3)
-        patch.setattr(pools, "POOL_CELLS", 40)
-        assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
+        if cut:
+            patch.setattr(chunks, "CPU_SLOTS", 20)
+            patch.setattr(all_pairs, "BLOCK_CELLS", 12)
+            patch.setattr(aggregate, "POOL_PAIRS", 3)
+            patch.setattr(pools, "POOL_CELLS", 40)
+        assert_scores_are_those_of_fastchrf(name, hypotheses, hypotheses if same else references, **options)
+    copied = [[*row] for row in hypotheses]
+    score = getattr(functional, name)
+    pairs = zip(score(hypotheses, hypotheses, **options), score(hypotheses, copied, **options), strict=True)
+    assert all(one.equal(other) for one, other in pairs)
 
 
 @both

@@ -6,14 +6,14 @@ every operation that torch is asked for, a dispatch mode sees the name, its tags
 """
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 import torch
-from faces.cases import assert_same, scores_of
+from faces.cases import CASES, Batch, Case, assert_same, scores_of
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -21,7 +21,7 @@ from torch.utils._pytree import tree_leaves
 
 import ngram_metrics.ignite as faces
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.functional import bleu_score, chrf_score, get_score, ngram_overlap, rouge_score
+from ngram_metrics.functional import bleu_score, chrf_score, get_score, gleu_score, ngram_overlap, rouge_score
 
 ROUGE_KEYS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 PADDING, SEPARATOR = 0, 4
@@ -71,58 +71,35 @@ def batch_of(seed: int, sentences: int = 3, width: int = 6, references: int | No
     return tuple(torch.randint(-1, 5, size, generator=generator) for size in (shape, other))
 
 
-@dataclass(frozen=True)
-class Counted:
-    """A metric on padded ids.
-
-    Attributes:
-        name: names it in a test's id.
-        metric: its class.
-        face: its class for ignite.
-        options: its settings.
-        averages: those it has under them.
-        data: what its batches are, beside the seed.
-    """
-
-    name: str
-    metric: type
-    face: type
-    options: Mapping[str, Any]
-    averages: tuple[str, ...] = ("micro", "macro", "none")
-    data: Mapping[str, Any] = field(default_factory=dict)
-
-    def make(self, average: str, device: str):
-        return self.metric(average=average, device=device, **self.options)
-
-    def batch(self, seed: int, device: str = "cpu"):
-        return tuple(side.to(device) for side in batch_of(seed, **self.data))
+def _case(metric: type, average: str, options: Mapping[str, Any], **data: Any) -> tuple[Case, str]:
+    """What the table of cases has not: other settings, random ids, one reference, no sentence."""
+    batches = tuple(batch_of(seed, **data) for seed in range(3))
+    name = "-".join([metric.__name__, *options, *data])
+    return Case(name, metric, batches, batches[0], {"pad_id": (PADDING, -100), **options}), average
 
 
-ROUGE = {"rouge_keys": ROUGE_KEYS, "pad_id": (PADDING, -100)}
+#: Metrics on padded ids, each with an average. Intervals are drawn on the CPU.
 COUNTED = (
-    Counted("bleu", Bleu, faces.Bleu, {"smooth": "smooth1", "pad_id": PADDING}),
-    Counted("bleu-exp-weights", Bleu, faces.Bleu, {"smooth": "exp", "weights": (0.5, 0.3, 0.2, 0), "pad_id": PADDING}),
-    Counted("bleu-no-sentence", Bleu, faces.Bleu, {"pad_id": PADDING}, data={"sentences": 0}),
-    Counted("bleu-one-reference", Bleu, faces.Bleu, {"pad_id": PADDING}, data={"references": None}),
-    Counted("rouge", ROUGEScore, faces.ROUGEScore, ROUGE),
-    Counted("rouge-separator", ROUGEScore, faces.ROUGEScore, {**ROUGE, "sentence_separator_id": SEPARATOR}),
-    Counted(
-        "rouge-separator-avg",
-        ROUGEScore,
-        faces.ROUGEScore,
-        {**ROUGE, "sentence_separator_id": SEPARATOR, "accumulate": "avg"},
-        averages=("macro", "none"),
-    ),
-    Counted("chrf", ChrF, faces.ChrF, {"pad_id": PADDING}),
-    Counted("chrf-eps", ChrF, faces.ChrF, {"pad_id": PADDING, "eps_smoothing": True}, data={"references": None}),
-    Counted("overlap", NgramOverlap, faces.NgramOverlap, {"ngram": 2, "pad_id": PADDING}),
-    Counted("overlap-samples", NgramOverlap, faces.NgramOverlap, {"pad_id": PADDING}, data={"samples": 2}),
+    *((case, average) for case in CASES for average in case.tried if case.on_ids and "confidence" not in case.options),
+    _case(Bleu, "micro", {"smooth": "smooth1"}),
+    _case(Bleu, "none", {"smooth": "exp", "weights": (0.5, 0.3, 0.2, 0)}),
+    _case(Bleu, "macro", {}, sentences=0),
+    _case(Bleu, "macro", {}, references=None),
+    _case(ROUGEScore, "macro", {"rouge_keys": ROUGE_KEYS}),
+    _case(ROUGEScore, "none", {"rouge_keys": ROUGE_KEYS, "sentence_separator_id": SEPARATOR}),
+    _case(ROUGEScore, "macro", {"accumulate": "avg", "rouge_keys": ROUGE_KEYS, "sentence_separator_id": SEPARATOR}),
+    _case(ChrF, "micro", {}),
+    _case(ChrF, "none", {"eps_smoothing": True}, references=None),
+    _case(NgramOverlap, "micro", {"ngram": 2}),
+    _case(NgramOverlap, "none", {}, samples=2),
 )
 each_counted = pytest.mark.parametrize(
-    ("counted", "average"),
-    [pytest.param(one, average, id=f"{one.name}-{average}") for one in COUNTED for average in one.averages],
+    ("case", "average"), [pytest.param(case, average, id=f"{case.name}-{average}") for case, average in COUNTED]
 )
-each_device = pytest.mark.parametrize("device", ["cpu", "meta"])
+
+
+def _on(device: str, batches: Sequence[Batch]) -> list[Batch]:
+    return [tuple(side.to(device) for side in batch) for batch in batches]
 
 
 @pytest.mark.parametrize(
@@ -155,68 +132,56 @@ def test_the_watch_lets_pass_what_is_known_without_the_data():
     assert watch.seen > 5
 
 
-@each_device
 @each_counted
-def test_update_and_compute_ask_for_nothing_that_waits(counted: Counted, average: str, device: str):
-    metric = counted.make(average, device)
-    batches = [counted.batch(seed, device) for seed in range(3)]
-    metric.update(*batches[0])  # the first one's kind is noted on the CPU
-    with NoSynchronisation(device) as watch:
-        for batch in batches[1:]:
-            metric.update(*batch)
-        value = metric.compute()
-    assert watch.seen > 0
-    for scores in scores_of(value):
-        assert (scores.device.type, scores.dtype) == (device, torch.float64)
-        assert scores.dim() == (average == "none") * (2 if "samples" in counted.data else 1)
-
-
-@each_counted
-def test_what_is_watched_scores_the_same_as_unwatched(counted: Counted, average: str):
-    watched, free = (counted.make(average, "cpu") for _ in range(2))
-    for metric in (watched, free):
-        metric.update(*counted.batch(2))
-    for seed in range(2):
-        free.update(*counted.batch(seed))
-        batch = counted.batch(seed)
-        with NoSynchronisation("cpu"):
-            watched.update(*batch)
-    assert_same(watched.compute(), free.compute())
+def test_update_and_compute_ask_for_nothing_that_waits(case: Case, average: str):
+    for device in ("cpu", "meta"):
+        metric, (first, *batches) = case.make(average, device=device), _on(device, case.batches)
+        metric.update(*first)  # its kind is noted on the CPU
+        with NoSynchronisation(device) as watch:
+            for batch in batches:
+                metric.update(*batch)
+            value = metric.compute()
+        assert watch.seen > 0
+        expected = case.filled(average).compute()
+        if device == "cpu":
+            assert_same(value, expected)
+        for scores, real in zip(scores_of(value), scores_of(expected), strict=True):
+            assert (scores.device.type, scores.dtype, scores.shape) == (device, torch.float64, real.shape)
+    if case.has_details:
+        assert {part.device.type for part in metric.details().values()} == {"meta"}
+    for scores in scores_of(metric(*batches[0])):
+        assert scores.device.type == "meta"
+    metric.reset()
+    assert metric.row.device.type == "meta"
 
 
 @each_counted
-def test_update_of_ignite_faces_asks_for_nothing_that_waits(counted: Counted, average: str):
-    if counted.face is faces.Bleu and average == "none":
+def test_update_of_ignite_faces_asks_for_nothing_that_waits(case: Case, average: str):
+    if (case.metric, average) == (Bleu, "none"):
         return  # as ignite's own, it has none
-    metric = counted.face(average=average, **counted.options)
-    batches = [counted.batch(seed) for seed in range(3)]
-    metric.update(batches[0])
+    metric = getattr(faces, case.metric.__name__)(average=average, **case.options)
+    metric.update(case.batches[0])
     with NoSynchronisation("cpu") as watch:
-        for batch in batches[1:]:
+        for batch in case.batches[1:]:
             metric.update(batch)
     assert watch.seen > 0
 
 
-@pytest.mark.parametrize(
-    ("average", "references", "device"),
-    [("micro", 3, "cpu"), ("macro", None, "cpu"), ("none", 3, "cpu"), ("none", None, "cpu"), ("none", None, "meta")],
-)
-def test_functions_ask_for_nothing_that_waits(average: str, references: int | None, device: str):
-    preds, target = (side.to(device) for side in batch_of(0, references=references))
-    samples = batch_of(1, samples=2)[0].to(device)
-    rouge = {**ROUGE, "average": average, "sentence_separator_id": SEPARATOR}
+@each_counted
+def test_functions_ask_for_nothing_that_waits(case: Case, average: str):
+    for device in ("cpu", "meta"):
+        (batch,) = _on(device, case.batches[:1])
+        with NoSynchronisation(device):
+            value = case.function(average, batch)
+        assert {scores.device.type for scores in scores_of(value)} == {device}
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_get_score_asks_for_nothing_that_waits(device: str):
+    ((preds, target),) = _on(device, [batch_of(1, samples=2, references=None)])
     with NoSynchronisation(device):
-        values = [
-            bleu_score(preds, target, pad_id=PADDING, smooth="add-k", average=average),
-            bleu_score(preds, target, pad_id=PADDING, effective_order=True, average=average),
-            chrf_score(preds, target, pad_id=PADDING, average=average),
-            ngram_overlap(preds, target, pad_id=PADDING, average=average),
-            *rouge_score(preds, target, **rouge).values(),
-        ]
-        matrix = get_score(target if references is None else target[:, 0], samples, PADDING, 2)
-    assert {value.device.type for value in values} == {device}
-    assert {value.shape for value in values} == {(3,) if average == "none" else ()}
-    assert matrix.shape == (3, 2)
+        matrix = get_score(target, preds, PADDING, 2)
+    assert (matrix.shape, matrix.device.type) == ((3, 2), device)
 
 
 # One graph a shape.
@@ -240,44 +205,26 @@ class Reward:
         return batch_of(seed, **self.data)
 
 
-def _bleu(preds: Tensor, target: Tensor) -> Tensor:
-    return bleu_score(preds, target, smooth="exp", average="none", pad_id=PADDING)
+def _reward(name: str, function: Callable[..., Any], options: Mapping[str, Any] | None = None, **data: Any) -> Reward:
+    settings = {"average": "none", "pad_id": PADDING, **(options or {})}
+    return Reward(name, lambda preds, target: function(preds, target, **settings), data)
 
 
-def _bleu_of_effective_orders(preds: Tensor, target: Tensor) -> Tensor:
-    weights = (0.4, 0.3, 0.2, 0.1)
-    return bleu_score(preds, target, average="none", pad_id=(PADDING, -100), effective_order=True, weights=weights)
-
-
-def _rouge(preds: Tensor, target: Tensor) -> dict[str, Tensor]:
-    return rouge_score(preds, target, rouge_keys=ROUGE_KEYS[:3], average="none", pad_id=PADDING)
-
-
-def _rouge_lsum(preds: Tensor, target: Tensor) -> dict[str, Tensor]:
-    options = {"sentence_separator_id": SEPARATOR, "pad_id": PADDING}
-    return rouge_score(preds, target, rouge_keys="rougeLsum", average="none", **options)
-
-
-def _chrf(preds: Tensor, target: Tensor) -> Tensor:
-    return chrf_score(preds, target, average="none", pad_id=PADDING)
-
-
-def _overlap(preds: Tensor, target: Tensor) -> Tensor:
-    return ngram_overlap(preds, target, ngram=2, average="none", pad_id=PADDING)
-
-
-def _get_score(preds: Tensor, target: Tensor) -> Tensor:
-    return get_score(target, preds, PADDING, 2)
-
-
+_EFFECTIVE = {"effective_order": True, "weights": (0.4, 0.3, 0.2, 0.1), "pad_id": (PADDING, -100)}
+_LSUM = {"rouge_keys": "rougeLsum", "sentence_separator_id": SEPARATOR}
 REWARDS = (
-    Reward("bleu", _bleu),
-    Reward("bleu-effective", _bleu_of_effective_orders, {"references": None}),
-    Reward("rouge", _rouge, {"width": 4}),
-    Reward("rougeLsum", _rouge_lsum, {"width": 4}),
-    Reward("chrf", _chrf),
-    Reward("overlap", _overlap, {"samples": 2}),
-    Reward("get_score", _get_score, {"samples": 2, "references": None}),
+    _reward("bleu", bleu_score, {"smooth": "exp"}),
+    _reward("bleu-effective", bleu_score, _EFFECTIVE, references=None),
+    _reward("rouge", rouge_score, {"rouge_keys": ROUGE_KEYS[:3]}, width=4),
+    _reward("rougeLsum", rouge_score, _LSUM, width=4),
+    _reward("chrf", chrf_score),
+    _reward("gleu", gleu_score),
+    _reward("overlap", ngram_overlap, {"ngram": 2}, samples=2),
+    Reward(
+        "get_score",
+        lambda preds, target: get_score(target, preds, PADDING, 2),
+        {"samples": 2, "references": None},
+    ),
 )
 each_reward = pytest.mark.parametrize("reward", [pytest.param(one, id=one.name) for one in REWARDS])
 
@@ -330,17 +277,14 @@ def _synchronisation_is_an_error() -> Iterator[None]:
 
 @pytest.mark.cuda
 @each_counted
-def test_on_cuda_update_and_compute_make_no_synchronisation(counted: Counted, average: str):
-    metric, here = counted.make(average, "cuda"), counted.make(average, "cpu")
-    batches = [counted.batch(seed, "cuda") for seed in range(3)]
+def test_on_cuda_update_and_compute_make_no_synchronisation(case: Case, average: str):
+    metric, batches = case.make(average, device="cuda"), _on("cuda", case.batches)
     metric.update(*batches[0])  # what is loaded once may be waited for
     with _synchronisation_is_an_error():
         for batch in batches[1:]:
             metric.update(*batch)
         value = metric.compute()
-    for seed in range(3):
-        here.update(*counted.batch(seed))
-    for scores, expected in zip(scores_of(value), scores_of(here.compute()), strict=True):
+    for scores, expected in zip(scores_of(value), scores_of(case.filled(average).compute()), strict=True):
         assert_same(scores.cpu(), expected)
 
 

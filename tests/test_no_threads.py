@@ -33,7 +33,7 @@ def ids(*shape):
     return torch.randint(3000, shape, generator=generator)
 
 found = {}
-for sentences, references in ((1, 1), (1, 3), (32, 1), (32, 3), (512, 1)):
+for sentences, references in ((1, 1), (32, 3), (512, 1)):
     for name, (metric, options) in metrics.items():
         kinds = {"text": lambda: (texts(sentences), [texts(references) for _ in range(sentences)])}
         if "word_order" not in options:

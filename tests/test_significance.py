@@ -1,8 +1,8 @@
 """Paired tests, against sacrebleu's on the same outputs, and against plain loops."""
 
-import itertools
 import random
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -135,14 +135,12 @@ def test_the_randomization_of_a_few_sentences_is_that_of_all_swaps():
     ours = paired_approximate_randomization(_systems(ChrF, outputs, average="macro"), "base", 4000)
     for name in ("alike", "close", "far"):
         gaps = [one - other for one, other in zip(scores[name], scores["base"], strict=True)]
-        swapped = [abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True))) for signs in _signs(5)]
+        swapped = [
+            abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True))) for signs in product((1, -1), repeat=5)
+        ]
         share = sum(one > abs(sum(gaps)) + 1e-9 for one in swapped) / len(swapped)
         error = (share * (1 - share) / 4000) ** 0.5
         assert ours[name]["chrf"].p_value == pytest.approx(share, abs=4 * error + 1e-3)
-
-
-def _signs(sentences: int) -> list[tuple[int, ...]]:
-    return list(itertools.product((1, -1), repeat=sentences))
 
 
 @pytest.mark.parametrize("average", ["micro", "macro"])

@@ -1,40 +1,32 @@
-"""All-pairs and aggregate matches against counters and against fastchrf, and however the work is cut."""
+"""All-pairs and aggregate matches against counters, however the work is cut."""
 
 import random
 from collections import Counter
+from functools import partial
 from itertools import chain
 
-import fastchrf
 import oracles
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import groups
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ngram_metrics.counting import all_pairs, chunks, count_table, listed_pairs
 from ngram_metrics.counting import pools as pools_module
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.all_pairs import all_pairs_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups
 
 #: What a listed pair is said to cost: so all columns go through the product, all are listed, or each as it seems best.
 PATHS = {"product": 10**9, "listed": 0, "either": 4}
 every_path = pytest.mark.parametrize("path", PATHS)
 
 
-def document_groups_of(groups, id_bound=None):
-    documents = list(chain.from_iterable(groups))
-    ids = list(chain.from_iterable(documents))
-    lengths = torch.tensor([len(one) for one in documents], dtype=torch.int64)
-    counts = torch.tensor([len(several) for several in groups], dtype=torch.int64)
-    bound = max(ids, default=0) + 1 if id_bound is None else id_bound
-    return DocumentGroups(RaggedTokens(torch.tensor(ids, dtype=torch.int64), lengths, bound), counts)
-
-
 def both_sides(batch, same=False):
-    hypotheses = document_groups_of([one for one, _ in batch])
-    return hypotheses, hypotheses if same else document_groups_of([one for _, one in batch])
+    hypotheses = groups([one for one, _ in batch])
+    return hypotheses, hypotheses if same else groups([one for _, one in batch])
 
 
 def listed_matches(batch, max_order, same=False):
@@ -108,32 +100,15 @@ def random_batch(seed, sizes=((9, 7), (0, 3), (1, 1), (4, 0), (6, 12)), ids=6, l
 # Against counters
 
 
-@every_path
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_all_pairs_are_those_of_counters(path, batch, max_order):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_pairs, "PAIR_COST", PATHS[path])
-        assert listed_matches(batch, max_order) == expected_matches(batch, max_order)
-
-
-@every_path
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_hypotheses_that_are_the_references_are_counted_alike(path, batch, max_order):
-    batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_pairs, "PAIR_COST", PATHS[path])
-        assert listed_matches(batch, max_order, same=True) == expected_matches(batch, max_order)
-
-
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_aggregate_is_that_of_counters(batch, max_order):
-    assert aggregate(batch, max_order) == expected_aggregate(batch, max_order)
-
-
-@given(batch=batches(), max_order=st.integers(1, 5))
-def test_aggregate_of_hypotheses_that_are_the_references(batch, max_order):
-    batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
-    assert aggregate(batch, max_order, same=True) == expected_aggregate(batch, max_order)
+@given(batch=batches(), max_order=st.integers(1, 5), same=st.booleans())
+def test_counts_are_those_of_counters(batch, max_order, same):
+    if same:
+        batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    for cost in PATHS.values():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(all_pairs, "PAIR_COST", cost)
+            assert listed_matches(batch, max_order, same) == expected_matches(batch, max_order)
+    assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 
 
 @every_path
@@ -171,59 +146,6 @@ def test_nothing_to_count(batch, same):
 
 def test_groups_of_the_same_words_do_not_meet():
     assert listed_matches([([[1, 2]], [[3]]), ([[3]], [[1, 2]])], 1) == [[[[0]]], [[[0]]]]
-
-
-# Against fastchrf
-
-
-def characters(groups):
-    return [[list(map(ord, "".join(text.split()))) for text in several] for several in groups]
-
-
-def chrf(matches, hypothesis_totals, reference_totals, eps_smoothing, beta=2.0):
-    """chrF of Popović 2015 in 0..100, in the two variants; totals broadcast to `(..., orders)`."""
-    matches, hypothesis_totals, reference_totals = torch.broadcast_tensors(
-        matches.double(), hypothesis_totals.double(), reference_totals.double()
-    )
-    nothing = 1e-16 if eps_smoothing else 0.0
-    precision = torch.where(hypothesis_totals > 0, matches / hypothesis_totals, nothing)
-    recall = torch.where(reference_totals > 0, matches / reference_totals, nothing)
-    if not eps_smoothing:
-        both = (hypothesis_totals > 0) & (reference_totals > 0)
-        precision, recall = ((one * both).sum(-1) / both.sum(-1) for one in (precision, recall))
-    score = (1 + beta**2) * precision * recall / (beta**2 * precision + recall)
-    score = score.nan_to_num(nothing)
-    return 100 * (score.mean(-1) if eps_smoothing else score)
-
-
-def ngram_totals(lengths, max_order=6):
-    return (lengths.unsqueeze(-1) - torch.arange(max_order)).clamp(min=0)
-
-
-texts = st.lists(st.text(alphabet="abcäß 🙂\t\u00a0.", max_size=20), min_size=1, max_size=5)
-
-
-@pytest.mark.parametrize("eps_smoothing", [False, True])
-@given(groups=st.lists(st.tuples(texts, texts), min_size=1, max_size=3))
-def test_fastchrf_scores(eps_smoothing, groups):
-    hypotheses, references = zip(*groups, strict=True)
-    batch = list(zip(characters(hypotheses), characters(references), strict=True))
-    pairwise = fastchrf.pairwise_chrf(hypotheses, references, eps_smoothing=eps_smoothing)
-    for block in all_pairs_matches(*both_sides(batch), 6):
-        scores = chrf(
-            block.matches,
-            ngram_totals(block.hypothesis_lengths).unsqueeze(2),
-            ngram_totals(block.reference_lengths).unsqueeze(1),
-            eps_smoothing,
-        )
-        for found, expected in zip(scores, pairwise[slice(*block.groups)], strict=True):
-            expected = torch.tensor(expected, dtype=torch.float64)
-            found = found[: len(expected), : expected.shape[1]]
-            torch.testing.assert_close(found, expected, rtol=0, atol=1e-9)
-    scores = chrf(*aggregate_matches(*both_sides(batch), 6), eps_smoothing)
-    aggregated = fastchrf.aggregate_chrf(hypotheses, references, eps_smoothing=eps_smoothing)
-    expected = torch.tensor(list(chain.from_iterable(aggregated)), dtype=torch.float64)
-    torch.testing.assert_close(scores, expected, rtol=0, atol=1e-9)
 
 
 # However the work is cut
@@ -319,30 +241,11 @@ def test_no_product_sums_more_ones_than_a_float32_counts(monkeypatch):
 # Whatever the surroundings say about floating point
 
 
-@pytest.fixture(params=["bfloat16 default", "bfloat16 autocast", "reduced precision", "inference"])
-def surroundings(request):
-    default, precision = torch.get_default_dtype(), torch.get_float32_matmul_precision()
-    try:
-        if request.param == "bfloat16 default":
-            torch.set_default_dtype(torch.bfloat16)
-            yield
-        elif request.param == "bfloat16 autocast":
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                yield
-        elif request.param == "reduced precision":
-            torch.set_float32_matmul_precision("medium")
-            yield
-        else:
-            with torch.inference_mode():
-                yield
-    finally:
-        torch.set_default_dtype(default)
-        torch.set_float32_matmul_precision(precision)
-
-
 @pytest.mark.usefixtures("surroundings")
 @every_path
-def test_counts_that_bfloat16_would_round(path, monkeypatch):
+def test_counts_that_bfloat16_would_round(path, monkeypatch, request):
+    request.addfinalizer(partial(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision()))
+    torch.set_float32_matmul_precision("medium")
     monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
     draw = random.Random(6)
     documents = [[draw.randrange(40) for _ in range(length)] for length in (1021, 1031, 1033, 1039)]

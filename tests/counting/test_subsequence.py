@@ -1,15 +1,19 @@
 """Longest common subsequences and their unions against the textbook table and rouge_score, at every bound of words."""
 
 import random
-from collections import Counter
 from contextlib import contextmanager
 from itertools import chain
 from unittest.mock import patch
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from layouts import groups, ragged
+from layouts import padded as padded_rows
+from rouge_oracle import chosen_positions
+from rouge_oracle import table as textbook_table
+from rouge_oracle import union_hits as hits
 
 from ngram_metrics.counting import chunks
 from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
@@ -17,71 +21,18 @@ from ngram_metrics.counting.subsequence import pairs as pair_chunks
 from ngram_metrics.counting.subsequence import table, union
 from ngram_metrics.counting.subsequence.pairs import similar_pairs, subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import PaddedTokens
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 SEPARATOR = -1
-
-
-def textbook_table(reference, hypothesis):
-    """The table of the textbook."""
-    rows = [[0] * (len(hypothesis) + 1)]
-    for token in reference:
-        row = [0]
-        for column, other in enumerate(hypothesis):
-            row.append(rows[-1][column] + 1 if token == other else max(rows[-1][column + 1], row[-1]))
-        rows.append(row)
-    return rows
 
 
 def length(reference, hypothesis):
     return textbook_table(reference, hypothesis)[-1][-1]
 
 
-def walk(reference, hypothesis):
-    """The positions of the subsequence that rouge_score takes."""
-    rows, position, step, taken = textbook_table(reference, hypothesis), len(reference), len(hypothesis), set()
-    while position and step:
-        if reference[position - 1] == hypothesis[step - 1]:
-            position, step = position - 1, step - 1
-            taken.add(position)
-        elif rows[position][step - 1] > rows[position - 1][step]:
-            step -= 1
-        else:
-            position -= 1
-    return taken
-
-
-def hits(hypothesis, reference):
-    """Count down what is left of each token on either side, in the order rouge_score does."""
-    left = [Counter(chain.from_iterable(side)) for side in (hypothesis, reference)]
-    found = 0
-    for sentence in reference:
-        for position in sorted(set().union(*(walk(sentence, other) for other in hypothesis))):
-            if all(counter[sentence[position]] > 0 for counter in left):
-                found += 1
-                for counter in left:
-                    counter[sentence[position]] -= 1
-    return found
-
-
-def ragged(documents, id_bound=None):
-    bound = max(chain.from_iterable(documents), default=0) + 1 if id_bound is None else id_bound
-    ids = torch.tensor(list(chain.from_iterable(documents)), dtype=torch.int64)
-    return RaggedTokens(ids, torch.tensor([len(one) for one in documents], dtype=torch.int64), bound)
-
-
 def padded(documents, spare=1, rubbish=(0, 1)):
-    """Rows with ids past their ends that stand in the documents too."""
-    width = max(map(len, documents), default=0) + spare
-    rows = [list(one) + [rubbish[i % len(rubbish)] for i in range(width - len(one))] for one in documents]
-    ids = torch.tensor(rows, dtype=torch.int64).reshape(len(documents), width)
-    return PaddedTokens(ids, torch.tensor([len(one) for one in documents], dtype=torch.int64))
-
-
-def ragged_summaries(summaries):
-    counts = torch.tensor([len(one) for one in summaries], dtype=torch.int64)
-    return DocumentGroups(ragged(list(chain.from_iterable(summaries))), counts)
+    return padded_rows(documents, spare, rubbish)
 
 
 def padded_summaries(summaries, spare=1, separator=SEPARATOR):
@@ -90,7 +41,7 @@ def padded_summaries(summaries, spare=1, separator=SEPARATOR):
 
 
 def hits_of_ragged(hypotheses, references):
-    return union_subsequence_hits(RaggedSummaries(ragged_summaries(hypotheses), ragged_summaries(references)))
+    return union_subsequence_hits(RaggedSummaries(groups(hypotheses), groups(references)))
 
 
 def hits_of_padded(hypotheses, references, spare=1):
@@ -140,6 +91,7 @@ def test_lengths_are_the_tables(pairs, moved):
         assert subsequence_lengths(PaddedPairs(padded(hypotheses), padded(references, 2))).tolist() == expected
 
 
+@settings(max_examples=30)
 @given(summary_pairs, any_bounds)
 def test_hits_are_those_of_the_walks(pairs, moved):
     hypotheses, references = sides(pairs)
@@ -213,8 +165,8 @@ def test_one_sentence_with_one_is_its_length():
 def test_equally_long_subsequences_are_told_apart():
     """Which of the positions is taken decides what a second sentence adds: the walk takes the last 0, not the first."""
     reference, hypothesis = [[0, 1, 0]], [[0], [1, 0]]
-    assert walk(reference[0], hypothesis[0]) == {2}
-    assert walk(reference[0], hypothesis[1]) == {1, 2}
+    assert chosen_positions(reference[0], hypothesis[0]) == {2}
+    assert chosen_positions(reference[0], hypothesis[1]) == {1, 2}
     assert hits_of_ragged([hypothesis], [reference]).tolist() == [2]
 
 

@@ -4,11 +4,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import documents_of, groups, ragged
 
 from ngram_metrics.counting.token_batch import (
-    DocumentGroups,
-    PaddedTokens,
-    RaggedTokens,
     drop_ids,
     flat_positions,
     owners,
@@ -31,18 +29,6 @@ def matrix(rows):
     return torch.tensor(rows, dtype=torch.int64).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
-def as_lists(tokens):
-    """The documents of a padded or ragged batch."""
-    if isinstance(tokens, PaddedTokens):
-        return [row[:length].tolist() for row, length in zip(tokens.ids, tokens.lengths, strict=True)]
-    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]
-
-
-def ragged(several):
-    lengths = torch.tensor([len(one) for one in several], dtype=torch.int64)
-    return RaggedTokens(torch.tensor([i for one in several for i in one], dtype=torch.int64), lengths, 5)
-
-
 @given(
     matrices,
     st.lists(st.sampled_from([-(2**63), -100, 0, 1, 9]), max_size=3),
@@ -51,7 +37,7 @@ def ragged(several):
 def test_dropped_and_negative_ids_go_wherever_they_stand_and_gaps_close(rows, dropped, separator):
     expected = [[one for one in row if one not in dropped and (one >= 0 or one == separator)] for row in rows]
     tokens = drop_ids(matrix(rows), dropped, separator)
-    assert as_lists(tokens) == expected
+    assert documents_of(tokens) == expected
     assert tokens.lengths.dtype == torch.int64
     assert tokens.ids.dtype == torch.int64
     assert tokens.ids.shape == matrix(rows).shape
@@ -68,7 +54,7 @@ def test_ids_are_dropped_for_any_leading_shape():
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_every_integer_dtype_is_read(dtype):
     tokens = drop_ids(torch.tensor([[0, 5, 0, 7]]).to(dtype), [0, -100])
-    assert as_lists(tokens) == [[5, 7]]
+    assert documents_of(tokens) == [[5, 7]]
     assert tokens.ids.dtype == torch.int64
 
 
@@ -88,8 +74,8 @@ def test_dropping_ids_never_waits_for_the_device():
 def test_a_slice_holds_the_documents_asked_for(several, data):
     start = data.draw(st.integers(0, len(several)))
     stop = data.draw(st.integers(start, len(several)))
-    cut = ragged(several).slice(start, stop)
-    assert as_lists(cut) == several[start:stop]
+    cut = ragged(several, 5).slice(start, stop)
+    assert documents_of(cut) == several[start:stop]
     assert (cut.documents, cut.id_bound) == (stop - start, 5)
 
 
@@ -97,24 +83,22 @@ def test_a_slice_holds_the_documents_asked_for(several, data):
 def test_documents_are_taken_in_the_order_and_as_often_as_asked(several, data):
     numbers = data.draw(st.lists(st.integers(0, len(several) - 1))) if several else []
     taken = ragged(several).take(torch.tensor(numbers, dtype=torch.int64))
-    assert as_lists(taken) == [several[number] for number in numbers]
+    assert documents_of(taken) == [several[number] for number in numbers]
 
 
 @given(st.lists(documents, max_size=4), st.data())
 def test_repeated_references_stand_in_a_row(each, data):
     times = [data.draw(st.integers(0, 3)) for _ in each]
-    counts = torch.tensor([len(several) for several in each], dtype=torch.int64)
-    references = DocumentGroups(ragged([one for several in each for one in several]), counts)
-    repeated = references.repeat(torch.tensor(times, dtype=torch.int64))
+    repeated = groups(each).repeat(torch.tensor(times, dtype=torch.int64))
     expected = [several for several, n in zip(each, times, strict=True) for _ in range(n)]
     assert repeated.counts.tolist() == [len(several) for several in expected]
-    assert as_lists(repeated.tokens) == [one for several in expected for one in several]
+    assert documents_of(repeated.tokens) == [one for several in expected for one in several]
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
 def test_renamed_ids_are_equal_where_the_ids_are(ids):
     tokens = ragged_from_ids(torch.tensor(ids, dtype=torch.int64), torch.tensor([len(ids)]))
-    assert as_lists(tokens) == renamed([ids])
+    assert documents_of(tokens) == renamed([ids])
     assert tokens.id_bound == len(set(ids))
 
 

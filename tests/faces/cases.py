@@ -1,20 +1,23 @@
-"""The metric classes, with data to feed them: what the tests of the lifecycle run over.
+"""The table of all metrics: their classes for torchmetrics and for ignite, their functions, and data to feed them.
 
-A new metric class is a new entry of CASES, once for text and once for padded ids; no test is copied.
+What every metric must do is tested over this table. A new metric is a new row of CASES for text and one for padded ids,
+and a line in FUNCTIONS; no test is copied. tests/faces/test_completeness.py fails where a public name has no row.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
+import ignite.metrics
 import pytest
 import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional
+from ngram_metrics import ignite as for_ignite
 
 Batch = tuple[Any, Any]
 
@@ -24,10 +27,7 @@ TEXT: tuple[Batch, ...] = (
         ["the cat sat on the mat", "a dog ran home"],
         [["the cat sat on a mat", "a cat sat on the mat today"], ["a dog ran away from home"]],
     ),
-    (
-        ["there is a bird in the tree"],
-        [["a bird is in the tree", "there is a bird in a tree", "there is a bird"]],
-    ),
+    (["there is a bird in the tree"], [["a bird is in the tree", "there is a bird in a tree", "there is a bird"]]),
     (
         ["birds sing in the old tree", "the cat sleeps", "we see the old dog"],
         [
@@ -37,14 +37,14 @@ TEXT: tuple[Batch, ...] = (
         ],
     ),
 )
-#: Capitals and punctuation: here it matters how text is read.
-PRINTED_TEXT: Batch = (["The Cat sat, on the mat!"], [["the cat sat on the mat !"]])
+#: Capitals, punctuation and a plural: here it matters how text is read.
+PRINTED_TEXT: Batch = (["The Cats sat, on the mat!"], [["the cat sat on the mat !"]])
 
-PADDING, IGNORED, RARE = 0, -100, 99
+PADDING, IGNORED, RARE, SEPARATOR = 0, -100, 99, 98
 _WIDTH, _REFERENCES = 9, 3
 
 
-def _ids(sentence: str, vocabulary: Mapping[str, int], padding: int) -> list[int]:
+def _row(sentence: str, vocabulary: Mapping[str, int], padding: int) -> list[int]:
     ids = [vocabulary[word] for word in sentence.split()]
     return ids + [padding] * (_WIDTH - len(ids))
 
@@ -56,10 +56,10 @@ def _padded(batches: Sequence[Batch]) -> tuple[Batch, ...]:
     assert RARE not in vocabulary.values()
     return tuple(
         (
-            torch.tensor([_ids(one, vocabulary, PADDING) for one in preds]),
+            torch.tensor([_row(one, vocabulary, PADDING) for one in preds]),
             torch.tensor(
                 [
-                    [_ids(one, vocabulary, IGNORED) for one in several + [""] * (_REFERENCES - len(several))]
+                    [_row(one, vocabulary, IGNORED) for one in several + [""] * (_REFERENCES - len(several))]
                     for several in target
                 ]
             ),
@@ -76,6 +76,27 @@ RARE_IDS: Batch = (
 )
 
 
+def _samples(batch: Batch) -> Batch:
+    """Three hypotheses a sentence: the ids, those without the first, and those without the second and the third."""
+    preds, target = batch
+    kept = torch.ones(3, preds.shape[1], dtype=torch.bool)
+    kept[1, 0] = kept[2, 1:3] = False
+    return preds.unsqueeze(1).where(kept, PADDING), target  # (sentences, samples, width)
+
+
+SAMPLES = tuple(map(_samples, IDS))
+#: The function of each class.
+FUNCTIONS: dict[type, Callable[..., Any]] = {
+    Bleu: functional.bleu_score,
+    ROUGEScore: functional.rouge_score,
+    ChrF: functional.chrf_score,
+    NgramOverlap: functional.ngram_overlap,
+    Gleu: functional.gleu_score,
+}
+#: What was computed of batches by their numbers: many tests ask for the same.
+_values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
+
+
 @dataclass(frozen=True)
 class Case:
     """A metric class, settings, and data.
@@ -87,9 +108,7 @@ class Case:
         options: the settings.
         others: changes of the settings under which the batches count the same, and `telling` does not.
         telling: a batch that tells those settings apart.
-        before_data: the score before any data.
-        averages: those the metric has under these settings.
-        has_details: whether it has details under them.
+        tried: those that the properties run over; all cases together try every path with every average.
     """
 
     name: str
@@ -98,9 +117,33 @@ class Case:
     telling: Batch
     options: Mapping[str, Any] = field(default_factory=dict)
     others: tuple[Mapping[str, Any], ...] = ()
-    before_data: float = 0.0
-    averages: tuple[str, ...] = ("micro", "macro", "none")
-    has_details: bool = True
+    tried: tuple[str, ...] = ("micro", "macro", "none")
+
+    @property
+    def before_data(self) -> float:
+        """The score before any data."""
+        return math.nan if self.metric is ROUGEScore else 0.0
+
+    @property
+    def averages(self) -> tuple[str, ...]:
+        """Those the metric has under these settings."""
+        none = () if self.options.get("confidence") else ("none",)
+        return ("macro", *none) if self.options.get("accumulate") == "avg" else ("micro", "macro", *none)
+
+    @property
+    def has_details(self) -> bool:
+        """Means over references are made of no corpus counts."""
+        return self.options.get("accumulate") != "avg"
+
+    @property
+    def on_ids(self) -> bool:
+        return isinstance(self.batches[0][0], Tensor)
+
+    @property
+    def nothing(self) -> Batch:
+        """A batch without a sentence."""
+        preds, target = self.batches[0]
+        return preds[:0], target[:0]
 
     @property
     def whole(self) -> Batch:
@@ -112,6 +155,13 @@ class Case:
         """A batch that cannot be read: fewer items in target than sentences."""
         preds, target = self.batches[0]
         return preds, target[:-1]
+
+    def shape(self, average: str, sentences: int | None = None) -> tuple[int, ...]:
+        """The shape of the scores of so many sentences, by default of all; some have several samples each."""
+        if average != "none":
+            return ()
+        number = len(self.whole[0]) if sentences is None else sentences
+        return (number, *self.batches[0][0].shape[1:-1]) if self.on_ids else (number,)
 
     def make(self, average: str, **options: Any) -> torchmetrics.Metric:
         return self.metric(**{**self.options, "average": average, **options})
@@ -125,114 +175,149 @@ class Case:
 
     def value(self, average: str, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
         """What a metric computes that has seen the batches joined into one."""
-        return self.filled(average, [joined(self.batches if batches is None else batches)], **options).compute()
+        batches = self.batches if batches is None else batches
+        numbers = tuple(n for batch in batches for n, known in enumerate(self.batches) if batch is known)
+        if len(numbers) < len(batches) or options:
+            return self.filled(average, [joined(batches)], **options).compute()
+        key = self.name, average, numbers
+        if key not in _values:
+            _values[key] = self.filled(average, [joined(batches)]).compute()
+        return _values[key]
+
+    def function(self, average: str, batch: Batch) -> Any:
+        """What the function of the class returns; there are no intervals."""
+        options = {name: value for name, value in self.options.items() if name != "confidence"}
+        return FUNCTIONS[self.metric](*batch, average=average, **options)
 
 
+_PADDED = {"pad_id": (PADDING, IGNORED)}
+_MORE_PADDING = {"pad_id": (PADDING, IGNORED, RARE)}
+
+
+def _text(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
+    return Case(name, metric, TEXT, PRINTED_TEXT, options, others, tuple(tried.split()))
+
+
+def _ids(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
+    return Case(name, metric, IDS, RARE_IDS, {**_PADDED, **options}, (_MORE_PADDING, *others), tuple(tried.split()))
+
+
+_LOWERCASE, _13A, _STEMMED, _SUMS = (
+    {"lowercase": True},
+    {"tokenizer": "13a"},
+    {"use_stemmer": True},
+    {"confidence": None},
+)
+_LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
+_AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 CASES = (
+    _text("Bleu-text", Bleu, {"ngram": 2, "smooth": "exp"}, _LOWERCASE, _13A, tried="micro macro none"),
+    _ids("Bleu-ids", Bleu, {"ngram": 3, "smooth": "floor"}, tried="macro"),
+    _ids("Bleu-ids-interval", Bleu, {"ngram": 2, "smooth": "exp", "confidence": 0.95}, _SUMS, tried="macro"),
+    _text("ROUGEScore-text", ROUGEScore, {"rouge_keys": ("rouge2", "rougeL")}, _STEMMED, tried="micro macro none"),
+    _ids("ROUGEScore-ids", ROUGEScore, _LSUM, tried="micro"),
+    _ids("ROUGEScore-ids-avg", ROUGEScore, _AVG, tried="macro none"),
+    _text("ROUGEScore-text-avg-interval", ROUGEScore, {**_AVG, "confidence": 0.95}, _STEMMED, _SUMS, tried="macro"),
+    _text("ChrF-text", ChrF, {"word_order": 2}, _LOWERCASE, tried="micro none"),
+    _text("ChrF-text-interval", ChrF, {"confidence": 0.95}, _LOWERCASE, _SUMS, tried="micro"),
+    _ids("ChrF-ids", ChrF, {"char_order": 3}, tried="macro"),
+    _text("NgramOverlap-text", NgramOverlap, {"ngram": 2}, _13A, tried="micro macro"),
+    _ids("NgramOverlap-ids", NgramOverlap, {"ngram": 1}, tried="none"),
     Case(
-        "Bleu-text",
-        Bleu,
-        TEXT,
-        telling=PRINTED_TEXT,
-        options={"ngram": 2, "smooth": "exp"},
-        others=({"lowercase": True}, {"tokenizer": "13a"}),
+        *("NgramOverlap-samples", NgramOverlap, SAMPLES, _samples(RARE_IDS)),
+        *({"ngram": 1, **_PADDED}, (_MORE_PADDING,), ("macro", "none")),
     ),
-    Case(
-        "Bleu-ids",
-        Bleu,
-        IDS,
-        telling=RARE_IDS,
-        options={"ngram": 3, "smooth": "floor", "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
-    ),
-    Case(
-        "ROUGEScore-text",
-        ROUGEScore,
-        TEXT,
-        telling=(["the cats sat"], [["the cat sat"]]),
-        options={"rouge_keys": ("rouge1", "rouge2", "rougeL")},
-        others=({"use_stemmer": True},),
-        before_data=math.nan,
-    ),
-    Case(
-        "ROUGEScore-ids",
-        ROUGEScore,
-        IDS,
-        telling=RARE_IDS,
-        options={"accumulate": "avg", "rouge_keys": ("rouge2", "rougeL"), "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
-        before_data=math.nan,
-        averages=("macro", "none"),
-        has_details=False,
-    ),
-    Case(
-        "ChrF-text",
-        ChrF,
-        TEXT,
-        telling=PRINTED_TEXT,
-        options={"word_order": 2},
-        others=({"lowercase": True},),
-    ),
-    Case(
-        "ChrF-ids",
-        ChrF,
-        IDS,
-        telling=RARE_IDS,
-        options={"char_order": 3, "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
-    ),
-    Case(
-        "NgramOverlap-text",
-        NgramOverlap,
-        TEXT,
-        telling=PRINTED_TEXT,
-        options={"ngram": 2},
-        others=({"tokenizer": "13a"},),
-    ),
-    Case(
-        "NgramOverlap-ids",
-        NgramOverlap,
-        IDS,
-        telling=RARE_IDS,
-        options={"ngram": 1, "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
-    ),
-    Case(
-        "Gleu-text",
-        Gleu,
-        TEXT,
-        telling=PRINTED_TEXT,
-        others=({"tokenizer": "13a"},),
-    ),
-    Case(
-        "Gleu-ids",
-        Gleu,
-        IDS,
-        telling=RARE_IDS,
-        options={"ngram": 3, "pad_id": (PADDING, IGNORED)},
-        others=({"pad_id": (PADDING, IGNORED, RARE)},),
-    ),
+    _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
+    _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
 )
 
-ON_IDS = tuple(case for case in CASES if isinstance(case.batches[0][0], Tensor))
+
+@dataclass(frozen=True)
+class Face:
+    """A class for ignite under settings, and data.
+
+    Attributes:
+        name: names it in a test's id.
+        face: the class.
+        batches: as those of a case.
+        options: the settings.
+        others: changes of the settings under which states are not exchanged.
+        case: the same class for torchmetrics; None for what is ignite's alone.
+        average: that of the case.
+    """
+
+    name: str
+    face: type[ignite.metrics.Metric]
+    batches: tuple[Batch, ...]
+    options: Mapping[str, Any]
+    others: tuple[Mapping[str, Any], ...]
+    case: Case | None = None
+    average: str = "macro"
+
+    def make(self, **options: Any) -> Any:
+        return self.face(**{**self.options, **options})
+
+    def filled(self, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
+        """A metric that has seen the batches, by default all."""
+        metric = self.make(**options)
+        for batch in self.batches if batches is None else batches:
+            metric.update(batch)
+        return metric
+
+    def value(self, batches: Sequence[Batch] | None = None) -> Any:
+        """What it must compute of the batches: what the class for torchmetrics does, in ignite's types."""
+        batches = self.batches if batches is None else batches
+        if self.case is None:
+            return self.filled([joined(batches)]).compute()
+        value = self.case.value(self.average, batches)
+        if self.average == "none" or (self.face, self.average, type(value)) == (for_ignite.Bleu, "macro", Tensor):
+            return value
+        return {name: float(one) for name, one in value.items()} if isinstance(value, Mapping) else float(value)
 
 
-def _pairs(cases: Sequence[Case], averages: Sequence[str] | None = None) -> list[Any]:
-    return [
-        pytest.param(case, average, id=f"{case.name}-{average}")
-        for case in cases
-        for average in case.averages
-        if averages is None or average in averages
-    ]
-
-
-each_metric = pytest.mark.parametrize(("case", "average"), _pairs(CASES))
-each_metric_on_ids = pytest.mark.parametrize(("case", "average"), _pairs(ON_IDS))
-each_metric_of_one_value = pytest.mark.parametrize(("case", "average"), _pairs(CASES, ["micro", "macro"]))
-each_metric_with_details = pytest.mark.parametrize(
-    ("case", "average"), _pairs([case for case in CASES if case.has_details])
+FACES = (
+    *(
+        Face(
+            f"{case.name}-{average}",
+            getattr(for_ignite, case.metric.__name__),
+            case.batches,
+            {**case.options, "average": average},
+            case.others,
+            case,
+            average,
+        )
+        for case in CASES
+        for average in case.tried
+        if (case.metric, average) != (Bleu, "none")  # as in ignite, there is none
+    ),
+    Face("Rouge-text", for_ignite.Rouge, TEXT, {"variants": [1, 2, "L"], "alpha": 0.5}, ({"alpha": 0.4},)),
+    Face("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
+    Face("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **_PADDED}, (_MORE_PADDING,)),
+    Face("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
 )
+
+
+def _pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> Any:
+    pairs = [(case, average) for case in CASES for average in case.tried if choose(case, average)]
+    named = [pytest.param(case, average, id=f"{case.name}-{average}") for case, average in pairs]
+    return pytest.mark.parametrize(("case", "average"), named)
+
+
+each_metric = _pairs()
+each_metric_on_ids = _pairs(lambda case, average: case.on_ids)
+each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
+each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
+#: Torchmetrics has no arithmetic on a metric of several values.
+each_metric_of_one_number = _pairs(
+    lambda case, average: case.metric is not ROUGEScore and "confidence" not in case.options
+)
+each_score_of_the_corpus = _pairs(lambda case, average: average != "none")
+each_metric_with_details = _pairs(lambda case, average: case.has_details)
 each_case = pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
+each_case_with_none = pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages]
+)
+each_face = pytest.mark.parametrize("face", [pytest.param(face, id=face.name) for face in FACES])
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from faces.cases import TEXT
-from faces.ranks import IGNITE, collection, ignite_metric
+from faces.ranks import IGNITE, collection
 
 
 class _Run:
@@ -16,7 +16,7 @@ class _Run:
     def __init__(self) -> None:
         self.torchmetrics = collection()
         self.torchmetrics.persistent(True)
-        self.ignite = {name: ignite_metric(name) for name in IGNITE}
+        self.ignite = {name: face.make() for name, face in IGNITE.items()}
         self.batches = 0
 
     def count(self, number: int) -> None:

@@ -5,7 +5,7 @@ Every process writes down what it got, and the tests look at it.
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -16,14 +16,14 @@ import ignite.distributed as idist
 import torch
 import torchmetrics
 import torchmetrics.text
-from faces.cases import CASES, TEXT, Batch, Case, joined
+from faces.cases import CASES, FACES, TEXT, Batch, Case, Face, joined
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
 from torchmetrics import MetricCollection
 
 import ngram_metrics
 from ngram_metrics import Bleu
-from ngram_metrics import ignite as faces
+from ngram_metrics import ignite as for_ignite
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 #: The processes are started once: all of them meet, then fewer.
@@ -38,35 +38,31 @@ SHARDS: dict[int, dict[str, tuple[tuple[int, ...], ...]]] = {
         "the first updated with nothing": ((NOTHING,), (2, 0)),
         "none updated": ((), ()),
     },
-    4: {"uneven, one never updated, one updated with nothing": ((), (2, 0), (NOTHING,), (0, 1, 2))},
+    4: {"uneven": ((), (2, 0), (NOTHING,), (0, 1, 2))},
 }
 #: The batch of each rank in the steps of `forward`.
 STEPS: dict[int, tuple[tuple[int, ...], ...]] = {2: ((0, 2), (1, NOTHING)), 4: ((2,), (NOTHING,), (1,), (0,))}
 #: How many sentences each rank counts, 200 in all, to see that they cost no more collectives than a few.
 SENTENCES = {2: (150, 50), 4: (150, 0, 25, 25)}
-#: Metrics of ignite: class and settings.
-IGNITE: dict[str, tuple[str, dict[str, Any]]] = {
-    "Bleu-macro": ("Bleu", {"smooth": "smooth1"}),
-    "Bleu-micro": ("Bleu", {"average": "micro", "ngram": 2}),
-    "Rouge": ("Rouge", {"variants": [1, 2, "L"], "alpha": 0.5}),
-    "RougeN": ("RougeN", {"ngram": 2, "multiref": "best"}),
-    "RougeL": ("RougeL", {"alpha": 0.5}),
-    **{
-        f"{name}-{average}": (name, {"average": average, **options})
-        for name, options in (
-            ("ROUGEScore", {"rouge_keys": ("rouge2", "rougeL")}),
-            ("ChrF", {"char_order": 3}),
-            ("NgramOverlap", {"ngram": 2}),
-        )
-        for average in ("micro", "macro", "none")
-    },
-}
-#: Metrics run with intervals: counts, and scores.
-CONFIDENT = {
-    "Bleu-micro": ("Bleu", {"average": "micro", "ngram": 2}),
-    "ChrF": ("ChrF", {"char_order": 3}),
-    "ROUGEScore": ("ROUGEScore", {"accumulate": "avg", "rouge_keys": ("rouge1", "rougeL")}),
-}
+#: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums.
+FEW = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
+#: The classes of ignite that are run on text, by the name of their row.
+IGNITE = {face.name: face for face in FACES if face.batches is TEXT}
+
+
+def pairs(world_size: int, sharding: str = "uneven") -> list[tuple[Case, str]]:
+    """The cases and averages that are tried: what one sync does has nothing to do with what a measure counts."""
+    every = [(case, average) for case in CASES for average in case.tried]
+    if (world_size, sharding) == (2, "uneven"):
+        return every
+    return [(case, average) for case, average in every if f"{case.name}-{average}" in FEW]
+
+
+def faces_of(world_size: int, sharding: str = "uneven") -> list[str]:
+    """Those of ignite."""
+    return list(IGNITE) if (world_size, sharding) == (2, "uneven") else [*FEW, "Rouge-text"]
+
+
 #: Two metrics that differ so that their ranks must not be added up.
 UNLIKE_RANKS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "lowercase": ({"lowercase": True}, {"lowercase": False}),
@@ -84,8 +80,6 @@ UNLIKE_RANKS_OF_IGNITE = {
 }
 #: A batch of another kind than TEXT.
 OF_IDS: Batch = ([[1, 2, 3]], [[[1, 2, 4], [1]]])
-#: What one sync does has nothing to do with how the sentences were read: with four ranks, slow to meet, text is enough.
-CASES_OF = {2: CASES, 4: tuple(case for case in CASES if case.batches is TEXT)}
 #: Under Lightning's Trainer: as many training steps on each rank, for they wait for one another, and uneven validation.
 #: A rank without any batch would run no hook of the epoch, and the others wait for it: it gets one without sentences.
 TRAINER_TRAINING = ((0, 1), (2, 0))
@@ -112,15 +106,10 @@ def collection() -> MetricCollection:
         {
             f"{case.name}-{average}": case.make(average)
             for case in CASES
-            if case.batches is TEXT
+            if case.batches is TEXT and "confidence" not in case.options
             for average in case.averages
         }
     )
-
-
-def ignite_metric(name: str) -> Any:
-    kind, settings = IGNITE[name]
-    return getattr(faces, kind)(**settings)
 
 
 def ignite_value(metric: Any) -> Any:
@@ -150,42 +139,41 @@ def run(rank: int, folder: Path) -> None:
 
 def _results(rank: int, world_size: int) -> dict[str, Any]:
     results: dict[str, Any] = {"world_size": idist.get_world_size()}
-    shardings, sentences = SHARDS[world_size], SENTENCES[world_size][rank]
-    for case in CASES_OF[world_size]:
-        for average in case.averages:
+    sentences = SENTENCES[world_size][rank]
+    for sharding, shards in SHARDS[world_size].items():
+        for case, average in pairs(world_size, sharding):
             name = f"{case.name}-{average}"
-            for sharding, shards in shardings.items():
-                results[f"{sharding}/{name}"] = _torchmetrics(case, average, shards[rank])
-            metric = case.make(average, dist_sync_on_step=True)
-            steps = [metric(*batch) for batch in chosen(case.batches, STEPS[world_size][rank])]
-            results[f"on step/{name}"] = [*steps, metric.compute()]
-            results[f"alone/{name}"] = _alone(case, average, rank)
-            metric = case.filled(average, _updates(case.batches, sentences))
-            results[f"collectives/{name}"] = _computed(metric)["collectives"]
-    for name in IGNITE:
-        for sharding, shards in shardings.items():
-            results[f"{sharding}/ignite-{name}"] = _ignite(name, chosen(TEXT, shards[rank]))
-        results[f"attached/{name}"] = _attached(name, next(iter(shardings.values()))[rank])
-        metric = ignite_metric(name)
-        for batch in _updates(TEXT, sentences):
-            metric.update(batch)
+            results[f"{sharding}/{name}"] = _torchmetrics(case, average, shards[rank])
+        for name in faces_of(world_size, sharding):
+            results[f"{sharding}/ignite-{name}"] = _ignite(IGNITE[name], chosen(TEXT, shards[rank]))
+    for case, average in pairs(world_size, ""):
+        name = f"{case.name}-{average}"
+        metric = case.make(average, dist_sync_on_step=True)
+        steps = [metric(*batch) for batch in chosen(case.batches, STEPS[world_size][rank])]
+        results[f"on step/{name}"] = [*steps, metric.compute()]
+        batches = chosen(case.batches, [rank % len(case.batches)])
+        results[f"alone/{name}"] = _computed(case.filled(average, batches, sync_on_compute=False))
+        metric = case.filled(average, _updates(case.batches, sentences))
+        results[f"collectives/{name}"] = _computed(metric)["collectives"]
+    for name in faces_of(world_size, ""):
+        face, shard = IGNITE[name], next(iter(SHARDS[world_size].values()))[rank]
+        results[f"attached/{name}"] = _attached(face, shard)
+        metric = face.filled(_updates(TEXT, sentences))
         results[f"collectives/ignite-{name}"] = _computed(metric)["collectives"]
-    for sharding, shards in shardings.items():
-        for name in CONFIDENT:
-            results[f"{sharding}/confident-{name}"] = _confident(name, chosen(TEXT, shards[rank]))
+    results["p-values"] = p_values(chosen(TEXT, next(iter(SHARDS[world_size].values()))[rank]))
     results["collectives/torchmetrics"] = _collectives_of_torchmetrics()
     # Last, for a rank may have been left waiting by the others.
     results["unlike"] = {
         **{name: _error_of_unlike_ranks(Bleu, rank, *pair) for name, pair in UNLIKE_RANKS.items()},
         **{
-            f"ignite, {name}": _error_of_unlike_ranks(faces.Bleu, rank, *pair)
+            f"ignite, {name}": _error_of_unlike_ranks(for_ignite.Bleu, rank, *pair)
             for name, pair in UNLIKE_RANKS_OF_IGNITE.items()
         },
     }
     results["unlike kinds"] = {
         f"{of}, {name}": _error_of_unlike_kinds(getattr(package, name), rank)
-        for of, package in (("torchmetrics", ngram_metrics), ("ignite", faces))
-        for name in ("Bleu", "ROUGEScore", "ChrF", "NgramOverlap")
+        for of, package in (("torchmetrics", ngram_metrics), ("ignite", for_ignite))
+        for name in ("Bleu", "ROUGEScore")
     }
     return results
 
@@ -200,13 +188,14 @@ def _torchmetrics(case: Case, average: str, numbers: Sequence[int]) -> dict[str,
         metric._computed = None
         again = metric.compute()
         details = metric.details() if case.has_details else {}
-    after = _numbers(metric)
+    signature, after = metric.signature, _numbers(metric)
     metric.update(*case.batches[0])
     return {
         **computed,
         "cached": cached,
         "again": again,
         "details": details,
+        "signature": signature,
         "local": local,
         "after": after,
         "after another batch": metric.compute(),
@@ -221,75 +210,39 @@ def _numbers(metric: torchmetrics.Metric) -> dict[str, Any]:
     }
 
 
-def _alone(case: Case, average: str, rank: int) -> dict[str, Any]:
-    batches = chosen(case.batches, [rank % len(case.batches)])
-    return _computed(case.filled(average, batches, sync_on_compute=False))
-
-
-def confident_metrics(name: str) -> dict[str, Any]:
-    """A metric with intervals, and another that counts the hypotheses without their last words; and ignite's face."""
-    kind, settings = CONFIDENT[name]
-    made = {of: getattr(ngram_metrics, kind)(**settings, confidence=0.95) for of in ("whole", "shortened")}
-    return {**made, "ignite": getattr(faces, kind)(**settings, confidence=0.95)}
-
-
-def count_confidently(metrics: Mapping[str, Any], preds: Sequence[str], target: Sequence[Sequence[str]]) -> None:
-    metrics["whole"].update(preds, target)
-    metrics["shortened"].update([text.rsplit(" ", 1)[0] for text in preds], target)
-    metrics["ignite"].update((preds, target))
-
-
-def _confident(name: str, batches: Sequence[Batch]) -> dict[str, Any]:
-    metrics = confident_metrics(name)
-    for batch in batches:
-        count_confidently(metrics, *batch)
-    return confident_values(metrics)
-
-
-def confident_values(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """Values, signatures, and p-values; the first signature once more, for what is gathered must not stay."""
-    pair = {of: metrics[of] for of in ("whole", "shortened")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        value, of_ignite = metrics["whole"].compute(), ignite_value(metrics["ignite"])
-    if not int(metrics["whole"].sentence_rows().shape[0]):
-        tests = {}
-    else:
-        tests = {
-            test.__name__: {key: one._asdict() for key, one in test(pair, "whole", 100)["shortened"].items()}
-            for test in (paired_bootstrap, paired_approximate_randomization)
-        }
+def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
+    """Of a metric and another that counts the hypotheses without their last words."""
+    pair = {name: ngram_metrics.ChrF(confidence=0.95) for name in ("whole", "shortened")}
+    for preds, target in batches:
+        pair["whole"].update(preds, target)
+        pair["shortened"].update([text.rsplit(" ", 1)[0] for text in preds], target)
     return {
-        "value": value,
-        "ignite": of_ignite,
-        "signatures": [metrics[of].signature for of in ("whole", "ignite", "whole")],
-        "tests": tests,
+        test.__name__: test(pair, "whole", 100)["shortened"]["chrf"]._asdict()
+        for test in (paired_bootstrap, paired_approximate_randomization)
     }
 
 
-def _ignite(name: str, batches: Sequence[Batch]) -> dict[str, Any]:
-    metric = ignite_metric(name)
-    for batch in batches:
-        metric.update(batch)
-    computed, again = _computed(metric), ignite_value(metric)
-    saved = metric.state_dict()
-    loaded = ignite_metric(name)
-    loaded.load_state_dict(saved)
+def _ignite(face: Face, batches: Sequence[Batch]) -> dict[str, Any]:
+    metric = face.filled(batches)
+    computed, again, signature = _computed(metric), ignite_value(metric), metric.signature
+    loaded = face.make()
+    loaded.load_state_dict(metric.state_dict())
     metric.update(TEXT[0])
     loaded.update(TEXT[0])
     return {
         **computed,
         "again": again,
+        "signature": signature,
         "after another batch": metric.compute(),
         "loaded, after another batch": loaded.compute(),
     }
 
 
-def _attached(name: str, numbers: Sequence[int]) -> Any:
+def _attached(face: Face, numbers: Sequence[int]) -> dict[str, Any]:
     engine = Engine(lambda engine, batch: batch)
-    ignite_metric(name).attach(engine, "value")
+    face.make().attach(engine, "value")
     # An engine does not run on no batch at all.
-    return engine.run(chosen(TEXT, numbers or [NOTHING]), max_epochs=2).metrics["value"]
+    return engine.run(chosen(TEXT, numbers or [NOTHING]), max_epochs=2).metrics
 
 
 @contextmanager

@@ -1,22 +1,17 @@
 """Every metric with ``confidence``: the value and the ends of its interval, whatever the metric's life."""
 
-import copy
 import itertools
-import pickle
 import random
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from faces.cases import CASES, Case, assert_same, each_metric_of_one_value, joined
-from ignite.engine import Engine
-from ignite.exceptions import NotComputableError
+from faces.cases import Case, assert_same, each_metric_of_one_value
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 from systems import output, references
 from torchmetrics import MetricCollection
-from torchmetrics.wrappers import Running
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as for_ignite
@@ -47,22 +42,6 @@ def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: 
         assert low.shape == high.shape == ()
         assert 0 <= low <= high <= 1
     assert any(value[f"{name}_low"] < value[f"{name}_high"] for name in named)
-
-
-def test_the_names_are_those_of_the_metric():
-    assert list(_filled(Bleu(confidence=0.9)).compute()) == ["bleu", "bleu_low", "bleu_high"]
-    assert list(_filled(ChrF(confidence=0.9)).compute()) == ["chrf", "chrf_low", "chrf_high"]
-    assert list(_filled(NgramOverlap(confidence=0.9)).compute()) == [
-        "ngram_overlap",
-        "ngram_overlap_low",
-        "ngram_overlap_high",
-    ]
-    assert list(_filled(ROUGEScore(confidence=0.9, rouge_keys="rouge1")).compute())[:4] == [
-        "rouge1_fmeasure",
-        "rouge1_fmeasure_low",
-        "rouge1_fmeasure_high",
-        "rouge1_precision",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -126,60 +105,6 @@ def test_the_order_of_means_over_references_changes_nothing():
 
 
 @each_metric_of_one_value
-def test_any_sharding_merges_to_the_same_interval(case: Case, average: str):
-    expected = _with_interval(case, average).compute()
-    for order in itertools.permutations(range(len(case.batches))):
-        shards = [case.filled(average, [case.batches[index]], confidence=0.95) for index in order]
-        first, *others = shards
-        for other in others:
-            first.merge_state(other)
-        assert_same(first.compute(), expected)
-
-
-@each_metric_of_one_value
-def test_a_saved_metric_goes_on_with_its_rows(case: Case, average: str):
-    expected = _with_interval(case, average).compute()
-    half = case.filled(average, case.batches[:2], confidence=0.95)
-    half.persistent(True)
-    loaded = case.make(average, confidence=0.95)
-    loaded.persistent(True)
-    loaded.load_state_dict(half.state_dict())
-    for metric in (loaded, pickle.loads(pickle.dumps(half)), copy.deepcopy(half), half.clone()):
-        metric.update(*case.batches[2])
-        assert_same(metric.compute(), expected)
-
-
-@each_metric_of_one_value
-def test_states_without_rows_are_refused(case: Case, average: str):
-    with pytest.raises(ValueError, match="of other settings"):
-        _with_interval(case, average).merge_state(case.filled(average))
-
-
-@each_metric_of_one_value
-def test_forward_gives_the_batch_its_own_interval(case: Case, average: str):
-    metric = case.make(average, confidence=0.95)
-    for batch in case.batches:
-        assert_same(metric(*batch), case.filled(average, [batch], confidence=0.95).compute())
-    assert_same(metric.compute(), _with_interval(case, average).compute())
-
-
-@each_metric_of_one_value
-def test_reset_forgets_the_rows(case: Case, average: str):
-    metric = _with_interval(case, average)
-    metric.reset()
-    metric.update(*case.batches[2])
-    assert_same(metric.compute(), case.filled(average, case.batches[2:], confidence=0.95).compute())
-
-
-@each_metric_of_one_value
-def test_before_data_both_ends_are_the_score(case: Case, average: str):
-    with pytest.warns(UserWarning, match="was called before the ``update`` method"):
-        value = case.make(average, confidence=0.95).compute()
-    for score in value.values():
-        assert_same(score, torch.tensor(case.before_data, dtype=torch.float64))
-
-
-@each_metric_of_one_value
 def test_levels_share_a_group_and_keep_their_intervals(case: Case, average: str):
     metrics = {"wide": case.make(average, confidence=0.99), "narrow": case.make(average, confidence=0.5)}
     collection = MetricCollection({**metrics, "plain": case.make(average)})
@@ -198,20 +123,6 @@ def test_a_higher_level_has_a_wider_interval():
     assert wide["chrf_low"] < narrow["chrf_low"] < narrow["chrf_high"] < wide["chrf_high"]
 
 
-@each_metric_of_one_value
-def test_rows_moved_to_the_cpu_count_the_same(case: Case, average: str):
-    assert_same(_with_interval(case, average, compute_on_cpu=True).compute(), _with_interval(case, average).compute())
-
-
-def test_running_resamples_the_window():
-    running = Running(ChrF(confidence=0.95), window=2)
-    for batch in CASES[4].batches:
-        running.update(*batch)
-    expected = ChrF(confidence=0.95)
-    expected.update(*joined(CASES[4].batches[1:]))
-    assert_same(running.compute(), expected.compute())
-
-
 def test_several_samples_a_sentence_are_resampled_each():
     generator = torch.Generator().manual_seed(1)
     preds, target = (
@@ -222,24 +133,6 @@ def test_several_samples_a_sentence_are_resampled_each():
     samples.update(preds, target)
     flat.update(preds.flatten(0, 1), target.repeat_interleave(4, 0))
     assert_same(samples.compute(), flat.compute())
-
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
-def test_what_a_training_loop_has_set_changes_nothing(metric: type, average: str, surroundings: None):
-    around = _filled(metric(average=average, confidence=0.95, device="cpu")).compute()
-    with torch.inference_mode(False):
-        expected = _filled(metric(average=average, confidence=0.95, device="cpu")).compute()
-        assert_same(around, expected)
-        assert all(one.dtype == torch.float64 for one in around.values())
-
-
-@pytest.mark.cuda
-@each_metric_of_one_value
-def test_a_gpu_draws_the_same_resamples(case: Case, average: str):
-    on_gpu = _with_interval(case, average, device="cuda").compute()
-    assert all(score.device.type == "cuda" for score in on_gpu.values())
-    assert_same({name: score.cpu() for name, score in on_gpu.items()}, _with_interval(case, average).compute())
 
 
 def test_the_generator_of_the_caller_is_not_touched():
@@ -264,52 +157,3 @@ def test_rows_are_kept_only_where_asked_for(metric: type):
             made.sentence_rows()
     assert _filled(metric(confidence=0.95)).sentence_rows().shape[0] == len(OUTPUT)
     assert _filled(metric(average="none")).sentence_rows().shape[0] == len(OUTPUT)
-
-
-def _by_name(key: str, metric: str, name: str) -> str:
-    """The key in an engine of a value of a metric that is attached by a name, which stands for that of one value."""
-    alone = {"Bleu": "bleu", "ChrF": "chrf", "NgramOverlap": "ngram_overlap", "Gleu": "gleu"}
-    return key.replace(alone[metric], name) if metric in alone else f"{name}_{key}"
-
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "Gleu", "ROUGEScore"])
-def test_ignite_gives_the_same_numbers(name: str, average: str):
-    options = {"average": average, "confidence": 0.9}
-    expected = _filled(
-        {"Bleu": Bleu, "ChrF": ChrF, "NgramOverlap": NgramOverlap, "Gleu": Gleu, "ROUGEScore": ROUGEScore}[name](
-            **options
-        )
-    )
-    numbers = {key: score.item() for key, score in expected.compute().items()}
-    metric = getattr(for_ignite, name)(**options)
-    engine = Engine(lambda engine, batch: batch)
-    metric.attach(engine, "score")
-    batches = [(OUTPUT[start : start + 40], REFERENCES[start : start + 40]) for start in range(0, len(OUTPUT), 40)]
-    for _ in range(2):  # epochs do not add up
-        state = engine.run(batches)
-        assert metric.compute() == pytest.approx(numbers, rel=1e-12)
-        assert all(type(one) is float for one in metric.compute().values())
-        named = {_by_name(key, name, "score"): value for key, value in metric.compute().items()}
-        assert state.metrics == ({**named, "score": metric.compute()} if name == "ROUGEScore" else named)
-    assert metric.signature == expected.signature
-
-
-@pytest.mark.parametrize("name", ["Bleu", "ChrF", "NgramOverlap", "Gleu", "ROUGEScore"])
-def test_ignite_saves_the_rows(name: str):
-    whole, half, loaded = (getattr(for_ignite, name)(confidence=0.95) for _ in range(3))
-    whole.update((OUTPUT, REFERENCES))
-    half.update((OUTPUT[:50], REFERENCES[:50]))
-    loaded.load_state_dict(half.state_dict())
-    loaded.update((OUTPUT[50:], REFERENCES[50:]))
-    assert loaded.compute() == pytest.approx(whole.compute(), rel=1e-12)
-    loaded.reset()
-    loaded.update((OUTPUT[:50], REFERENCES[:50]))
-    assert loaded.compute() == half.compute()
-
-
-def test_ignite_before_data():
-    assert for_ignite.Bleu(average="micro", confidence=0.95).compute() == {"bleu": 0, "bleu_low": 0, "bleu_high": 0}
-    for made in (for_ignite.Bleu(confidence=0.95), for_ignite.ChrF(confidence=0.95)):
-        with pytest.raises(NotComputableError):
-            made.compute()

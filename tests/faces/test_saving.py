@@ -1,5 +1,6 @@
 """Copies, pickles and checkpoints of every metric."""
 
+import copy
 import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,14 +17,15 @@ def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:
 
 
 def _cloned(metric: torchmetrics.Metric) -> torchmetrics.Metric:
-    """A deep copy."""
     return metric.clone()
 
 
-copies = pytest.mark.parametrize("copied", [_cloned, _pickled])
+def _saved(metric: torchmetrics.Metric) -> dict[str, Any]:
+    metric.persistent(True)
+    return metric.state_dict()
 
 
-@copies
+@pytest.mark.parametrize("copied", [_cloned, _pickled, copy.deepcopy])
 @each_metric
 def test_a_copy_holds_the_same_and_is_independent(
     case: Case, average: str, copied: Callable[[torchmetrics.Metric], torchmetrics.Metric]
@@ -40,27 +42,12 @@ def test_a_copy_holds_the_same_and_is_independent(
     assert_same(twin.compute(), case.value(average))
     assert_same_states(metric, states)
     assert_same(metric.compute(), value)
+    metric.merge_state(twin)
+    assert_same(metric.compute(), case.value(average, [*case.batches[:2], *case.batches]))
 
-    twin.reset()
-    metric.update(*case.batches[2])
-    assert_same(metric.compute(), case.value(average))
+    metric.reset()
     twin.update(*case.batches[1])
-    assert_same(twin.compute(), case.value(average, case.batches[1:2]))
-
-
-@copies
-@each_metric
-def test_a_copy_merges_with_the_original(
-    case: Case, average: str, copied: Callable[[torchmetrics.Metric], torchmetrics.Metric]
-):
-    metric = case.filled(average)
-    metric.merge_state(copied(metric))
-    assert_same(metric.compute(), case.value(average, [*case.batches, *case.batches]))
-
-
-def _saved(metric: torchmetrics.Metric) -> dict[str, Any]:
-    metric.persistent(True)
-    return metric.state_dict()
+    assert_same(twin.compute(), case.value(average, [*case.batches, case.batches[1]]))
 
 
 @each_metric
@@ -78,24 +65,28 @@ def test_a_state_dict_is_a_snapshot(case: Case, average: str):
     saved = _saved(metric)
     metric.update(*case.batches[2])
     metric.reset()
-    loaded = case.make(average)
+    loaded, again = case.make(average), case.make(average)
     loaded.load_state_dict(saved)
     loaded.update(*case.batches[2])
     loaded.reset()
-    again = case.make(average)
     again.load_state_dict(saved)
     assert_same(again.compute(), case.value(average, case.batches[:2]))
 
 
 @each_metric
-def test_a_loaded_metric_goes_on_and_does_not_warn(case: Case, average: str, tmp_path: Path):
+def test_a_loaded_metric_has_what_was_saved_alone_and_goes_on(case: Case, average: str, tmp_path: Path):
+    """The callables of another process have no number here."""
     torch.save(_saved(case.filled(average, case.batches[:2])), tmp_path / "metric.pt")
-    metric = case.make(average)
-    metric.load_state_dict(torch.load(tmp_path / "metric.pt", weights_only=True))
-    assert metric.update_called
-    assert_same(metric.compute(), case.value(average, case.batches[:2]))
-    metric.update(*case.batches[2])
-    assert_same(metric.compute(), case.value(average))
+    used = case.filled(average, case.batches[1:2])
+    used.compute()
+    for metric in (case.make(average), used):
+        number = metric.callables.clone()
+        metric.load_state_dict(torch.load(tmp_path / "metric.pt", weights_only=True))
+        assert metric.update_called
+        assert torch.equal(metric.callables, number)
+        assert_same(metric.compute(), case.value(average, case.batches[:2]))
+        metric.update(*case.batches[2])
+        assert_same(metric.compute(), case.value(average))
 
 
 @each_metric
@@ -109,26 +100,6 @@ def test_states_saved_while_they_are_synced_are_gone_on_from(case: Case, average
     resumed.load_state_dict(saved)
     resumed.update(*case.batches[2])
     assert_same(resumed.compute(), case.value(average, [*case.batches[:2], *case.batches]))
-
-
-@each_metric
-def test_load_replaces_what_was_counted_and_computed(case: Case, average: str):
-    saved = _saved(case.filled(average))
-    metric = case.filled(average, case.batches[1:2])
-    metric.compute()
-    metric.load_state_dict(saved)
-    assert_same(metric.compute(), case.value(average))
-
-
-@each_metric
-def test_load_keeps_the_number_of_this_process(case: Case, average: str):
-    """The callables of another process have no number here."""
-    metric = case.make(average)
-    number = metric.callables.clone()
-    saved = _saved(case.filled(average))
-    assert "callables" not in saved
-    metric.load_state_dict(saved)
-    assert torch.equal(metric.callables, number)
 
 
 @each_metric
@@ -161,52 +132,30 @@ def _check_refused(metric: torchmetrics.Metric, saved: Mapping[str, Any], reason
 
 
 @each_metric
-def test_load_refuses_other_settings(case: Case, average: str):
+def test_load_refuses_other_settings_and_other_averages(case: Case, average: str):
     metric = case.filled(average, case.batches[:1])
     metric.compute()
+    assert case.others
     for change in case.others:
         saved = _saved(case.filled(average, **change))
         _check_refused(metric, saved, "other settings than this .*: expected the same class, options and average")
-    assert case.others
-
-
-@each_metric
-def test_load_refuses_another_average(case: Case, average: str):
-    metric = case.filled(average, case.batches[:1])
     for other in case.averages:
         if other != average:
             _check_refused(metric, _saved(case.filled(other)), "saved states are|other settings")
 
 
 @each_metric
-def test_load_refuses_states_that_lack_some(case: Case, average: str):
+def test_load_refuses_states_that_lack_some_or_are_others(case: Case, average: str):
     metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
-    for name in saved:
+    for name, state in saved.items():
         rest = {key: state for key, state in saved.items() if key != name}
         _check_refused(metric, rest, r"the saved states are \[.*\]: expected \[.*\]")
-
-
-@each_metric
-def test_load_refuses_another_dtype(case: Case, average: str):
-    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
-    for name, state in saved.items():
-        cast = [one.half() for one in state] if isinstance(state, list) else state.half()
+        listed = isinstance(state, list)
+        half = [rows.half() for rows in state] if listed else state.half()
         reason = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
-        _check_refused(metric, {**saved, name: cast}, reason)
-
-
-@each_metric
-def test_load_refuses_another_shape(case: Case, average: str):
-    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
-    for name, state in saved.items():
-        shaped = [one[:, :-1] for one in state] if isinstance(state, list) else torch.stack([state, state])
+        _check_refused(metric, {**saved, name: half}, reason)
+        shaped = [rows[:, :-1] for rows in state] if listed else torch.stack([state, state])
         reason = f"the saved state {name} is torch.* of shape .*: expected torch|other settings"
         _check_refused(metric, {**saved, name: shaped}, reason)
-
-
-@each_metric
-def test_load_refuses_what_is_no_state(case: Case, average: str):
-    metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
-    for name in saved:
         for wrong in (5, [5], None):
             _check_refused(metric, {**saved, name: wrong}, name)

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, IDS, TEXT, Case, assert_same, assert_same_states, each_case, each_metric, states_of
+from faces.cases import Case, Face, assert_same, assert_same_states, each_case, each_face, each_metric, states_of
 from sacrebleu.metrics import BLEU, CHRF
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, __version__
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, __version__
 from ngram_metrics import ignite as for_ignite
 
 
@@ -31,55 +31,55 @@ def _lines(text: str) -> list[str]:
 
 
 #: For each metric and each of its parameters that affects the number, settings that all give different numbers.
-READING: dict[str, list[dict[str, Any]]] = {
-    "tokenizer": [{"tokenizer": one} for one in ("13a", "intl", "char", "unicode", str.split, _lines)],
-    "pad_id": [{"pad_id": one} for one in (0, 1, (0, 1))],
-    "confidence": [{"confidence": 0.95}],
+#: A value is one of its parameter, a dict holds several parameters.
+READING: dict[str, list[Any]] = {
+    "tokenizer": ["13a", "intl", "char", "unicode", str.split, _lines],
+    "pad_id": [0, 1, (0, 1)],
+    "confidence": [0.95],
 }
-AFFECTING: dict[type, dict[str, list[dict[str, Any]]]] = {
+AFFECTING: dict[type, dict[str, list[Any]]] = {
     Bleu: {
         **READING,
-        "ngram": [{"ngram": 3}, {"ngram": 5}],
-        "smooth": [{"smooth": one} for one in ("smooth1", "nltk_smooth2", "smooth2", "floor", "add-k", "exp")],
+        "ngram": [3, 5],
+        "smooth": ["smooth1", "nltk_smooth2", "smooth2", "floor", "add-k", "exp"],
         "smooth_value": [
-            {"smooth": "floor", "smooth_value": 0.2},
-            {"smooth": "floor", "smooth_value": 0.001},
-            {"smooth": "floor", "smooth_value": 0.002},
-            {"smooth": "add-k", "smooth_value": 2},
-            {"smooth": "add-k", "smooth_value": 2.0000000001},
+            *({"smooth": "floor", "smooth_value": value} for value in (0.2, 0.001, 0.002)),
+            *({"smooth": "add-k", "smooth_value": value} for value in (2, 2.0000000001)),
         ],
-        "average": [{"average": "micro"}, {"average": "none"}],
-        "weights": [{"weights": (0.4, 0.3, 0.2, 0.1)}, {"weights": (0.4, 0.3, 0.2, 0.1000000001)}],
-        "effective_order": [{"effective_order": True}],
-        "lowercase": [{"lowercase": True}],
+        "average": ["micro", "none"],
+        "weights": [(0.4, 0.3, 0.2, 0.1), (0.4, 0.3, 0.2, 0.1000000001)],
+        "effective_order": [True],
+        "lowercase": [True],
     },
     ChrF: {
         "pad_id": READING["pad_id"],
         "confidence": READING["confidence"],
-        "char_order": [{"char_order": 5}],
-        "word_order": [{"word_order": 1}, {"word_order": 2}],
-        "beta": [{"beta": 1.0}, {"beta": 2.0000000001}, {"beta": 0.5}],
-        "lowercase": [{"lowercase": True}],
-        "whitespace": [{"whitespace": True}],
-        "eps_smoothing": [{"eps_smoothing": True}],
-        "average": [{"average": "macro"}, {"average": "none"}],
+        "char_order": [5],
+        "word_order": [1, 2],
+        "beta": [1.0, 2.0000000001, 0.5],
+        **{name: [True] for name in ("lowercase", "whitespace", "eps_smoothing")},
+        "average": ["macro", "none"],
     },
-    NgramOverlap: {
-        **READING,
-        "ngram": [{"ngram": 2}, {"ngram": 3}],
-        "average": [{"average": "micro"}, {"average": "none"}],
-    },
+    NgramOverlap: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
+    Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
     ROUGEScore: {
         **READING,
-        "use_stemmer": [{"use_stemmer": True}],
-        "normalizer": [{"normalizer": _lower}, {"normalizer": str.upper}],
-        "accumulate": [{"accumulate": "avg"}],
-        "rouge_keys": [{"rouge_keys": "rouge1"}, {"rouge_keys": ("rouge1", "rougeL")}, {"rouge_keys": "rougeLsum"}],
-        "average": [{"average": "micro"}, {"average": "none"}],
-        "sentence_splitter": [{"sentence_splitter": _lines}],
-        "sentence_separator_id": [{"sentence_separator_id": 7}, {"sentence_separator_id": 8}],
+        "use_stemmer": [True],
+        "normalizer": [_lower, str.upper],
+        "accumulate": ["avg"],
+        "rouge_keys": ["rouge1", ("rouge1", "rougeL"), "rougeLsum"],
+        "average": ["micro", "none"],
+        "sentence_splitter": [_lines],
+        "sentence_separator_id": [7, 8],
     },
 }
+
+
+def _settings(metric: type) -> list[dict[str, Any]]:
+    values = [(name, value) for name, several in AFFECTING[metric].items() for value in several]
+    return [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
+
+
 #: Where it is computed, and what torchmetrics and ignite do with it.
 NOT_AFFECTING = {"device", "kwargs", "output_transform"}
 
@@ -88,25 +88,16 @@ each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__
 
 @each_class
 def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
-    tables = AFFECTING[metric]
-    assert set(inspect.signature(metric.__init__).parameters) - {"self"} - NOT_AFFECTING == set(tables)
-    settings: list[dict[str, Any]] = [{}, *(one for table in tables.values() for one in table)]
-    signatures = [metric(**one).signature for one in settings]
+    """That of ignite's class as well, which is the same."""
+    face, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
+    for of_either in (metric, face):
+        assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == names
+    signatures = [metric(**options).signature for options in settings]
     assert len(set(signatures)) == len(settings)
-    assert [metric(**one).signature for one in settings] == signatures
-
-
-@each_class
-def test_ignite_has_the_same_signatures(metric: type):
-    face = getattr(for_ignite, metric.__name__)
-    tables = AFFECTING[metric]
-    assert set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING == set(tables)
-    assert face().signature == metric().signature
-    for table in tables.values():
-        for one in table:
-            if metric is Bleu and one.get("average") == "none":
-                continue  # as in ignite, there is none
-            assert face(**one).signature == metric(**one).signature
+    assert [metric(**options).signature for options in settings] == signatures
+    for options, expected in zip(settings, signatures, strict=True):
+        if metric is not Bleu or options.get("average") != "none":  # as in ignite, there is none
+            assert face(**options).signature == expected
 
 
 @pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
@@ -220,57 +211,38 @@ def _nrefs(metric: Any) -> str:
 
 #: TEXT, and IDS as well: 1 to 2, then 3, then 1 to 3 references.
 SEEN = ("1-2", "1-3", "1-3")
-OF_BATCH = ("1-2", "3", "1-3")
 
 
 @each_metric
 def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
+    assert [_nrefs(case.filled(average, [batch])) for batch in case.batches] == ["1-2", "3", "1-3"]
     metric = case.make(average)
-    assert _nrefs(metric) == "?"
-    for batch, expected in zip(case.batches, SEEN, strict=True):
-        metric.update(*batch)
-        assert _nrefs(metric) == expected
-    metric.reset()
-    assert _nrefs(metric) == "?"
-    metric.update(*case.batches[1])
-    assert _nrefs(metric) == "3"
+    for count in (metric.update, metric):
+        assert _nrefs(metric) == "?"
+        for batch, expected in zip((*case.batches, case.nothing), (*SEEN, SEEN[-1]), strict=True):
+            count(*batch)
+            assert _nrefs(metric) == expected
+        metric.reset()
 
 
 @each_metric
-def test_nrefs_after_forward_and_after_nothing(case: Case, average: str):
-    metric = case.make(average)
-    for batch, expected in zip(case.batches, SEEN, strict=True):
-        metric(*batch)
-        assert _nrefs(metric) == expected
-    metric.update(*(part[:0] for part in case.batches[0]))
-    assert _nrefs(metric) == "1-3"
-
-
-@each_metric
-def test_nrefs_after_merging(case: Case, average: str):
-    for incoming_as in (lambda metric: metric, lambda metric: metric.metric_state):
-        first = case.filled(average, case.batches[1:2])
-        first.merge_state(incoming_as(case.filled(average, case.batches[:1])))
-        assert _nrefs(first) == "1-3"
-        empty = case.make(average)
-        empty.merge_state(incoming_as(case.filled(average, case.batches[1:2])))
-        assert _nrefs(empty) == "3"
-    unmerged = case.filled(average, case.batches[1:2])
-    unmerged.merge_state(case.make(average))
-    assert _nrefs(unmerged) == "3"
-
-
-@each_metric
-def test_nrefs_after_saving(case: Case, average: str):
-    metric = case.filled(average, case.batches[:1])
-    metric.persistent(True)
+def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
+    saved = case.filled(average, case.batches[:1])
+    saved.persistent(True)
     loaded = case.make(average)
-    loaded.persistent(True)
-    loaded.load_state_dict(metric.state_dict())
-    for one in (loaded, pickle.loads(pickle.dumps(metric)), copy.deepcopy(metric)):
-        assert one.signature == metric.signature
-        one.update(*case.batches[1])
-        assert _nrefs(one) == "1-3"
+    loaded.load_state_dict(saved.state_dict())
+    for metric in (loaded, pickle.loads(pickle.dumps(saved)), copy.deepcopy(saved)):
+        assert metric.signature == saved.signature
+        metric.update(*case.batches[1])
+        assert _nrefs(metric) == "1-3"
+    of_three = case.filled(average, case.batches[1:2])
+    for incoming in (saved, saved.metric_state):
+        merged, empty = case.filled(average, case.batches[1:2]), case.make(average)
+        merged.merge_state(incoming)
+        assert _nrefs(merged) == "1-3"
+        empty.merge_state(of_three)
+        of_three.merge_state(case.make(average))
+        assert _nrefs(empty) == _nrefs(of_three) == "3"
 
 
 @each_metric
@@ -287,17 +259,30 @@ def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
     assert [_nrefs(metric) for metric in collection.values()] == ["?"] * 3
 
 
+@each_face
+def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
+    metric = face.make()
+    assert _nrefs(metric) == "?"
+    for batch, expected in zip(face.batches, SEEN, strict=True):
+        metric.update(batch)
+        assert _nrefs(metric) == expected
+    if face.case is not None:
+        assert metric.signature == face.case.filled(face.average).signature
+    metric.reset()
+    assert _nrefs(metric) == "?"
+
+
 def test_nrefs_of_one_reference_in_every_layout():
     sentences = torch.tensor([[1, 2, 3], [4, 5, 0]])
-    for given in (
+    for batch in (
         (["a b", "c"], ["a b", "c"]),
         (["a b", "c"], [["a b"], ["c"]]),
         ([["a", "b"], ["c"]], [[["a", "b"]], [["c"]]]),
         (sentences, sentences),
         (sentences, sentences.unsqueeze(1)),
     ):
-        metric = Bleu(pad_id=0 if isinstance(given[0], torch.Tensor) else None)
-        metric.update(*given)
+        metric = Bleu(pad_id=0 if isinstance(batch[0], torch.Tensor) else None)
+        metric.update(*batch)
         assert _nrefs(metric) == "1"
 
 
@@ -315,25 +300,3 @@ def test_asking_for_the_signature_changes_nothing(case: Case):
     assert_same_states(metric, states)
     assert metric._computed is value
     assert_same(metric.compute(), value)
-
-
-@each_class
-def test_nrefs_in_ignite(metric: type):
-    face = getattr(for_ignite, metric.__name__)()
-    assert _nrefs(face) == "?"
-    for batch, expected in zip(TEXT, SEEN, strict=True):
-        face.update(batch)
-        assert _nrefs(face) == expected
-    loaded = getattr(for_ignite, metric.__name__)()
-    loaded.load_state_dict(face.state_dict())
-    assert loaded.signature == face.signature
-    face.reset()
-    assert _nrefs(face) == "?"
-    padded = getattr(for_ignite, metric.__name__)(pad_id=(0, -100))
-    padded.update(IDS[1])
-    assert _nrefs(padded) == "3"
-
-
-def test_the_cases_are_as_these_tests_take_them():
-    for case in CASES:
-        assert [_nrefs(case.filled("macro", [batch])) for batch in case.batches] == list(OF_BATCH)

@@ -1,53 +1,22 @@
 """Several references a sentence: pairs laid out, the best of them chosen, all of them summed."""
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import documents_of, padded_sides, ragged_sides
 
-from ngram_metrics.counting.batch import PaddedSides, RaggedSides
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.batch import PaddedSides
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.scores.references import best_pair, pair_up, references_of_sentences, sum_over_references
 
-ID_BOUND = 4
-documents = st.lists(st.integers(0, ID_BOUND - 1), max_size=4)
+documents = st.lists(st.integers(0, 3), max_size=4)
+#: Three references a sentence, of which those past its own, or before them, are missing.
+padded_batch = partial(padded_sides, count=3)
 batches = st.lists(st.tuples(documents, st.lists(documents, min_size=1, max_size=3)), min_size=1, max_size=5)
-
-
-def ragged(several):
-    ids = torch.tensor([token for one in several for token in one], dtype=torch.int64)
-    return RaggedTokens(ids, torch.tensor(list(map(len, several)), dtype=torch.int64), ID_BOUND)
-
-
-def padded(several, width=4):
-    ids = torch.tensor([[*one, *[-7] * (width - len(one))] for one in several], dtype=torch.int64)
-    return PaddedTokens(ids.reshape(-1, width), torch.tensor(list(map(len, several)), dtype=torch.int64))
-
-
-def ragged_batch(batch):
-    counts = torch.tensor([len(several) for _, several in batch])
-    references = DocumentGroups(ragged([one for _, several in batch for one in several]), counts)
-    return RaggedSides(ragged([one for one, _ in batch]), references)
-
-
-def padded_batch(batch, count=3, first=True):
-    """Three references a sentence, of which those past the sentence's own are missing; or those before them."""
-    rows, present = [], []
-    for _, several in batch:
-        missing = count - len(several)
-        rows += [*several, *[[]] * missing] if first else [*[[]] * missing, *several]
-        there = [True] * len(several) + [False] * missing
-        present.append(there if first else there[::-1])
-    tokens = padded(rows)
-    tokens = PaddedTokens(tokens.ids.reshape(-1, count, 4), tokens.lengths.reshape(-1, count))
-    return PaddedSides(padded([one for one, _ in batch]), PaddedReferences(tokens, torch.tensor(present)))
-
-
-def documents_of(tokens):
-    if isinstance(tokens, PaddedTokens):
-        return [row[:length].tolist() for row, length in zip(tokens.ids, tokens.lengths, strict=True)]
-    return [one.tolist() for one in torch.split(tokens.ids, tokens.lengths.tolist())]
 
 
 def laid(pairs):
@@ -61,7 +30,7 @@ def laid(pairs):
 @given(batches, st.booleans())
 def test_each_hypothesis_stands_beside_each_of_its_references(batch, first):
     expected = [(i, one, other) for i, (one, several) in enumerate(batch) for other in several]
-    for pairs in (pair_up(ragged_batch(batch)), pair_up(padded_batch(batch, first=first))):
+    for pairs in (pair_up(ragged_sides(batch)), pair_up(padded_batch(batch, first=first))):
         assert laid(pairs) == expected
         assert pairs.sentences == len(batch)
         assert references_of_sentences(pairs).tolist() == [len(several) for _, several in batch]
@@ -70,7 +39,7 @@ def test_each_hypothesis_stands_beside_each_of_its_references(batch, first):
 @given(batches)
 def test_one_reference_each_is_taken_as_it_lies(batch):
     batch = [(one, several[:1]) for one, several in batch]
-    for sides in (ragged_batch(batch), padded_batch(batch, count=1)):
+    for sides in (ragged_sides(batch), padded_batch(batch, count=1)):
         pairs = pair_up(sides)
         assert pairs.documents.hypotheses is sides.hypotheses
         assert pairs.sentence is pairs.present is None
@@ -104,7 +73,7 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
     each = torch.split(score, [len(several) for _, several in batch])
     flat = [one.reshape(len(one), -1).T.tolist() for one in each]
     number = [[column.index(max(column)) for column in one] for one in flat]
-    for make, missing in ((ragged_batch, 0), (lambda b: padded_batch(b, first=first), 9.0)):
+    for make, missing in ((ragged_sides, 0), (lambda b: padded_batch(b, first=first), 9.0)):
         pairs = pair_up(make(batch))
         best = best_pair(spread(score, pairs, missing), pairs)
         assert best.shape == (len(batch), *columns)
@@ -123,12 +92,12 @@ def test_sums_leave_out_what_is_missing(columns, batch, seed, first):
     values = (scores_for(batch, seed, columns) * 3).long()
     each = torch.split(values, [len(several) for _, several in batch])
     expected = torch.stack([one.sum(0) for one in each])
-    for make in (ragged_batch, lambda b: padded_batch(b, first=first)):
+    for make in (ragged_sides, lambda b: padded_batch(b, first=first)):
         pairs = pair_up(make(batch))
         assert sum_over_references(spread(values, pairs, 9), pairs).equal(expected)
 
 
-@pytest.mark.parametrize("layout", [ragged_batch, padded_batch])
+@pytest.mark.parametrize("layout", [ragged_sides, padded_batch])
 def test_references_are_added_one_after_another(layout, monkeypatch: pytest.MonkeyPatch):
     """To the last bit, although ``index_add`` may add in any order, as it does on a GPU."""
     in_order = torch.Tensor.index_add_
@@ -171,7 +140,7 @@ def test_missing_references_never_win_and_of_equals_the_first_does(score, presen
 def test_no_sentence_at_all():
     nothing = padded_batch([])
     nothing = nothing._replace(references=nothing.references._replace(present=torch.ones(0, 3, dtype=torch.bool)))
-    for sides in (ragged_batch([]), nothing):
+    for sides in (ragged_sides([]), nothing):
         pairs = pair_up(sides)
         assert best_pair(torch.zeros(0, 2), pairs).shape == (0, 2)
         assert sum_over_references(torch.zeros(0, 2), pairs).shape == (0, 2)

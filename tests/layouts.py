@@ -1,0 +1,62 @@
+"""Documents of ids in the two layouts of the counting module, and back into lists."""
+
+from collections.abc import Sequence
+from itertools import chain
+
+import torch
+
+from ngram_metrics.counting.batch import PaddedSides, RaggedSides
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+
+Ids = Sequence[int]
+Batch = Sequence[tuple[Ids, Sequence[Ids]]]
+
+
+def _int64(values: Sequence) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.int64, device="cpu")
+
+
+def ragged(documents: Sequence[Ids], id_bound: int | None = None) -> RaggedTokens:
+    """Documents laid end to end; without `id_bound` the ids are said to be below what they are below."""
+    ids = list(chain.from_iterable(documents))
+    bound = min(max(ids, default=0) + 1, 2**63 - 1) if id_bound is None else id_bound
+    return RaggedTokens(_int64(ids), _int64([len(one) for one in documents]), bound)
+
+
+def groups(several: Sequence[Sequence[Ids]], id_bound: int | None = None) -> DocumentGroups:
+    """Documents that are compared with each other."""
+    return DocumentGroups(ragged(list(chain.from_iterable(several)), id_bound), _int64([len(one) for one in several]))
+
+
+def padded(
+    documents: Sequence[Ids], spare: int = 0, rubbish: Sequence[int] = (7,), width: int | None = None
+) -> PaddedTokens:
+    """Rows with ids past their ends, which may stand in the documents too."""
+    width = (max(map(len, documents), default=0) if width is None else width) + spare
+    rows = [[*one, *(rubbish[i % len(rubbish)] for i in range(width - len(one)))] for one in documents]
+    return PaddedTokens(_int64(rows).reshape(len(documents), width), _int64([len(one) for one in documents]))
+
+
+def ragged_sides(batch: Batch) -> RaggedSides:
+    return RaggedSides(ragged([one for one, _ in batch]), groups([several for _, several in batch]))
+
+
+def padded_sides(batch: Batch, spare: int = 1, count: int | None = None, first: bool = True) -> PaddedSides:
+    """As many references a sentence as the most has, or `count`; those missing stand last, or first."""
+    count = max((len(several) for _, several in batch), default=1) if count is None else count
+    rows, present = [], []
+    for _, several in batch:
+        missing = count - len(several)
+        rows += [*several, *[[]] * missing] if first else [*[[]] * missing, *several]
+        there = [True] * len(several) + [False] * missing
+        present.append(there if first else there[::-1])
+    ids, lengths = padded(rows, spare)
+    tokens = PaddedTokens(ids.reshape(len(batch), count, ids.shape[1]), lengths.reshape(len(batch), count))
+    there = torch.tensor(present, dtype=torch.bool).reshape(len(batch), count)
+    return PaddedSides(padded([one for one, _ in batch]), PaddedReferences(tokens, there))
+
+
+def documents_of(tokens: PaddedTokens | RaggedTokens) -> list[list[int]]:
+    if isinstance(tokens, PaddedTokens):
+        return [row[:length].tolist() for row, length in zip(tokens.ids, tokens.lengths, strict=True)]
+    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]

@@ -1,0 +1,304 @@
+"""The measures in one call: a batch in every layout, every average, no sentence at all, and what a device asks for."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from measures import MEASURES, Measured, Settings, options
+from rouge_oracle import KEYS
+from torch._dynamo.testing import CompileCounter
+
+from ngram_metrics import functional
+from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score
+
+PADDING, IGNORED = 0, -100
+
+
+@dataclass(frozen=True)
+class Called:
+    """A measure in one call.
+
+    Attributes:
+        function: the call.
+        measured: the measure.
+        default: the average that is meant where none is named.
+        options: some for the call, and the settings of the measure that they stand for.
+        between: what stands between the tokens of a text; None where a text is its tokens.
+        nothing: the score of no sentence.
+    """
+
+    function: Callable[..., Any]
+    measured: Measured
+    default: str
+    options: tuple[tuple[dict[str, Any], Settings], ...]
+    between: str = " "
+    nothing: float = 0
+
+    def __call__(self, *batch: Any, **chosen: Any) -> torch.Tensor:
+        """The score; of ROUGE's dict the values side by side, ``(..., keys, 3)``."""
+        found = self.function(*batch, **chosen)
+        if not isinstance(found, dict):
+            return found
+        keys = dict.fromkeys(name.partition("_")[0] for name in found)
+        parts = ("precision", "recall", "fmeasure")
+        return torch.stack([torch.stack([found[f"{key}_{part}"] for part in parts], -1) for key in keys], -2)
+
+    def text(self, ids: list[int]) -> str:
+        return self.between.join("?abc"[one] for one in ids)
+
+    def expected(self, settings: Settings, batch: list, average: str) -> np.ndarray:
+        """The scores of ids in plain Python."""
+        read = (lambda ids: list(map(str, ids))) if self.measured.of_text is list else self.text
+        return self.measured.expected(
+            settings, [(read(one), list(map(read, several))) for one, several in batch], average
+        )
+
+    def layouts(self, batch: list) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+        """Ids as texts, tokens, lists, tensors, with padding anywhere, in padded rows, as arrays, and side by side."""
+        preds, target = [one for one, _ in batch], [several for _, several in batch]
+        padding = {"pad_id": (PADDING, IGNORED)}
+        yield list(map(self.text, preds)), [list(map(self.text, several)) for several in target], {}
+        if self.between:
+            yield [list(map(str, one)) for one in preds], [[list(map(str, one)) for one in r] for r in target], {}
+        yield preds, target, {}
+        tensors = [tensor(one) for one in preds], [list(map(tensor, several)) for several in target]
+        yield *tensors, {}
+        yield [spread(one, before=1) for one in preds], [list(map(spread, several)) for several in target], padding
+        count = max(map(len, target))
+        rows = (
+            tensor([spread(one, before=2) for one in preds]),
+            tensor([list(map(spread, several + [[]] * (count - len(several)))) for several in target]),
+        )
+        yield *rows, padding
+        yield *(one.numpy().astype(np.int32) for one in rows), padding
+        yield rows[0], target, padding
+        if count == 1:
+            yield tensors[0], rows[1][:, 0], padding
+            yield rows[0], rows[1][:, 0], padding
+
+
+def tensor(values: Any) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.int64, device="cpu")
+
+
+def spread(ids: list[int], before: int = 0, width: int = 16) -> list[int]:
+    """A row with padding before the ids, between any two of them, and after them."""
+    row = [IGNORED] * before + [part for one in ids for part in (one, PADDING)]
+    return row + [PADDING] * (width - len(row))
+
+
+_BLEU = (*options(smooth=["no_smooth", "add-k", "exp"]), {"ngram": 2, "smooth": "exp", "effective_order": True})
+_CHRF = ({}, {"eps_smoothing": True}, {"char_order": 2, "beta": 1}, {"char_order": 3, "eps_smoothing": True})
+FUNCTIONS = {
+    "bleu": Called(bleu_score, MEASURES["BLEU"], "macro", tuple((one, one) for one in _BLEU)),
+    "rouge": Called(
+        rouge_score,
+        MEASURES["ROUGE"],
+        "macro",
+        (({"rouge_keys": KEYS}, {}), ({"rouge_keys": ("rouge2", "rougeLsum")}, {"keys": ("rouge2", "rougeLsum")})),
+        nothing=np.nan,
+    ),
+    "mean rouge": Called(
+        lambda *batch, **chosen: rouge_score(*batch, accumulate="avg", **chosen),
+        MEASURES["mean ROUGE"],
+        "macro",
+        (({"rouge_keys": KEYS}, {}),),
+        nothing=np.nan,
+    ),
+    "chrf": Called(chrf_score, MEASURES["chrF"], "micro", tuple((one, one) for one in _CHRF), between=""),
+    "overlap": Called(
+        ngram_overlap, MEASURES["overlap"], "macro", tuple((one, one) for one in options(ngram=range(1, 6)))
+    ),
+    "gleu": Called(gleu_score, MEASURES["GLEU"], "micro", tuple((one, one) for one in options(ngram=range(1, 6)))),
+}
+each = pytest.mark.parametrize("called", FUNCTIONS.values(), ids=FUNCTIONS)
+
+#: What is called otherwise, as in the packages it stands in for.
+DROP_INS = {"get_score", "pad2max", "pairwise_chrf", "aggregate_chrf"}
+
+
+def test_every_public_function_has_a_row():
+    scored = {
+        name for name in functional.__all__ if getattr(functional, name) in {f.function for f in FUNCTIONS.values()}
+    }
+    assert scored | DROP_INS == set(functional.__all__)
+
+
+_documents = st.lists(st.integers(1, 3), max_size=7)
+# An empty reference among several cannot be told from a missing one in a padded tensor.
+_references = st.lists(_documents, min_size=1, max_size=1) | st.lists(_documents.filter(bool), min_size=1, max_size=3)
+batches = st.lists(st.tuples(_documents, _references), min_size=1, max_size=5)
+one_reference = st.lists(st.tuples(_documents, st.tuples(_documents).map(list)), min_size=1, max_size=5)
+
+
+def check(called: Called, chosen: dict[str, Any], settings: Settings, batch: list, average: str) -> None:
+    """Compare all layouts: the first with plain Python, the others with the first, to the last bit."""
+    expected = called.expected(settings, batch, average)
+    first = None
+    for preds, target, padding in called.layouts(batch):
+        scores = called(preds, target, average=average, **padding, **chosen)
+        assert (scores.dtype, scores.device.type) == (torch.float64, "cpu")
+        if first is None:
+            first = scores
+            assert scores.numpy() == called.measured.close(expected)
+            if average == called.default:
+                assert called(preds, target, **chosen).equal(first)
+        assert scores.equal(first)
+
+
+@each
+@examples(max_examples=25)
+@given(data=st.data(), batch=batches | one_reference)
+def test_every_layout_and_average_scores_as_plain_python(called, data, batch):
+    chosen, settings = data.draw(st.sampled_from(called.options))
+    for average in called.measured.averages:
+        check(called, chosen, settings, batch, average)
+
+
+@pytest.mark.usefixtures("surroundings")
+@each
+def test_the_surroundings_of_a_training_loop_change_no_score(called):
+    batch = [([1, 2, 1, 3], [[2, 1, 3, 1], [1, 2]]), ([2, 2], [[2], [3, 1, 2]])]
+    for average in called.measured.averages:
+        check(called, *called.options[-1], batch, average)
+
+
+@each
+def test_one_sentence_needs_no_list(called):
+    one, several = [1, 2, 1, 3], [[3, 2], [1, 2, 1]]
+    text, references = called.text(one), list(map(called.text, several))
+    chosen, settings = called.options[0]
+    for target, read in ((references[0], several[:1]), (references, several)):
+        score = called(text, target, **chosen)
+        expected = called.expected(settings, [(one, read)], called.default)
+        assert score.shape == expected.shape
+        assert score.numpy() == called.measured.close(expected)
+    assert called(text, references, average="none", **chosen).shape == (1, *expected.shape)
+
+
+@each
+def test_no_sentence_has_the_score_of_nothing(called):
+    rows = torch.zeros(0, 4, dtype=torch.int64)
+    for chosen, _ in called.options:
+        for batch in (([], []), (rows, rows)):
+            for average in called.measured.averages[1:]:
+                found = called(*batch, average=average, pad_id=0, **chosen).numpy()
+                assert found == pytest.approx(np.full(found.shape, called.nothing), nan_ok=True)
+            assert called(*batch, average="none", pad_id=0, **chosen).shape == (0, *found.shape)
+
+
+# Rewards: padded ids that already lie on a device.
+
+
+def reward_batch(sentences: int, width: int, seed: int, references: tuple[int, ...] = (2,)):
+    ids = torch.Generator().manual_seed(seed)
+    preds = torch.randint(0, 4, (sentences, width), generator=ids)
+    return preds, torch.randint(0, 4, (sentences, *references, width + 1), generator=ids)
+
+
+@each
+def test_rewards_never_wait_for_the_device(called):
+    """On the meta device there are no data: whatever would have to read some raises."""
+    for chosen, _ in called.options:
+        for references in ((), (2,)):
+            batch = [one.to("meta") for one in reward_batch(3, 7, 0, references)]
+            for average in called.measured.averages:
+                score = called(*batch, pad_id=(0, -100), average=average, **chosen)
+                assert (score.device.type, score.dtype) == ("meta", torch.float64)
+                assert score.shape[: average == "none"] == ((3,) if average == "none" else ())
+
+
+@each
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_averages_compile_into_one_graph_once_for_a_shape(called, average):
+    if average not in called.measured.averages:
+        return  # means over references have no corpus score
+    torch._dynamo.reset()
+    chosen = {"pad_id": [0, -100], "average": average, **called.options[-1][0]}
+    if "rouge_keys" in chosen:
+        chosen["rouge_keys"] = ("rouge1", "rougeL")  # a long graph otherwise
+    counter = CompileCounter()
+    compiled = torch.compile(called.function, fullgraph=True, backend=counter)
+    for seed in range(5):
+        batch = reward_batch(3, 3, seed, () if average == "macro" else (2,))
+        found, expected = compiled(*batch, **chosen), called.function(*batch, **chosen)
+        torch.testing.assert_close(found, expected, rtol=0, atol=0)
+    assert counter.frame_count == 1
+
+
+@pytest.mark.cuda
+@each
+def test_scores_are_the_same_on_cuda(called):
+    batch = reward_batch(50, 20, 0)
+    for chosen, _ in called.options:
+        scores = called(*(one.cuda() for one in batch), pad_id=0, average="none", **chosen)
+        assert scores.device.type == "cuda"
+        torch.testing.assert_close(scores.cpu(), called(*batch, pad_id=0, average="none", **chosen))
+        text = called(["a b c"], ["a b d"], device="cuda", **chosen)
+        assert text.device.type == "cuda"
+        torch.testing.assert_close(text.cpu(), called(["a b c"], ["a b d"], **chosen))
+
+
+# Options that reach the score.
+
+
+@pytest.mark.parametrize(
+    ("function", "preds", "target", "chosen", "expected"),
+    [
+        (bleu_score, ["The cat, it sat."], ["the cat it sat"], {"ngram": 1}, 0.25),
+        (bleu_score, ["The cat, it sat."], ["the cat it sat"], {"ngram": 1, "lowercase": True}, 0.5),
+        (bleu_score, ["a, b"], ["a , b"], {"ngram": 1, "tokenizer": "13a"}, 1),
+        (bleu_score, ["a b"], ["a c"], {"ngram": 2, "weights": [1, 0]}, 0.5),
+        (bleu_score, ["a b"], ["a c"], {"ngram": 2, "smooth": "floor", "smooth_value": 0.5}, 0.5),
+        (bleu_score, ["a"], ["a"], {}, 0),
+        (bleu_score, ["a"], ["a"], {"effective_order": True}, 1),
+        (bleu_score, [[1, 9]], [[1]], {"ngram": 1, "pad_id": 9}, 1),
+        (chrf_score, [[1, 2, 9]], [[1, 2]], {"char_order": 1, "pad_id": 9}, 1),
+        (ngram_overlap, "a b c", ["a b", "x"], {}, 0.8),
+        (ngram_overlap, "a b c", "a b", {"ngram": 2}, 2 / 3),
+        (ngram_overlap, ["abc"], ["abd"], {"tokenizer": list}, 2 / 3),
+        (ngram_overlap, ["a, b"], ["a , b"], {"tokenizer": "13a"}, 1),
+        (ngram_overlap, [[1, 9]], [[1]], {"pad_id": 9}, 1),
+        (gleu_score, ["a, b"], ["a , b"], {"tokenizer": "13a"}, 1),
+        (gleu_score, ["a b"], ["a c"], {"ngram": 1}, 0.5),
+        (gleu_score, [[1, 9]], [[1]], {"pad_id": 9}, 1),
+    ],
+)
+def test_options_reach_the_score(function, preds, target, chosen, expected):
+    assert function(preds, target, **chosen).item() == expected
+
+
+# What is refused.
+
+
+@each
+def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(called):
+    ids = torch.tensor([[1, 2, 0]])
+    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
+        called(ids, ids)
+    if called.function is not ngram_overlap:  # which takes samples
+        with pytest.raises(ValueError, match=r"preds has shape \(1, 1, 3\)"):
+            called(ids[None], ids, pad_id=0)
+
+
+@pytest.mark.parametrize(
+    ("function", "option"),
+    [
+        *((chrf_score, one) for one in ({"word_order": 2}, {"lowercase": True}, {"whitespace": True})),
+        *((rouge_score, one) for one in ({"use_stemmer": True}, {"normalizer": str}, {"tokenizer": list})),
+        (rouge_score, {"sentence_splitter": str.splitlines}),
+        (bleu_score, {"lowercase": True}),
+        *((function, {"tokenizer": list}) for function in (bleu_score, ngram_overlap, gleu_score)),
+    ],
+)
+def test_options_for_text_are_refused_for_what_is_no_text(function, option):
+    layouts = [[[1]], [torch.tensor([1])], torch.tensor([[1]]), [["a"]]]
+    for sentences in layouts[: 3 if function is chrf_score else 4]:
+        with pytest.raises(ValueError, match=f"{next(iter(option))} is an option for text, but the sentences are"):
+            function(sentences, sentences, pad_id=0, **option)

@@ -1,0 +1,355 @@
+"""Bleu, Rouge, RougeN and RougeL are drop-ins: what ignite's own do, they do, but for a str, which is text."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ignite
+import pytest
+import torch
+from faces.cases import TEXT, Batch, assert_same
+from hypothesis import given
+from hypothesis import strategies as st
+from ignite.engine import Engine, Events
+from ignite.exceptions import NotComputableError
+from ignite.metrics import RunningAverage
+from ignite.metrics import nlp as peers
+from ignite.metrics.metric import BatchWise, EpochWise, RunningBatchWise, RunningEpochWise, SingleEpochRunningBatchWise
+
+from ngram_metrics import ignite as ours
+from ngram_metrics.scores.bleu import SMOOTHINGS
+
+OLD = tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 3)
+ROUGE = ["Rouge", "RougeN", "RougeL"]
+ALPHAS = [0, 0.3, 0.5, 1]
+#: TEXT in the form that ignite takes: tokens, and a list of references for each sentence.
+TOKENS: tuple[Batch, ...] = tuple(
+    ([one.split() for one in preds], [[one.split() for one in several] for several in target]) for preds, target in TEXT
+)
+VOCABULARY = {
+    word: 1 + number
+    for number, word in enumerate(
+        sorted({w for y_pred, y in TOKENS for several in [y_pred, *y] for one in several for w in one})
+    )
+}
+documents = st.lists(st.sampled_from("abc"), max_size=8)
+batches = st.lists(st.tuples(documents, st.lists(documents, min_size=1, max_size=3)), min_size=1, max_size=4)
+#: Each class under settings that both packages have.
+SETTINGS: list[tuple[str, dict[str, Any]]] = [
+    ("Bleu", {"ngram": 2, "smooth": "smooth1"}),
+    ("Bleu", {"ngram": 2, "average": "micro"}),
+    ("Rouge", {"multiref": "best"}),
+    ("Rouge", {"alpha": 0.5}),
+    ("RougeN", {"ngram": 2}),
+    ("RougeN", {"ngram": 1, "multiref": "best"}),
+    ("RougeL", {}),
+    ("RougeL", {"multiref": "best"}),
+]
+each_setting = pytest.mark.parametrize(("name", "options"), SETTINGS, ids=str)
+each_class = pytest.mark.parametrize("name", ["Bleu", *ROUGE])
+each_rouge = pytest.mark.parametrize("name", ROUGE)
+each_multiref = pytest.mark.parametrize("multiref", ["average", "best"])
+
+
+def _error(call: Callable[[], Any]) -> tuple[type, str]:
+    try:
+        call()
+    except Exception as error:
+        return type(error), str(error)
+    raise AssertionError("expected an error")
+
+
+def _both(name: str, **options: Any) -> tuple[Any, Any]:
+    return getattr(ours, name)(**options), getattr(peers, name)(**options)
+
+
+def _errors(call: Callable[[Any], Any], *both: Any) -> tuple[Any, Any]:
+    """The errors of a call with ours and with ignite's."""
+    mine, theirs = (_error(lambda one=one: call(one)) for one in both)
+    return mine, theirs
+
+
+def _value(metric: Any, several: Sequence[Any]) -> Any:
+    for batch in several:
+        metric.update(batch)
+    return metric.compute()
+
+
+def _run(metric: Any, several: Sequence[Any], **attach: Any) -> dict[str, Any]:
+    engine = Engine(lambda engine, batch: batch)
+    metric.attach(engine, "value", **attach)
+    return dict(engine.run(several, max_epochs=2).metrics)
+
+
+def _same(mine: Any, theirs: Any) -> None:
+    if isinstance(theirs, dict):
+        assert list(mine) == list(theirs)
+        assert mine == pytest.approx(dict(theirs), rel=0, abs=1e-12)
+    else:  # ignite divides in float32 where nothing is smoothed
+        assert float(mine) == pytest.approx(float(theirs), rel=1e-6, abs=1e-12)
+
+
+def _ids(batch: Batch) -> Batch:
+    y_pred, y = batch
+    return [[VOCABULARY[w] for w in one] for one in y_pred], [
+        [[VOCABULARY[w] for w in one] for one in several] for several in y
+    ]
+
+
+# The constructor
+
+
+@each_class
+def test_the_parameters_begin_with_those_of_ignite(name: str):
+    mine, theirs = (list(inspect.signature(getattr(one, name)).parameters.values()) for one in (ours, peers))
+    for parameter, peer in zip(mine, theirs, strict=False):
+        assert (parameter.name, parameter.kind) == (peer.name, peer.kind)
+        if peer.name == "output_transform":
+            assert parameter.default("anything") == "anything"
+        else:
+            assert parameter.default == peer.default
+    rest = mine[len(theirs) :]
+    of_bleu = ["confidence", "smooth_value", "weights", "effective_order", "lowercase"]
+    assert [parameter.name for parameter in rest] == ["pad_id", "tokenizer", *(of_bleu if name == "Bleu" else [])]
+    assert {parameter.kind for parameter in rest} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Bleu", {"ngram": 0}),
+        ("Bleu", {"ngram": -1}),
+        ("Bleu", {"ngram": 0, "smooth": "unknown", "average": "unknown"}),
+        *[("Bleu", {"average": one}) for one in ("unknown", "none", None)],
+        ("Bleu", {"average": "unknown", "output_transform": 1}),
+        pytest.param("Bleu", {"output_transform": 1}, marks=pytest.mark.skipif(OLD, reason="0.5.3 brought this error")),
+        ("Bleu", {"device": "unknown"}),
+        *[(name, {"alpha": alpha}) for name in ROUGE for alpha in (-0.1, 1.5, float("nan"))],
+        *[(name, {"multiref": one}) for name in ROUGE for one in ("mean", None)],
+        *[(name, {"alpha": 2, "multiref": "mean"}) for name in ROUGE],
+        *[(name, {"output_transform": 1}) for name in ROUGE],
+        ("RougeN", {"ngram": 0}),
+        ("RougeN", {"ngram": -3}),
+        ("RougeN", {"ngram": 0, "multiref": "mean"}),
+        *[("Rouge", {"variants": one}) for one in ([0], ["L", -1], ["l"], [1, "Lsum"], [1.5], [None], "Lsum")],
+        ("Rouge", {"variants": ["L", "x"], "alpha": 2}),
+    ],
+    ids=str,
+)
+def test_wrong_arguments_get_the_words_of_ignite(name: str, arguments: dict[str, Any]):
+    mine, theirs = _errors(lambda module: getattr(module, name)(**arguments), ours, peers)
+    assert mine == theirs
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"smooth": "unknown"}, {"smooth": None}, {"smooth": "x", "average": "x"}], ids=str
+)
+def test_an_unknown_smoothing_gets_the_words_of_ignite_and_more_names(arguments: dict[str, Any]):
+    """It is looked at before the average, as in ignite."""
+    (mine, words), (theirs, of_ignite) = _errors(lambda module: module.Bleu(**arguments), ours, peers)
+    names, found = of_ignite.split("], got: ")
+    assert mine is theirs
+    assert words.startswith(f"{names}, ")
+    assert words.endswith(f"], got: {found}")
+    assert all(smooth in words for smooth in SMOOTHINGS)
+
+
+def test_an_order_is_a_number():
+    """`RougeN("L")` is no other name of RougeL: ignite raises a TypeError."""
+    with pytest.raises((TypeError, ValueError)):
+        ours.RougeN("L")  # type: ignore[arg-type]
+
+
+# Values
+
+
+@pytest.mark.parametrize("smooth", ["no_smooth", "smooth1", "nltk_smooth2", "smooth2"])
+@pytest.mark.parametrize("ngram", [1, 2, 4, 8])
+@pytest.mark.parametrize("average", ["macro", "micro"])
+def test_bleu_is_that_of_ignite(ngram: int, smooth: str, average: str):
+    """ignite divides in float32 under no_smooth."""
+    mine, theirs = (_value(one, TOKENS) for one in _both("Bleu", ngram=ngram, smooth=smooth, average=average))
+    assert type(mine) is type(theirs) or (average, type(mine)) == ("micro", float)
+    assert float(mine) == pytest.approx(float(theirs), rel=1e-6 if smooth == "no_smooth" else 1e-12, abs=1e-12)
+    if average == "macro":
+        assert (mine.dtype, mine.shape, mine.device.type) == (torch.float64, (), "cpu")
+
+
+@each_multiref
+@given(st.sampled_from(ALPHAS), st.lists(batches, min_size=1, max_size=2))
+def test_rouge_is_that_of_ignite(multiref: str, alpha: float, several: Any):
+    batched = [([one for one, _ in batch], [references for _, references in batch]) for batch in several]
+    for name, options in (("Rouge", {"variants": ["L", 1, 2, 4]}), ("RougeN", {"ngram": 3}), ("RougeL", {})):
+        mine, theirs = (_value(one, batched) for one in _both(name, multiref=multiref, alpha=alpha, **options))
+        _same(mine, theirs)
+
+
+@each_multiref
+@pytest.mark.parametrize(
+    "variants", [None, [], ["L"], [1], [2, "L", 1], ("L", 9, 3), [1, 1, "L", "L"], [12], "L"], ids=str
+)
+def test_every_choice_of_variants_gives_the_keys_of_ignite_in_its_order(variants: Any, multiref: str):
+    mine, theirs = (_value(one, TOKENS) for one in _both("Rouge", variants=variants, multiref=multiref))
+    _same(mine, theirs)
+    assert type(mine) is dict
+    assert {type(value) for value in mine.values()} == {float}
+
+
+@pytest.mark.parametrize(
+    "tokens", [["a b", "c"], [1, 2, 3], [("a", 1), ("b", 2)], [None, b"x", "x", ("a", 1)]], ids=str
+)
+@each_setting
+def test_tokens_are_any_hashables(name: str, options: dict[str, Any], tokens: list[Any]):
+    batch = ([tokens, tokens[:1]], [[tokens[::-1], tokens], [tokens]])
+    mine, theirs = (_value(one, [batch]) for one in _both(name, **options))
+    _same(mine, theirs)
+
+
+@each_setting
+def test_a_str_is_text(name: str, options: dict[str, Any]):
+    """The one deliberate difference: ignite reads a str as its characters."""
+    make = getattr(ours, name)
+    assert_same(_value(make(**options), TEXT), _value(make(**options), TOKENS))
+    _same(_value(make(tokenizer=list, **options), TEXT), _value(getattr(peers, name)(**options), TEXT))
+    sentence = "the cat sat on the mat"
+    value = _value(make(**options), [(sentence, [sentence, "x"])])
+    assert (max(value.values()) if isinstance(value, dict) else value) > 0
+
+
+def test_text_is_split_at_blanks_and_not_changed():
+    """Unlike ROUGEScore: ignite neither lowercases nor drops punctuation."""
+    batches = [(["The cat."], [["the cat ."]])]
+    assert _value(ours.RougeN(1), batches)["Rouge-1-R"] == 0
+    assert _value(ours.RougeN(1, tokenizer="13a"), batches)["Rouge-1-R"] == pytest.approx(2 / 3)
+
+
+@each_setting
+def test_ids_count_as_their_tokens_in_every_form(name: str, options: dict[str, Any]):
+    expected, lists = _value(getattr(peers, name)(**options), TOKENS), list(map(_ids, TOKENS))
+    tensors = [
+        ([torch.tensor(one) for one in y_pred], [[torch.tensor(one) for one in several] for several in y])
+        for y_pred, y in lists
+    ]
+    for form in (lists, tensors):
+        _same(_value(getattr(ours, name)(**options), form), expected)
+    padded = []
+    for y_pred, y in lists:
+        rows = [[*several, *[[]] * (max(map(len, y)) - len(several))] for several in y]
+        padded.append(
+            (
+                torch.tensor([one + [0] * (9 - len(one)) for one in y_pred]),
+                torch.tensor([[one + [-100] * (9 - len(one)) for one in several] for several in rows]),
+            )
+        )
+    _same(_value(getattr(ours, name)(pad_id=(0, -100), **options), padded), expected)
+    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
+        getattr(ours, name)(**options).update(padded[0])
+
+
+# The life of a metric
+
+
+@each_setting
+def test_compute_before_data_gets_the_words_of_ignite(name: str, options: dict[str, Any]):
+    mine, theirs = _both(name, **options)
+    if options.get("average") == "micro":
+        assert mine.compute() == theirs.compute() == 0
+        return
+    for _ in range(2):
+        assert _error(mine.compute) == _error(theirs.compute)
+        assert _error(mine.compute)[0] is NotComputableError
+        mine.update(TOKENS[0])
+        mine.reset()
+
+
+def test_unequal_numbers_get_the_words_of_ignite():
+    """ignite says so for micro Bleu alone; elsewhere it is silent and drops the rest."""
+    y_pred, y = TOKENS[0]
+    for batch in [(y_pred, y[:1]), (y_pred[:1], y), ([], y), (y_pred, [])]:
+        mine, theirs = _errors(lambda metric, batch=batch: metric.update(batch), *_both("Bleu", average="micro"))
+        assert mine == theirs
+        for name in ("Bleu", *ROUGE):
+            assert _error(lambda name=name, batch=batch: getattr(ours, name)().update(batch)) == theirs
+
+
+@each_setting
+def test_an_engine_holds_what_it_holds_of_ignites(name: str, options: dict[str, Any]):
+    mine, theirs = (_run(one, TOKENS) for one in _both(name, **options))
+    assert list(mine) == list(theirs)
+    _same(mine.pop("value"), theirs.pop("value"))
+    _same(mine, theirs)
+    named = [{"y_pred": y_pred, "y": y} for y_pred, y in TOKENS]
+    _same(*(_run(one, named)["value"] for one in _both(name, **options)))
+
+
+def test_what_lacks_a_side_gets_the_words_of_ignite():
+    for outputs in ([{"y": TOKENS[0][1]}], [{"y_pred": TOKENS[0][0]}]):
+        mine, theirs = _errors(lambda metric, outputs=outputs: _run(metric, outputs), ours.Bleu(), peers.Bleu())
+        assert mine == theirs
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [EpochWise(), BatchWise(), RunningEpochWise(), RunningBatchWise(), SingleEpochRunningBatchWise(), "batch_wise"],
+    ids=lambda usage: usage if isinstance(usage, str) else type(usage).__name__,
+)
+@pytest.mark.parametrize(("name", "options"), [SETTINGS[0], SETTINGS[1], SETTINGS[4]], ids=str)
+def test_every_usage_gives_what_ignite_gives(name: str, options: dict[str, Any], usage: Any):
+    if name == "RougeN" and "Running" in type(usage).__name__:
+        return  # ignite has no running usage of several values
+    seen: list[list[Any]] = []
+    for metric in _both(name, **options):
+        engine, values = Engine(lambda engine, batch: batch), []
+        metric.attach(engine, "value", usage=usage)
+        assert metric.is_attached(engine, usage=usage)
+        for event in (Events.ITERATION_COMPLETED, Events.EPOCH_COMPLETED):
+            engine.add_event_handler(event, lambda engine, to=values: to.append(engine.state.metrics.get("value")))
+        values.append(engine.run(TOKENS, max_epochs=2).metrics["value"])
+        seen.append(values)
+    mine, theirs = seen
+    assert [value is None for value in mine] == [value is None for value in theirs]
+    assert {type(value) for value in mine} <= {float if name == "Bleu" else dict, type(None)}
+    for value, expected in zip(mine, theirs, strict=True):
+        if expected is not None:
+            _same(value, expected)
+    assert any(value is not None for value in mine)
+
+
+@pytest.mark.parametrize("usage", ["unknown", 1])
+def test_the_words_of_ignite_on_usages(usage: Any):
+    attach = lambda metric: metric.attach(Engine(lambda engine, batch: batch), "value", usage=usage)  # noqa: E731
+    mine, theirs = _errors(attach, ours.Bleu(), peers.Bleu())
+    assert mine == theirs
+
+
+@each_rouge
+def test_one_value_of_several(name: str):
+    """`metric["Rouge-L-F"]` picks a value, for arithmetic and running averages."""
+    key = {"Rouge": "Rouge-2-R", "RougeN": "Rouge-4-P", "RougeL": "Rouge-L-F"}[name]
+    mine, theirs = (_run(one[key] * 100, TOKENS)["value"] for one in _both(name))
+    assert mine == pytest.approx(theirs, abs=1e-10)
+    mine, theirs = (_run(RunningAverage(one[key], alpha=0.5), TOKENS)["value"] for one in _both(name))
+    assert mine == pytest.approx(theirs, abs=1e-12)
+
+
+@each_class
+def test_a_wrong_state_dict_gets_the_words_of_ignite(name: str):
+    """Rouge's own keeps metrics in a dict of its own; those of RougeN and RougeL are compared."""
+    both = getattr(ours, name)(), peers.RougeL() if name == "Rouge" else getattr(peers, name)()
+    for saved in (1, [1], {}, {"a": 1}, {"a": 1, "b": 2}):
+        mine, theirs = _errors(lambda metric, saved=saved: metric.load_state_dict(saved), *both)
+        assert mine == theirs
+    assert list(ours.Bleu().state_dict()) == list(peers.Bleu().state_dict())
+
+
+@pytest.mark.parametrize("ranks", [0, 2])
+def test_a_state_dict_of_another_world_size_gets_the_words_of_ignite(ranks: int):
+    errors = []
+    for metric in _both("Bleu"):
+        metric.update(TOKENS[0])
+        before = metric.compute()
+        saved = {key: list(of_ranks) * ranks for key, of_ranks in metric.state_dict().items()}
+        errors.append(_error(lambda m=metric, s=saved: m.load_state_dict(s)))
+        assert_same(metric.compute(), before)
+    assert errors[0] == errors[1]
+    assert "world_size" in errors[0][1]
