@@ -104,15 +104,10 @@ def number_words(
         ids.append(of_chunk + bound)
         distinct.append(found.take(one_of_each(of_chunk, size)))
         bound += len(distinct[-1].begin)
-    if stem is not None:
-        of_distinct, bound = _stems(distinct, stem, device)
-    elif len(distinct) > 1:
-        of_distinct, bound = exact_ids(Words(*map(joined, zip(*map(_words, distinct), strict=True))))
-    else:
-        return RaggedTokens(tensor(ids[0]), tensor(counts[0]).cpu(), bound)
-    return RaggedTokens(
-        tensor(joined([of_distinct[of_chunk] for of_chunk in ids])), tensor(joined(counts)).cpu(), bound
-    )
+    if stem is not None or len(distinct) > 1:
+        of_distinct, bound = _joined_ids(distinct) if stem is None else _stems(distinct, stem, device)
+        ids = [of_distinct[of_chunk] for of_chunk in ids]
+    return RaggedTokens(tensor(joined(ids)), tensor(joined(counts)).cpu(), bound)
 
 
 def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Array]:
