@@ -139,7 +139,10 @@ class KeyedFace(Face):
         """Attach to an engine, as ignite; warn where another metric writes the same keys, which are ignite's."""
         others = _attached.setdefault(engine, WeakSet())
         written = {
-            key for other in others if other is not self and other.is_attached(engine, usage) for key in other._keys
+            key
+            for other in others
+            if other is not self and engine.has_event_handler(other.completed)
+            for key in other._keys
         }
         if shared := [key for key in self._keys if key in written]:
             warnings.warn(

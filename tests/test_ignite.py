@@ -302,6 +302,14 @@ def test_two_metrics_of_one_class_keep_their_values(confidence: float | None):
     assert metrics["chrf"] == first.compute()
 
 
+@pytest.mark.parametrize("usages", [("epoch_wise", "batch_wise"), ("batch_wise", "epoch_wise")])
+def test_drop_ins_warn_where_they_share_a_key_at_different_times(usages):
+    engine = Engine(_echo)
+    ours.Rouge().attach(engine, "first", usage=usages[0])
+    with pytest.warns(UserWarning, match="both write"):
+        ours.Rouge(alpha=1).attach(engine, "second", usage=usages[1])
+
+
 def test_drop_ins_warn_where_they_share_a_key():
     engine = Engine(_echo)
     first = ours.Rouge(variants=[1, "L"])

@@ -149,6 +149,7 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
     longest.scatter_reduce_(0, ngram.index_select(0, repeated), runs.length.index_select(0, repeated), "amax")
     columns = torch.minimum(longest, either)
     all_pairs = max(1, pool.hypothesis_lengths.shape[1] * pool.reference_lengths.shape[1])
+    pairs = pairs.clamp(max=all_pairs)
     frequent = (pairs * PAIR_COST >= columns * all_pairs) & (either * TABLE_CELLS >= pool.depth)
     return runs, ngram, frequent
 

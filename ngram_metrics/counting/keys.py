@@ -147,11 +147,14 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
     head, head_bits, served = tokens.group, tokens.group_bits, 0
     while served < max_order:
         taken = min(max_order - served, (KEY_BITS - head_bits) // tokens.bits)
-        key = torch.zeros_like(tokens.digits) if head is None else head  # (..., slots)
+        key = torch.zeros_like(tokens.digits) if head is None else head.clone()  # (..., slots)
         for distance in range(served, served + taken):
-            key = key << tokens.bits
-            reach = max(0, slots - distance)
-            key[..., :reach] |= tokens.digits[..., distance:] * (tokens.remaining[..., :reach] > distance)
+            key.bitwise_left_shift_(tokens.bits)
+            if distance < slots:
+                key[..., : slots - distance].bitwise_or_(tokens.digits[..., distance:])
+        # The last digits of an n-gram that reaches past the end of its document are those of the next one.
+        past = (served + taken - tokens.remaining).clamp(0, taken) * tokens.bits
+        key = (key >> past) << past
         keys, slot = torch.sort(key)
         yield SortedKeys(keys, slot, served + 1, served + taken, tokens.bits)
         served += taken

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import Digits, bit_length
-from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions
+from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners, repeated
 
 #: Rows times tokens of the largest group in a pool of several: a matrix with a column for each n-gram is not larger.
 POOL_CELLS = 1 << 24
@@ -85,7 +85,7 @@ def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) ->
     same = references is hypotheses
     sizes = torch.zeros_like(hypotheses.counts)
     for side in (hypotheses,) if same else (hypotheses, references):
-        sizes.index_add_(0, torch.repeat_interleave(side.counts), side.tokens.lengths)
+        sizes.index_add_(0, owners(side.counts), side.tokens.lengths)
     for start, stop in ragged_chunks(sizes, hypotheses.tokens.ids.device):
         measures = torch.stack((hypotheses.counts, references.counts, sizes), 1)[start:stop].tolist()
         for first, last in _even_runs(measures, pairs):
@@ -117,22 +117,24 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     depth = first_reference + reference_lengths.shape[1]
     sides = (references,) if same else (hypotheses, references)
     first_rows = (0, first_reference)
-    document_group = torch.cat([torch.repeat_interleave(side.counts) for side in sides])
+    document_group = torch.cat([owners(side.counts) for side in sides])
     document_row = torch.cat([flat_positions(s.counts) + first for s, first in zip(sides, first_rows, strict=False)])
     lengths = torch.cat([side.tokens.lengths for side in sides])
-    remaining = torch.repeat_interleave(lengths, lengths) - flat_positions(lengths)
+    remaining = repeated(lengths.cumsum(0), lengths) - torch.arange(int(lengths.sum()), device="cpu")
     digits = Digits(
         torch.cat([side.tokens.ids for side in sides]) + 1,
         remaining.to(device),
         # At least one bit, also where no document has a token.
         bit_length(max(1, *(side.tokens.id_bound for side in sides))),
-        torch.repeat_interleave(document_group, lengths).to(device),
+        repeated(document_group, lengths).to(device),
         bit_length(groups[1] - groups[0] - 1),
     )
-    row = torch.repeat_interleave(document_group * depth + document_row, lengths).to(device)
+    row = repeated(document_group * depth + document_row, lengths).to(device)
     return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)
 
 
 def indices(mask: Tensor) -> Tensor:
     """Return where a mask ``(slots,)`` is set; to select by these is faster than by the mask."""
+    if mask.device.type == "cpu":
+        return torch.from_numpy(mask.numpy().nonzero()[0])  # four times as fast as torch
     return mask.nonzero().squeeze(1)

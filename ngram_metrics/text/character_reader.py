@@ -77,7 +77,7 @@ def number_characters(texts: Sequence[str], whitespace: bool, device: torch.devi
     codes, counts = [], []
     for characters in character_chunks(texts, device):
         if whitespace:
-            kept = characters.codes > -1
+            kept = (characters.codes & 0) < 1
             kept[0] = False
             kept[characters.ends] = False
         else:

@@ -25,7 +25,7 @@ class Characters(NamedTuple):
     """Texts laid end to end; a newline stands before the first text and behind each.
 
     Attributes:
-        codes: ``(characters,)`` code points, uint8 where all are ASCII, else uint32 or, in a tensor, int32.
+        codes: ``(characters,)`` code points, uint8 where all are ASCII, else int32.
         units: ``(bytes + WINDOW,)`` uint8, the UTF-8 of the same and ``WINDOW`` times ``END``. Half a surrogate pair,
             which a str may hold, is three bytes as any code point of its size.
         ends: ``(texts,)`` int64, where in ``codes`` the newline behind each text stands.

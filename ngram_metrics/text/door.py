@@ -165,6 +165,8 @@ def plain(given: Any, where: str) -> Any:
     if isinstance(given, np.ndarray):
         if given.dtype.kind in "OUS":
             return given.tolist()
+        if given.dtype == np.uint64 and (given >> np.uint64(63)).any():
+            raise ValueError(f"{where} has the id {given.max()}: expected ids below 2^63")
         # A copy: torch takes neither a read-only array, nor negative strides, nor another byte order.
         given = torch.from_numpy(np.array(given, dtype=given.dtype.newbyteorder("="), order="C"))
     if isinstance(given, Tensor) and (given.is_floating_point() or given.is_complex() or given.dtype == torch.bool):

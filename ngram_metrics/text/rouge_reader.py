@@ -124,7 +124,11 @@ class RougeReader(Reader):
         if splitter is None and self.normalizer is None and self._rule in (ROUGE, NAMED["unicode"]):
             # These rules part words at a newline anyway, so a text has the words of its lines.
             lines = self._numbered(texts, sentences.place, device, by_line=True)
-            counts = [1 + newlines for newlines in map(str.count, texts, repeat("\n"))]
+            text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
+            # Lines without words would be sentences that each of the others is compared with.
+            lengths = lines.lengths[lines.lengths > 0]
+            counts = text[lines.lengths > 0].bincount(minlength=len(texts)).tolist()
+            lines = lines._replace(lengths=lengths)
             return _with_summaries(sentences, _joined(lines, counts), lines, counts)
         if splitter is None:
             split = [[line for line in text.split("\n") if line] for text in texts]

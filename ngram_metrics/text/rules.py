@@ -18,7 +18,7 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined
+from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined, look_up
 from ngram_metrics.text.code_points import Characters
 from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
 
@@ -55,7 +55,7 @@ class Rule:
 
     def classes(self, characters: Characters) -> Array:
         """Return the class of each character, uint8."""
-        return _table(self.class_of, characters.ascii, characters.device)[characters.codes]
+        return look_up(_table(self.class_of, characters.ascii, characters.device), characters.codes)
 
     def words(self, characters: Characters) -> tuple[Array, Array, Array]:
         """Find the words.

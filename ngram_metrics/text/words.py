@@ -15,7 +15,6 @@ No number is a hash, so no two words ever share an id. A word of n bytes takes l
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -95,18 +94,23 @@ def number_words(
         by_line: whether each line of a text is a document, and not the text.
         stem: what is counted of a word; asked once for each distinct one of a chunk.
     """
-    ids, counts, distinct = [], [], []
-    bound = 0
+    ids, counts, bound = [], [], 0
+    distinct: list[Words] = []
+    stems: list[str] = []
     for characters in character_chunks(rule.prepared(texts), device):
         found, in_documents = _found(rule, characters, by_line)
         of_chunk, size = _numbered(found)
-        counts.append(in_documents)
         ids.append(of_chunk + bound)
-        distinct.append(found.take(one_of_each(of_chunk, size)))
-        bound += len(distinct[-1].begin)
+        counts.append(in_documents)
+        bound += size
+        found = found.take(one_of_each(of_chunk, size))
+        if stem is None:
+            distinct.append(_words(found))
+        else:
+            stems += [stem(word.decode("utf-8", "surrogatepass")) for word in found.to_bytes()]
     if stem is not None or len(distinct) > 1:
-        of_distinct, bound = _joined_ids(distinct) if stem is None else _stems(distinct, stem, device)
-        ids = [of_distinct[of_chunk] for of_chunk in ids]
+        number, bound = _in_order(stems, device) if stem is not None else exact_ids(_all(distinct))
+        ids = [number[of_chunk] for of_chunk in ids]
     return RaggedTokens(tensor(joined(ids)), tensor(joined(counts)).cpu(), bound)
 
 
@@ -147,7 +151,7 @@ def exact_ids(words: Words) -> tuple[Array, int]:
     """Number words: equal words get equal ids, and different words different ones.
 
     Returns:
-        ``(words,)`` int64 ids, and a bound of them.
+        ``(words,)`` int64 ids without a gap, and how many there are.
     """
     is_long = words.length > WINDOW
     several = indices(is_long)
@@ -165,17 +169,18 @@ def exact_ids(words: Words) -> tuple[Array, int]:
         has_right = (position + 1 < repeated(count, pairs)) * 1
         number, distinct = numbered(number[left] * (distinct + 1) + (number[left + has_right] + 1) * has_right)
         done = pairs < 2
-        ids[several[indices(done)]] = number[(pairs.cumsum(0) - pairs)[indices(done)]] + bound
-        bound += distinct
+        finished, others = numbered(number[(pairs.cumsum(0) - pairs)[indices(done)]])
+        ids[several[indices(done)]] = finished + bound
+        bound += others
         left_over = indices(~done)
         number = number[indices(repeated(~done, pairs))]
         several, count = several[left_over], pairs[left_over]
     return ids, bound
 
 
-def _joined_ids(distinct: Sequence[Found]) -> tuple[Array, int]:
-    """Number the words of all chunks; returns as :func:`exact_ids`."""
-    return exact_ids(Words(*map(joined, zip(*map(_words, distinct), strict=True))))
+def _all(words: Sequence[Words]) -> Words:
+    """Lay the words of several chunks end to end."""
+    return Words(*map(joined, zip(*words, strict=True)))
 
 
 def _in_order(words: Sequence[Hashable], device: torch.device) -> tuple[Array, int]:
@@ -183,9 +188,3 @@ def _in_order(words: Sequence[Hashable], device: torch.device) -> tuple[Array, i
     numbers: dict[Hashable, int] = {}
     ids = [numbers.setdefault(word, len(numbers)) for word in words]
     return array(np.array(ids, np.int64), np.int64, device), len(numbers)
-
-
-def _stems(distinct: Sequence[Found], stem: Callable[[str], str], device: torch.device) -> tuple[Array, int]:
-    """Number the stems of words."""
-    words = chain.from_iterable(found.to_bytes() for found in distinct)
-    return _in_order([stem(word.decode("utf-8", "surrogatepass")) for word in words], device)

@@ -281,18 +281,14 @@ class Accumulator(Joining):
         return shaped
 
     def extra_repr(self) -> str:
-        """Return the settings that differ from the defaults."""
-        return ", ".join(
-            f"{name}={callable_name(value) if callable(value) else repr(value)}"
-            for name, parameter in inspect.signature(type(self)).parameters.items()
-            if parameter.kind is not parameter.VAR_KEYWORD and name != "device"
-            for value in [self._setting(name)]
-            if value != parameter.default
-        )
-
-    def _setting(self, name: str) -> object:
-        """Return an option by its name: the measure, the reader or the metric itself keeps it."""
-        return next(getattr(part, name) for part in (self.measure, self.reader, self) if hasattr(part, name))
+        """Return the settings that differ from the defaults; a subclass may have parameters that are none."""
+        shown = []
+        for name, parameter in inspect.signature(type(self)).parameters.items():
+            # The measure, the reader or the metric itself keeps an option.
+            for value in [getattr(part, name) for part in (self.measure, self.reader, self) if hasattr(part, name)][:1]:
+                if value != parameter.default and name != "device":
+                    shown.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
+        return ", ".join(shown)
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:

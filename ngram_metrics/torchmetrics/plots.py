@@ -40,11 +40,12 @@ def plot_values(
         title: of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
     """
+    is_new = ax is None
     figure, ax = _figure(ax)
     if isinstance(values, Mapping):
         _draw_bars(ax, values)
     else:
-        _draw_lines(ax, values)
+        _draw_lines(ax, values, is_new)
     ax.set_ylabel("score")
     ax.set_ylim(bottom=0)
     ax.set_title(title)
@@ -69,7 +70,7 @@ def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
         label.set(rotation=60, ha="right", rotation_mode="anchor")
 
 
-def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]]) -> None:
+def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) -> None:
     steps = list(range(len(values)))
     names = _names(values[0])
     for name, style in zip(names, _line_styles(names), strict=True):
@@ -81,7 +82,11 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]]) -> None:
     ax.set_xticks(steps[:: 1 + len(steps) // 10])
     ax.set_xlabel("Step")
     if len(names) > 1:  # beside the lines, which leave no room for many names
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", handlelength=3)
+        columns = 1 + (len(names) - 1) // 20  # 20 names are as high as a figure
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", handlelength=3, ncols=columns)
+        if is_new:
+            figure = cast("Figure", ax.get_figure())
+            figure.set_figwidth(figure.get_figwidth() + 2 * (columns - 1))
     else:
         ax.legend()
 

@@ -57,3 +57,14 @@ def test_rows_of_another_device_go_to_where_the_own_ones_are(options, monkeypatc
 )
 def test_a_metric_shows_the_settings_that_differ(metric, shown):
     assert repr(metric) == shown
+
+
+class OfOurs(Bleu):
+    """With parameters of its own."""
+
+    def __init__(self, *names: str, depth: int = 2, **options: object) -> None:
+        super().__init__(ngram=depth)
+
+
+def test_a_subclass_with_parameters_of_its_own_is_shown():
+    assert repr(torch.nn.ModuleList([OfOurs("a", depth=3)])) == "ModuleList(\n  (0): OfOurs()\n)"

@@ -1,6 +1,7 @@
 """Several references a sentence: pairs laid out, the best of them chosen, all of them summed."""
 
-from functools import partial
+import operator
+from functools import partial, reduce
 
 import pytest
 import torch
@@ -111,7 +112,10 @@ def test_references_are_added_one_after_another(layout, monkeypatch: pytest.Monk
     counts = [len(several) for _, several in batch]
     pairs = pair_up(layout(batch))
     values = torch.rand(sum(counts), 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    expected = [[sum(column) for column in zip(*one.tolist(), strict=True)] for one in torch.split(values, counts)]
+    expected = [
+        [reduce(operator.add, column) for column in zip(*one.tolist(), strict=True)]
+        for one in torch.split(values, counts)
+    ]
     assert sum_over_references(spread(values, pairs, 9.0), pairs).tolist() == expected
 
 

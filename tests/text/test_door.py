@@ -370,3 +370,11 @@ def test_places_are_counted_from_zero_hypotheses_first(index, counts, name):
 )
 def test_places_in_rows_skip_empty_rows(index, name):
     assert Sentences("text", ["a"] * 3, ["b"] * 3, [1, 0, 2], [0, 2, 1]).place(index) == name
+
+
+def test_unsigned_ids_that_int64_does_not_hold_are_refused():
+    ids = np.array([[2**63 + 5, 6]], np.uint64)
+    for preds, target in ((ids, ids), ([ids[0]], [[ids[0]]])):
+        with pytest.raises(ValueError, match=r"has the id 9223372036854775813: expected ids below 2\^63"):
+            read(preds, target)
+    assert read(ids[:, 1:], ids[:, 1:]).kind == "ids"

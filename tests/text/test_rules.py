@@ -14,6 +14,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from text.reading import CPU, PEERS, RULES, assert_numbered, words_of
 
 from ngram_metrics.text import arrays, code_points, rules, words
+from ngram_metrics.text.character_reader import number_characters
 from ngram_metrics.text.rules import NAMED, ROUGE, WHITESPACE
 from ngram_metrics.text.words import number_words
 
@@ -141,6 +142,16 @@ def test_words_of_a_million_characters():
     assert_numbered([1, 2, 1, 3, 4], read.ids.tolist(), read.id_bound)
 
 
+def test_ids_have_no_gap_and_each_distinct_word_is_stemmed_once():
+    """Long words take several rounds, whose numbers are no ids."""
+    found, asked = [f"{number:0{9 + number % 60}}" for number in range(2000)], []
+    texts = [" ".join(found[first : first + 700]) for first in range(0, 2000, 500)]
+    read = number_words(WHITESPACE, texts, CPU)
+    assert read.id_bound == len(read.ids.unique()) == 2000
+    number_words(WHITESPACE, texts[:1], CPU, stem=lambda word: asked.append(word) or word)
+    assert sorted(asked) == sorted(found[:700])
+
+
 def test_a_million_distinct_words():
     read = number_words(WHITESPACE, [" ".join(map(str, range(10**6)))], CPU)
     assert len(read.ids.unique()) == 10**6
@@ -180,7 +191,7 @@ def elsewhere(monkeypatch):
         copies.append(dtype)
         return torch.from_numpy(np.frombuffer(values, dtype).copy())
 
-    for module in (code_points, rules, words):
+    for module in (code_points, rules, words):  # wherever something is copied to a device
         monkeypatch.setattr(module, "array", copied)
     rules._table.cache_clear()
     yield copies
@@ -189,13 +200,27 @@ def elsewhere(monkeypatch):
 
 @each_rule
 @pytest.mark.usefixtures("few")
-def test_tensors_give_the_words_that_arrays_give(elsewhere, name):
+@pytest.mark.parametrize("kind", ["any", "ASCII", "empty", "none"])
+def test_tensors_give_the_words_that_arrays_give(elsewhere, name, kind):
     chance = random.Random(2)
     texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(30))) for _ in range(500)]
+    if kind == "ASCII":
+        texts = [text.encode("ascii", "ignore").decode() for text in texts]
+    elif kind != "any":
+        texts = [""] if kind == "empty" else []
     assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
     read = number_words(RULES[name], texts, CPU, stem=lambda word: word[:2])
     found = [word[:2] for text in texts for word in PEERS[name](text)]
     assert_numbered(found, read.ids.tolist(), read.id_bound)
+
+
+@pytest.mark.parametrize("whitespace", [False, True])
+def test_tensors_give_the_characters_that_arrays_give(monkeypatch, elsewhere, whitespace):
+    for texts in (["Hello, world.", "", "a  b"], ["é a\u3000b", " "], [""], []):
+        kept = [text if whitespace else "".join(text.split()) for text in texts]
+        read = number_characters(texts, whitespace, CPU)
+        assert_numbered("".join(kept), read.ids.tolist(), read.id_bound)
+        assert read.lengths.tolist() == list(map(len, kept))
 
 
 @each_rule
