@@ -151,7 +151,8 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
         for distance in range(served, served + taken):
             key = key << tokens.bits
             reach = max(0, slots - distance)
-            key[..., :reach] |= tokens.digits[..., distance:] * (tokens.remaining[..., :reach] > distance)
+            # Not key[..., :reach] |= ...: Python would write the part back, a copy onto itself.
+            key[..., :reach].bitwise_or_(tokens.digits[..., distance:] * (tokens.remaining[..., :reach] > distance))
         keys, slot = torch.sort(key)
         yield SortedKeys(keys, slot, served + 1, served + taken, tokens.bits)
         served += taken
