@@ -237,12 +237,17 @@ class _Module:
         return 1
 
 
+_LIBRARY = torch.library.Library("_", "IMPL", "AutocastPrivateUse1")
+
+
 @functools.cache
 def _registered() -> None:
     register = getattr(backend_registration, "_setup_privateuseone_for_python_backend", None)
     if register is None:
         pytest.skip("this torch knows no backends in Python")
     register(backend_module=_Module())
+    # Autocast of this device casts nothing; without a fallback its operations would be missing.
+    _LIBRARY.fallback(torch.library.fallthrough_kernel)
 
 
 @contextmanager
