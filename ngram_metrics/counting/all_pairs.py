@@ -104,7 +104,7 @@ def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedP
         row = pool.row.index_select(0, keys.slot)
         # Joined once for all orders: of a highly repetitive text this leaves few.
         first = indices(run_starts(keys.keys) | run_starts(row))
-        count = first.diff(append=first.new_tensor([len(row)]))
+        count = first.diff(append=first.new_full((1,), len(row)))
         runs = _Runs(keys.keys.index_select(0, first), row.index_select(0, first), count)
         for order in range(keys.first, keys.last + 1):
             prefix = runs.key >> (keys.bits * (keys.last - order))

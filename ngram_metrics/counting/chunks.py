@@ -14,7 +14,7 @@ from torch import Tensor
 
 #: Slots in a chunk. On the CPU the working arrays then stay in the cache; on an accelerator few large launches win.
 CPU_SLOTS = 1 << 17
-ACCELERATOR_SLOTS = 1 << 24
+ACCELERATOR_SLOTS = 1 << 22
 #: What the update of a training loop has at most. A larger batch is a corpus, and worth threads.
 UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18
 #: On a CPU torch shares an operation on more than 2^15 elements among threads and waits for the last of them:

@@ -71,7 +71,7 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     within = begin.index_select(0, repeated).unsqueeze(1) + counts.index_select(0, repeated).long()
     cut = indices(cuts.index_fill_(0, begin, True).index_fill_(0, within.view(-1), True))
     first = (cuts.cumsum(0) - 1).index_select(0, begin)
-    of_column = torch.repeat_interleave(first.diff(append=first.new_tensor([len(cut) - 1])))
+    of_column = torch.repeat_interleave(first.diff(append=first.new_full((1,), len(cut) - 1)), output_size=len(cut) - 1)
     threshold = (cut[1:] - begin.index_select(0, of_column)).to(dtype)
     weight = cut.diff().float()
     if pool.size == 1:

@@ -89,8 +89,8 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
         times = partners[some]
         position = torch.repeat_interleave(first[some] - (times.cumsum(0) - times), times)
         position += torch.arange(len(position), device=position.device)
-        pair = torch.repeat_interleave(begin.index_select(0, hypothesis[some]), times)
+        pair = torch.repeat_interleave(begin.index_select(0, hypothesis[some]), times, output_size=len(position))
         pair += in_group.index_select(0, listed.reference.index_select(0, position)) - pool.first_reference
-        smaller = torch.repeat_interleave(count[some], times)
+        smaller = torch.repeat_interleave(count[some], times, output_size=len(position))
         smaller = torch.minimum(smaller, listed.reference_count.index_select(0, position))
         matches.view(-1).scatter_add_(0, pair, smaller)

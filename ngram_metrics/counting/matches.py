@@ -10,6 +10,7 @@ hypothesis with its references; the counts do not depend on the cut.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -18,7 +19,16 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
 from ngram_metrics.counting.chunks import UPDATE_CHUNK_SLOTS, ragged_chunks, row_chunks
-from ngram_metrics.counting.keys import Digits, SortedKeys, bit_length, rank_in_rows, run_ends, run_starts, sorted_keys
+from ngram_metrics.counting.keys import (
+    KEY_BITS,
+    Digits,
+    SortedKeys,
+    bit_length,
+    rank_in_rows,
+    run_ends,
+    run_starts,
+    sorted_keys,
+)
 from ngram_metrics.counting.token_batch import (
     DocumentGroups,
     PaddedReferences,
@@ -29,9 +39,11 @@ from ngram_metrics.counting.token_batch import (
     repeated,
 )
 
-#: Two counts travel in one int64, the second above the first.
-_PACK_BITS = 32
-_LOW = (1 << _PACK_BITS) - 1
+#: Bits of a count where a sum holds two; of all slots of a chunk, so that no sum overflows.
+_PAIR_BITS = 31
+_LOW = (1 << _PAIR_BITS) - 1
+#: Documents of a group up to which each has a count of its own; with more, a sort is less work.
+PACKED_DOCUMENTS = 13
 #: Slots up to which the arrays of all orders together stay in a CPU's cache.
 _CACHED_SLOTS = 1 << 13
 
@@ -87,6 +99,7 @@ class _Chunk(NamedTuple):
         hypothesis_slots: how many of the slots, in a row, belong to hypotheses.
         document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None when each has just one.
         documents: how many documents a group has at the most.
+        longest: an upper bound of the tokens of a document.
         group_ends: ``(groups,)`` int64, where in the sorted slots each group ends; None where a row is a group.
     """
 
@@ -94,6 +107,7 @@ class _Chunk(NamedTuple):
     hypothesis_slots: int
     document: Tensor | None
     documents: int
+    longest: int
     group_ends: Tensor | None
 
 
@@ -119,8 +133,8 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> It
         if count > 1:
             slot = torch.arange(slots, device=device)
             document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
-            document = document.expand_as(ranks)
-        yield _Chunk(Digits(ranks, remaining, bit_length(slots), None, 0), width, document, count + 1, None)
+        digits = Digits(ranks, remaining, bit_length(slots), None, 0)
+        yield _Chunk(digits, width, document, count + 1, max(width, reference_width), None)
 
 
 def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[_Chunk]:
@@ -149,7 +163,8 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
             group.to(device),
             bit_length(stop - start - 1),
         )
-        yield _Chunk(digits, len(hypothesis.ids), document, count + 1, sizes[start:stop].cumsum(0).to(device))
+        ends = sizes[start:stop].cumsum(0).to(device)
+        yield _Chunk(digits, len(hypothesis.ids), document, count + 1, int(lengths.max()), ends)
 
 
 def _count(chunk: _Chunk, max_order: int) -> Tensor:
@@ -157,7 +172,7 @@ def _count(chunk: _Chunk, max_order: int) -> Tensor:
     if chunk.tokens.digits.shape[-1] == 0:
         groups = len(chunk.tokens.digits) if chunk.group_ends is None else len(chunk.group_ends)
         return chunk.tokens.digits.new_zeros(groups, max_order)
-    minima_of = _minima_one_reference if chunk.document is None else _minima_several
+    minima_of = _minima if chunk.documents <= PACKED_DOCUMENTS else _minima_many_references
     sums = [
         _group_sums(minima, chunk.group_ends)
         for keys in sorted_keys(chunk.tokens, max_order)
@@ -166,16 +181,15 @@ def _count(chunk: _Chunk, max_order: int) -> Tensor:
     return torch.cat(sums).T
 
 
-def _minima_one_reference(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
-    """Yield the smaller count of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``.
+def _minima(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
+    """Yield matches of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``.
 
     Large chunks on the CPU one order at a time, whose arrays stay in the cache; small ones several at once, in fewer
     calls, but not so many that torch would share a call among threads; elsewhere all at once.
     """
-    # A step of 1 for a hypothesis, of 1 in the upper half for a reference: both counts in one running sum.
-    step = 1 + _LOW * (keys.slot >= chunk.hypothesis_slots)
-    upto = step.cumsum(-1)
-    before = upto - step
+    bits, sums = _running_sums(keys, chunk)
+    # The sum of many groups may pass the int64. Differences are exact nevertheless, but no maximum finds a run's start.
+    overflows = chunk.document is not None and chunk.group_ends is not None
     fence = torch.full_like(keys.keys[..., :1], -1)
     fenced = keys._replace(keys=torch.cat((fence, keys.keys, fence), -1))
     at_once, slots = keys.orders, keys.keys.numel()
@@ -186,13 +200,51 @@ def _minima_one_reference(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
         # With a fence on both sides one comparison tells where runs start and where they end.
         differs = prefixes[..., 1:] != prefixes[..., :-1]
         starts, ends = differs[..., :-1], differs[..., 1:]
-        counts = upto - (before * starts).cummax(-1).values
-        counted = ends & keys.valid(prefixes[..., 1:-1])
-        yield torch.minimum(counts & _LOW, counts >> _PACK_BITS) * counted
+        if overflows:
+            place = (torch.arange(starts.shape[-1], device=starts.device) * starts).cummax(-1).values
+            packed = [upto - before.expand_as(place).gather(-1, place) for upto, before in sums]
+        else:
+            packed = [upto - (before * starts).cummax(-1).values for upto, before in sums]
+        hypothesis, *references = _unpacked(packed, bits, chunk.documents)
+        smaller = torch.minimum(hypothesis, functools.reduce(torch.maximum, references))
+        yield smaller * (ends & keys.valid(prefixes[..., 1:-1]))
 
 
-def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
-    """As for one reference, one order at a time, the reference's count being the largest in any of them.
+def _running_sums(keys: SortedKeys, chunk: _Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:
+    """Count tokens of all documents of a group in a few running sums: side by side in the bits of an int64.
+
+    Returns:
+        The bits of a count. For each sum ``(..., slots)`` int64, up to a slot and before it: the first has the counts
+        of as many documents as it holds, in the lowest bits that of the hypothesis, and so on.
+    """
+    if chunk.document is None:
+        bits, steps = _PAIR_BITS, [1 + _LOW * (keys.slot >= chunk.hypothesis_slots)]
+    else:
+        bits = bit_length(max(1, chunk.longest))
+        at_once = KEY_BITS // bits
+        places = [chunk.document - first for first in range(0, chunk.documents, at_once)]
+        inside = [(place >= 0) & (place < at_once) for place in places]
+        steps = [
+            (here.long() << place.clamp(0, at_once - 1) * bits).expand_as(keys.slot).gather(-1, keys.slot)
+            for place, here in zip(places, inside, strict=True)
+        ]
+    return bits, [(upto, upto - step) for step in steps for upto in (step.cumsum(-1),)]
+
+
+def _unpacked(packed: list[Tensor], bits: int, documents: int) -> list[Tensor]:
+    """Return the count of each document from the differences of :func:`_running_sums`."""
+    at_once, low = KEY_BITS // bits, (1 << bits) - 1
+    counts = []
+    for document in range(documents):
+        place = document % at_once
+        count = packed[document // at_once]
+        count = count >> bits * place if place else count
+        counts.append(count & low if place + 1 < min(at_once, documents - document + place) else count)
+    return counts
+
+
+def _minima_many_references(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
+    """As :func:`_minima`, one order at a time, without a count for each document.
 
     A shorter order's run holds the documents in no order, so each order sorts once more, by n-gram and document.
     """
@@ -200,7 +252,7 @@ def _minima_several(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
     # Past the last document stands 'none': what is no n-gram keeps its place among the groups, where its run has no
     # hypothesis and so no matches.
     bits, none = bit_length(chunk.documents), chunk.documents
-    document = chunk.document.gather(-1, keys.slot)
+    document = chunk.document.expand_as(keys.slot).gather(-1, keys.slot)
     for order in range(keys.first, keys.last + 1):
         prefix = keys.prefixes(order, order)[0]
         number = run_starts(prefix).cumsum(-1)
@@ -222,7 +274,7 @@ def _before(nondecreasing_at_marks: Tensor) -> Tensor:
 
 def _largest_so_far(run: Tensor, count: Tensor) -> Tensor:
     """Return the largest count in each run up to each slot; the run number on top makes the maximum start anew."""
-    return ((run << _PACK_BITS) | count).cummax(-1).values & _LOW
+    return ((run << _PAIR_BITS) | count).cummax(-1).values & _LOW
 
 
 def _group_sums(values: Tensor, group_ends: Tensor | None) -> Tensor:

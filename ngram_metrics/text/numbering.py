@@ -81,8 +81,7 @@ def listed_ids(sentences: Sentences, dropped: tuple[int, ...], separator: int | 
     Raises:
         ValueError: another negative id that is not ``dropped``, in a sentence that was no row of a padded tensor.
     """
-    documents: list[Sequence[int]]
-    documents = [ids.tolist() if isinstance(ids, Tensor) else ids for ids in sentences.documents]
+    documents = _on_host(sentences.documents)
     without = set(dropped) - {separator}
     if without:
         documents = [[token for token in ids if token not in without] for ids in documents]
@@ -95,6 +94,16 @@ def listed_ids(sentences: Sentences, dropped: tuple[int, ...], separator: int | 
         else:
             refuse_negative(ids, sentences.place(index), separator)
     return documents
+
+
+def _on_host(documents: Sequence[Sequence[int] | Tensor]) -> list[Sequence[int]]:
+    """Return documents as lists; from a device in one copy, because each is waited for."""
+    tensors = [ids for ids in documents if isinstance(ids, Tensor)]
+    if tensors and tensors[0].device.type != "cpu" and len({ids.device for ids in tensors}) == 1:
+        on_host = iter(torch.cat(tensors).cpu().split(list(map(len, tensors))))
+    else:
+        on_host = iter(tensors)
+    return [next(on_host).tolist() if isinstance(ids, Tensor) else ids for ids in documents]
 
 
 def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None) -> None:

@@ -1,0 +1,206 @@
+"""On an accelerator every metric counts and scores as on the CPU, and asks for few copies, waits and launches."""
+
+from typing import Any
+
+import pytest
+import torch
+from faces.cases import CASES, Batch, Case, each_case, each_metric, scores_of, states_of
+from pretend.device import DEVICE, accelerator
+from pretend.log import LAUNCH, TO_HOST
+from torch import Tensor
+
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, ignite, mbr
+from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
+
+
+def there(value: Any) -> Any:
+    """The tensors of a batch on the device; all else as it is."""
+    return value.to(DEVICE) if isinstance(value, Tensor) else value
+
+
+def assert_equal(actual: Any, expected: Any) -> None:
+    """Equal to the last bit, the actual ones on the device."""
+    for one, other in zip(scores_of(actual), scores_of(expected), strict=True):
+        assert one.device == DEVICE
+        assert one.dtype == other.dtype
+        torch.testing.assert_close(one.cpu(), other, rtol=0, atol=0, equal_nan=True)
+
+
+def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
+    metric = case.make(average, device=device, **options)
+    for batch in case.batches:
+        metric.update(*map(there, batch) if device == DEVICE else batch)
+    return metric
+
+
+@each_metric
+def test_updates_and_scores_are_those_of_the_cpu(case: Case, average: str):
+    expected = filled(case, average, "cpu")
+    with accelerator():
+        metric = filled(case, average, DEVICE)
+        assert_equal(metric.compute(), expected.compute())
+
+
+@each_case
+def test_intervals_are_those_of_the_cpu(case: Case):
+    expected = filled(case, "macro", "cpu", confidence=0.9).compute()
+    with accelerator():
+        assert_equal(filled(case, "macro", DEVICE, confidence=0.9).compute(), expected)
+
+
+@each_case
+def test_metrics_move_between_devices_and_keep_their_counts(case: Case):
+    average = case.averages[0]
+    expected = case.filled(average)
+    with accelerator():
+        moved = case.filled(average, case.batches[:1]).to(DEVICE)
+        for batch in case.batches[1:]:
+            moved.update(*map(there, batch))
+        assert_equal(moved.compute(), expected.compute())
+        back = moved.to("cpu")
+        torch.testing.assert_close(states_of(back), states_of(expected), rtol=0, atol=0)
+
+
+@each_case
+def test_saved_states_are_loaded_on_the_other_device(case: Case):
+    average = case.averages[0]
+    expected = case.filled(average)
+    with accelerator():
+        metric = filled(case, average, DEVICE)
+        metric.persistent(True)
+        other = case.make(average)
+        other.persistent(True)
+        other.load_state_dict(metric.state_dict())
+        assert_equal(other.to(DEVICE).compute(), expected.compute())
+
+
+@pytest.mark.parametrize("around_it", ["default device", "autocast", "inference mode"])
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, id=case.name) for case in CASES if case.on_ids and "confidence" not in case.options]
+)
+def test_surroundings_do_not_reach_the_scores(case: Case, around_it: str):
+    average = case.averages[0]
+    expected = case.filled(average).compute()
+    with accelerator():
+        around = {
+            "default device": DEVICE,
+            "autocast": torch.autocast(DEVICE.type, torch.bfloat16),
+            "inference mode": torch.inference_mode(),
+        }
+        with around[around_it]:
+            assert_equal(filled(case, average, DEVICE).compute(), expected)
+
+
+FACES = {Bleu: ignite.Bleu, ChrF: ignite.ChrF, Gleu: ignite.Gleu, NgramOverlap: ignite.NgramOverlap}
+
+
+@each_case
+def test_faces_of_ignite_return_the_numbers_of_the_cpu(case: Case):
+    face = FACES.get(case.metric, ignite.ROUGEScore)
+    average = case.averages[0]
+    values = []
+    with accelerator():
+        for device in (torch.device("cpu"), DEVICE):
+            metric = face(average=average, device=device, **case.options)
+            for batch in case.batches:
+                metric.update(tuple(map(there, batch)) if device == DEVICE else batch)
+            values.append(metric.compute())
+    assert values[0] == values[1]
+
+
+IDS = {case.metric: case for case in CASES if case.on_ids and "confidence" not in case.options}
+FUNCTIONS = {Bleu: bleu_score, ChrF: chrf_score, NgramOverlap: ngram_overlap, ROUGEScore: rouge_score}
+
+
+@pytest.mark.parametrize("metric", FUNCTIONS)
+def test_functions_score_as_on_the_cpu(metric: type):
+    case = IDS[metric]
+    options = {"average": "none", **case.options}
+    expected = FUNCTIONS[metric](*case.whole, **options)
+    with accelerator() as log:
+        batch = list(map(there, case.whole))
+        log.clear()
+        values = FUNCTIONS[metric](*batch, **options)
+        assert log.counts[:3] == (0, 0, 0)
+        assert_equal(values, expected)
+
+
+ROWS = [["the cat sat on the mat", "the cat sits", "a dog ran"], ["a bird", "a bird sings", "birds sing sing sing"]]
+TOKENS = torch.randint(1, 6, (2, 5, 9), generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("metric", [Bleu, ChrF])
+@pytest.mark.parametrize("rows", [ROWS, TOKENS], ids=["text", "ids"])
+@pytest.mark.parametrize("apart", [True, False], ids=["apart", "same"])
+def test_all_pairs_score_as_on_the_cpu(metric: type, rows: Any, apart: bool):
+    references = [row[1:] for row in rows] if apart else rows
+    options = {"pad_id": 0} if rows is TOKENS else {}
+    expected = mbr.pairwise(metric(**options), rows, references)
+    chosen = mbr.decode(metric(**options), rows, references)
+    with accelerator():
+        rows_there = there(rows)
+        references_there = rows_there if not apart else list(map(there, references))
+        on_device = metric(**options, device=DEVICE)
+        assert_equal(mbr.pairwise(on_device, rows_there, references_there), expected)
+        decoded = mbr.decode(on_device, rows_there, references_there)
+        assert_equal(decoded.indices, chosen.indices)
+        assert_equal(decoded.expected_utilities, chosen.expected_utilities)
+
+
+# What is asked of the device.
+
+
+def padded_batch(sentences: int, width: int, references: int) -> Batch:
+    draw = torch.Generator().manual_seed(0)
+    shapes = (sentences, width), (sentences, references, width)
+    return tuple(torch.randint(1, 50, shape, generator=draw).to(DEVICE) for shape in shapes)
+
+
+@pytest.mark.parametrize(
+    ("call", "width", "references", "launches"),
+    [
+        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 1, 120),
+        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 4, 155),
+        (lambda *batch: chrf_score(*batch, average="none", pad_id=0), 1024, 1, 210),
+        (lambda *batch: rouge_score(*batch, rouge_keys="rougeL", average="none", pad_id=0), 64, 1, 500),
+    ],
+    ids=["BLEU", "BLEU of 4 references", "chrF", "ROUGE-L"],
+)
+def test_launches_of_padded_ids_stay_within_their_budget(call: Any, width: int, references: int, launches: int):
+    with accelerator() as log:
+        for sentences in (2, 9):
+            batch = padded_batch(sentences, width, references)
+            log.clear()
+            call(*batch)
+            assert log.counts[:3] == (0, 0, 0)
+            assert log.count(LAUNCH) <= launches, log.lines(LAUNCH).most_common(5)
+
+
+@each_case
+def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
+    with accelerator() as log:
+        metric = case.make(case.averages[0], device=DEVICE)
+        asked = []
+        for times in (1, 1, 8):
+            preds, target = case.whole
+            many = tuple(
+                there(side.repeat(times, *[1] * (side.dim() - 1))) if isinstance(side, Tensor) else list(side) * times
+                for side in (preds, target)
+            )
+            log.clear()
+            metric.update(*many)
+            asked.append(log.counts[:3])
+        assert asked[1] == asked[2]
+        if isinstance(case.whole[0], Tensor):
+            assert asked[1] == (0, 0, 0)
+
+
+def test_padded_ids_beside_lists_come_to_the_host_in_one_copy():
+    hypotheses, lists = torch.randint(1, 9, (20, 7)), [[[1, 2, 3, 4]]] * 20
+    expected = bleu_score(hypotheses, lists, average="none", pad_id=0)
+    with accelerator() as log:
+        on_device = hypotheses.to(DEVICE)
+        log.clear()
+        values = bleu_score(on_device, lists, average="none", pad_id=0)
+        assert log.count(TO_HOST) <= 1, log.lines(TO_HOST)
+        torch.testing.assert_close(values.cpu(), expected, rtol=0, atol=0)
