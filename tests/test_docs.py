@@ -21,7 +21,7 @@ import yaml
 
 from ngram_metrics import cli
 from ngram_metrics.functional import get_score
-from ngram_metrics.torchmetrics.signature import _FIELDS
+from ngram_metrics.scores.signature import FIELDS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -129,7 +129,7 @@ def test_the_command_line_page_has_every_option():
 def test_the_page_of_intervals_names_every_field_of_the_signature():
     page = (DOCS / "significance.md").read_text(encoding="utf-8")
     table = page[page.index("| field | says |") :]
-    assert [name for name in _FIELDS if f"`{name}`" not in table] == []
+    assert [name for name in FIELDS if f"`{name}`" not in table] == []
 
 
 def test_every_relative_link_leads_somewhere():
