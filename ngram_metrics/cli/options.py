@@ -37,13 +37,14 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
     text.add_argument("--stem", action="store_true", help="for rouge: stem words")
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add what says where the work is done, and the version."""
+def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add what says where the work is done, and the version; return the group of these options."""
     run = parser.add_argument_group("how it is run")
     run.add_argument("--device", type=_device, default="cpu", help="where to count, as cuda; default: cpu")
     run.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of torch, default: 1")
     run.add_argument("--version", action=_Version, nargs=0, help="print the version")
     run.add_argument("-h", "--help", action="help", help="print this")
+    return run
 
 
 def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namespace, metrics: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ import argparse
 import math
 from collections.abc import Sequence
 
+from ngram_metrics.cli.completion import SHELLS, print_completion
 from ngram_metrics.cli.options import add_run_options, add_text_options, check_text_options
 from ngram_metrics.cli.paths import check_inputs, check_written
 
@@ -51,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     report.add_argument("--details", action="store_true", help="what scores are made of, and p-values; json has them")
     report.add_argument("-o", "--output", metavar="FILE", help="where the report goes; default: standard output")
     report.add_argument("--sentences", metavar="FILE", help="scores of every sentence, to FILE.tsv or FILE.jsonl")
-    add_run_options(made)
+    add_run_options(made).add_argument("--print-completion", choices=SHELLS, help="print a script for a shell")
     return made
 
 
@@ -64,6 +65,9 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     """
     made = parser()
     options = made.parse_intermixed_args(_joined(words))
+    if options.print_completion:
+        # Of a new parser: this one has set the files aside.
+        print_completion(parser(), options.print_completion)
     options.metrics = list(dict.fromkeys(options.metrics or ("bleu", "chrf")))
     options.systems, options.references = _sides(made, options)
     options.inputs = [*options.systems, *options.references]

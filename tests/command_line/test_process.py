@@ -43,7 +43,7 @@ def test_arguments_are_answered_without_torch(arguments: list[str], code: int, f
         "import sys; from ngram_metrics.cli import main\n"
         "try: code = main(sys.argv[1:])\n"
         "except SystemExit as error: code = error.code\n"
-        "assert not {'torch', 'numpy', 'tqdm', 'torchmetrics'} & set(sys.modules)\n"
+        "assert not {'torch', 'numpy', 'tqdm', 'shtab', 'torchmetrics'} & set(sys.modules)\n"
         "sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=False)
@@ -58,6 +58,22 @@ def _user_seconds(command: list[str]) -> float:
     subprocess.run(command, capture_output=True, check=False)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def test_a_shell_completes_options_and_files(folder: Path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--print-completion", "bash"])
+    assert stopped.value.code == 0
+    (folder / "completion").write_text(capsys.readouterr().out)
+    for words, offered in ((["--conf"], "--confidence"), (["oth"], "other.txt"), (["-r", "oth"], "other.txt")):
+        program = f"""
+        source completion
+        COMP_WORDS=(ngram-metrics {" ".join(words)}) COMP_CWORD={len(words)}
+        _shtab_ngram_metrics
+        echo "${{COMPREPLY[@]}}"
+        """
+        done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [offered], done.stderr
 
 
 def test_the_command_as_a_process(folder: Path):
