@@ -17,3 +17,8 @@ def progress(unit: str) -> Any:
     except ImportError as error:
         raise InputError("this command needs tqdm: pip install 'ngram-metrics[cli]'") from error
     return tqdm(unit=f" {unit}", delay=DELAY, disable=None, leave=False)
+
+
+def name_phase(bar: Any, name: str) -> None:
+    """Say what is done now, if the bar is shown by now."""
+    bar.set_description(name, refresh=bar.format_dict["elapsed"] > DELAY)

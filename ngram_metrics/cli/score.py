@@ -10,7 +10,7 @@ from ngram_metrics.cli.formats import written
 from ngram_metrics.cli.metrics import chosen
 from ngram_metrics.cli.output import written_to
 from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.progress import progress
+from ngram_metrics.cli.progress import name_phase, progress
 from ngram_metrics.cli.report import report
 from ngram_metrics.cli.sentences import SentenceLines
 from ngram_metrics.cli.side_by_side import chunks
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> None:
     with progress("lines") as bar:
         _count(tallies, options, bar)
         if keep:
-            bar.set_description("resampling")
+            name_phase(bar, "resampling")
         found = report(tallies, options)
     with written_to(options.output) as write:
         write(written(found, options))

@@ -121,26 +121,28 @@ def opened(place: Place) -> Iterator[Source]:
     """
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(open(place.path, "rb")) if place.path != "-" else _standard_input()
-            if file.peek(len(GZIP)).startswith(GZIP):
-                file = io.BufferedReader(stack.enter_context(gzip.GzipFile(fileobj=file)), _BUFFER)
-            elif file.peek(len(XZ)).startswith(XZ):
-                file = io.BufferedReader(stack.enter_context(lzma.LZMAFile(file)), _BUFFER)
-            what = unreadable(file.peek(LOOKED_AT)[:LOOKED_AT])
+            stream: Any = stack.enter_context(open(place.path, "rb")) if place.path != "-" else _standard_input()
+            first = stream.read(LOOKED_AT)
+            if first.startswith(GZIP):
+                stream = stack.enter_context(gzip.GzipFile(fileobj=_again(first, stream)))
+                first = stream.read(LOOKED_AT)
+            elif first.startswith(XZ):
+                stream = stack.enter_context(lzma.LZMAFile(_again(first, stream)))
+                first = stream.read(LOOKED_AT)
         except _BROKEN as error:
             raise InputError(f"{place.path} is a broken archive: {error}") from error
         except OSError as error:
             raise InputError(_why_not(place, error)) from error
+        what = unreadable(first)
         if what is not None:
             raise InputError(f"{place.path} {what}")
-        yield Source(place, file)
+        yield Source(place, _again(first, stream))
 
 
-def _standard_input() -> io.BufferedReader[Any]:
+def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise InputError("standard input is closed")
-    # It is not ours to close.
-    return io.BufferedReader(_Kept(sys.stdin.buffer), _BUFFER)
+    return sys.stdin.buffer
 
 
 def check_readable(places: list[Place]) -> None:
@@ -168,16 +170,21 @@ def _shown(value: object) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
-class _Kept(io.RawIOBase):
-    """A stream that stays open when this is closed."""
+def _again(first: bytes, stream: Any) -> BinaryIO:
+    return io.BufferedReader(_Again(first, stream), _BUFFER)
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+
+class _Again(io.RawIOBase):
+    """A stream from its start, though its first bytes have been read, also of a pipe; to close it leaves that open."""
+
+    def __init__(self, first: bytes, stream: Any) -> None:
+        self._first, self._stream = first, stream
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._stream.read1(len(buffer)) if hasattr(self._stream, "read1") else self._stream.read(len(buffer))
+        data = self._first[: len(buffer)] or self._stream.read1(len(buffer))
+        self._first = self._first[len(data) :]
         buffer[: len(data)] = data
         return len(data)

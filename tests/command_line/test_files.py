@@ -4,7 +4,10 @@ import builtins
 import gzip
 import io
 import lzma
+import os
 import sys
+import threading
+import time
 import zipfile
 from pathlib import Path
 
@@ -118,3 +121,23 @@ def test_standard_input_is_read_and_left_open(packed: bool, folder: Path, capsys
         assert not sys.stdin.buffer.closed
     monkeypatch.setattr(sys, "stdin", None)
     assert failing(capsys, "-", "-r", "ref.txt") == "standard input is closed"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pipe_is_read_once_though_it_comes_in_drops(packed: bool, folder: Path, capsys):
+    expected = scores(capsys, "base.txt", "-r", "ref.txt")
+    content = (folder / "base.txt").read_bytes()
+    content = gzip.compress(content) if packed else content
+    os.mkfifo(folder / "pipe")
+
+    def drip() -> None:
+        with open(folder / "pipe", "wb", buffering=0) as pipe:
+            for start in range(0, 10):
+                pipe.write(content[start : start + 1])
+                time.sleep(0.01)
+            pipe.write(content[10:])
+
+    writer = threading.Thread(target=drip)
+    writer.start()
+    assert scores(capsys, "pipe", "-r", "ref.txt") == expected
+    writer.join()

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import torch
 from commands import REFERENCES, failing, printed, write
+from systems import references
 
 from ngram_metrics import cli
 from ngram_metrics.cli import progress, score, score_arguments
@@ -190,6 +191,25 @@ def test_progress_begins_within_two_seconds_of_work(folder: Path, capsys, monkey
     lines, seconds = bar.told[1]
     assert lines <= score.CHUNK
     assert seconds - bar.told[0][1] < 1
+
+
+_PEAK = """
+import resource, sys
+from ngram_metrics.cli import main
+for files in (["long.txt", "-r", "long.txt"], ["longer.txt", "-r", "longer.txt"]):
+    main([*files, "-m", "bleu,chrf,rouge", "--sentences", "scores.tsv", "-o", "report"])
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def test_memory_does_not_grow_with_the_lines(folder: Path):
+    lines = references(10_000)
+    write(folder / "long.txt", lines)
+    write(folder / "longer.txt", lines * 6)
+    done = subprocess.run([sys.executable, "-c", _PEAK], capture_output=True, text=True, check=True)
+    short, long = map(int, done.stdout.split())
+    # In KiB; the files and their scores have 20 MiB more.
+    assert (long - short) * 1024 < 8 << 20, (long, short)
 
 
 def test_a_missing_package_is_named_with_its_extra(folder: Path, capsys, monkeypatch):
