@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -42,7 +41,4 @@ def _told(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if sys.stdout is not None and name == "to standard output":
-            # What is left over would be written once more at the exit of Python, which would complain.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise OutputError(f"cannot write {name}: {error.strerror}") from error

@@ -31,9 +31,9 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def model() -> bytes:
-    return trained()
+@pytest.fixture(scope="module", params=["nmt_nfkc", "identity"])
+def model(request: pytest.FixtureRequest) -> bytes:
+    return trained(normalization=request.param)
 
 
 @pytest.fixture
