@@ -4,13 +4,37 @@ The classes named here are ``torchmetrics.Metric``; :mod:`ngram_metrics.ignite` 
 :mod:`ngram_metrics.functional` the same in one call.
 """
 
-from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from ngram_metrics.torchmetrics.bleu import Bleu as Bleu
-from ngram_metrics.torchmetrics.chrf import ChrF as ChrF
-from ngram_metrics.torchmetrics.gleu import Gleu as Gleu
-from ngram_metrics.torchmetrics.overlap import NgramOverlap as NgramOverlap
-from ngram_metrics.torchmetrics.rouge import ROUGEScore as ROUGEScore
+if TYPE_CHECKING:
+    from ngram_metrics.torchmetrics.bleu import Bleu as Bleu
+    from ngram_metrics.torchmetrics.chrf import ChrF as ChrF
+    from ngram_metrics.torchmetrics.gleu import Gleu as Gleu
+    from ngram_metrics.torchmetrics.overlap import NgramOverlap as NgramOverlap
+    from ngram_metrics.torchmetrics.rouge import ROUGEScore as ROUGEScore
+
+    __version__: str
 
 __all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
-__version__ = version("ngram-metrics")
+_MODULES = {"Bleu": "bleu", "ROUGEScore": "rouge", "ChrF": "chrf", "NgramOverlap": "overlap", "Gleu": "gleu"}
+
+
+def __getattr__(name: str) -> object:
+    # Imported when they are first asked for: the command line answers --help before torch is there.
+    value: object
+    if name in _MODULES:
+        from importlib import import_module
+
+        value = getattr(import_module(f"ngram_metrics.torchmetrics.{_MODULES[name]}"), name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("ngram-metrics")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})

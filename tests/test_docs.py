@@ -10,6 +10,7 @@ import importlib.util
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,8 +21,9 @@ import torch
 import yaml
 
 from ngram_metrics import cli
+from ngram_metrics.cli import mbr_arguments, score_arguments
 from ngram_metrics.functional import get_score
-from ngram_metrics.torchmetrics.signature import _FIELDS
+from ngram_metrics.scores.signature import FIELDS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -104,32 +106,37 @@ def test_the_command_line_prints_what_the_page_shows(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
-    # The files are those that the page of the command line shows.
-    for command, printed in sessions(DOCS / "command_line.md"):
-        if command.startswith("cat "):
-            Path(command.removeprefix("cat ")).write_text(printed, encoding="utf-8")
-    calls = [(command, printed) for command, printed in sessions(ROOT / page) if not command.startswith("cat ")]
-    assert calls
-    for command, printed in calls:
+    shutil.copytree(ROOT / "examples" / "command_line", tmp_path, dirs_exist_ok=True)
+    names = set()
+    for command, printed in sessions(ROOT / page):
         name, *arguments = shlex.split(command)
-        assert name == "ngram-metrics"
-        cli.main(arguments)
-        shown = capsys.readouterr()
-        assert compared(shown.out + shown.err) == compared(printed), command
+        names.add(name)
+        if name == "ngram-metrics":
+            cli.main(arguments)
+            shown = capsys.readouterr()
+            assert compared(shown.out + shown.err) == compared(printed), command
+        elif name == "cat" and not Path(arguments[0]).exists():
+            Path(arguments[0]).write_text(printed, encoding="utf-8")
+        else:
+            lines = Path(arguments[-1]).read_text(encoding="utf-8").splitlines(True)
+            first = int(arguments[1]) if name == "head" else len(lines)
+            assert compared("".join(lines[:first])) == compared(printed), command
+    assert {"ngram-metrics"} <= names <= {"ngram-metrics", "cat", "head"}
 
 
 def test_the_command_line_page_has_every_option():
     page = (DOCS / "command_line.md").read_text(encoding="utf-8")
-    table = page[page.index("## All options") :]
-    for action in cli._parser()._actions:
-        for option in action.option_strings:
-            assert f"`{option}`" in table, option
+    table, _, of_mbr = page[page.index("## All options") :].partition("`ngram-metrics mbr`")
+    for parser, described in ((score_arguments.parser(), table), (mbr_arguments.parser(), table + of_mbr)):
+        for action in parser._actions:
+            for option in action.option_strings:
+                assert f"`{option}`" in described, option
 
 
 def test_the_page_of_intervals_names_every_field_of_the_signature():
     page = (DOCS / "significance.md").read_text(encoding="utf-8")
     table = page[page.index("| field | says |") :]
-    assert [name for name in _FIELDS if f"`{name}`" not in table] == []
+    assert [name for name in FIELDS if f"`{name}`" not in table] == []
 
 
 def test_every_relative_link_leads_somewhere():

@@ -35,5 +35,13 @@ class PretrainedTokenizer(Protocol):
         """Return the tokens of ids."""
 
 
+class SentencePiece(Protocol):
+    """A ``sentencepiece.SentencePieceProcessor``."""
+
+    @property
+    def serialized_model_proto(self) -> Callable[[], bytes]:
+        """Return the model."""
+
+
 #: See :mod:`ngram_metrics.text.tokenizers`.
-Tokenizer: TypeAlias = str | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer
+Tokenizer: TypeAlias = str | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer | SentencePiece

@@ -2,7 +2,7 @@
 
 Nothing splits at whitespace; a name is one of sacrebleu's tokenizers, or ``"unicode"``. These are the rules of
 :mod:`ngram_metrics.text.rules`, but for the two that ask MeCab, which are sacrebleu's. A callable takes one text. A
-Hugging Face tokenizer is asked for the ids of the whole batch at once.
+Hugging Face tokenizer is asked for the ids of the whole batch at once, a sentencepiece model for its pieces.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
 
     Args:
         tokenizer: ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a
-            ``tokenizers.Tokenizer``, or a tokenizer of ``transformers``.
+            ``tokenizers.Tokenizer``, a tokenizer of ``transformers``, or a ``sentencepiece.SentencePieceProcessor``.
 
     Raises:
         ValueError: an unknown name, or a Hugging Face tokenizer that is set to truncate.
@@ -63,11 +63,13 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
         return partial(_with_tokenizers, tokenizer)
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         return partial(_with_transformers, tokenizer)
+    if _is_of_sentencepiece(tokenizer):
+        return partial(_with_sentencepiece, tokenizer)
     if callable(tokenizer):
         return partial(_with_callable, tokenizer)
     raise TypeError(
         f"tokenizer is a {type(tokenizer).__name__}: expected None, one of {_names()}, "
-        "a callable from a str to a sequence of tokens, or a Hugging Face tokenizer"
+        "a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer"
     )
 
 
@@ -89,6 +91,9 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
         known = [one for one in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if one]
         name = callable_name(tokenizer) + (f"[{','.join(known)}]" if known else "")
         return {"tok": name, "transformers": version("transformers")}
+    if _is_of_sentencepiece(tokenizer):
+        digest = hashlib.sha256(tokenizer.serialized_model_proto()).hexdigest()[:8]
+        return {"tok": f"spm[{digest}]", "sentencepiece": version("sentencepiece")}
     return {"tok": callable_name(tokenizer)}
 
 
@@ -112,18 +117,24 @@ def _digest(tokenizer: Any) -> str:
 
 
 def reads_text_as_it_is(tokenizer: object) -> bool:
-    """Tell whether a tokenizer is one by name or of Hugging Face, which does its own normalization."""
-    return isinstance(tokenizer, str) or is_hugging_face(tokenizer)
+    """Tell whether a tokenizer is one by name or with a vocabulary, which does its own normalization."""
+    return isinstance(tokenizer, str) or has_vocabulary(tokenizer)
 
 
-def is_hugging_face(tokenizer: object) -> bool:
-    """Tell whether this is a tokenizer of ``tokenizers`` or ``transformers``."""
-    return _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens")
+def has_vocabulary(tokenizer: object) -> bool:
+    """Tell whether this is a tokenizer of ``tokenizers``, ``transformers`` or ``sentencepiece``."""
+    return (
+        _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens") or _is_of_sentencepiece(tokenizer)
+    )
 
 
 def _is_of_tokenizers(tokenizer: object) -> TypeGuard[Any]:
     """Tell a ``tokenizers.Tokenizer`` from other objects with an ``encode_batch``."""
     return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
+
+
+def _is_of_sentencepiece(tokenizer: object) -> TypeGuard[Any]:
+    return hasattr(tokenizer, "serialized_model_proto")
 
 
 def _names() -> list[str]:
@@ -134,7 +145,8 @@ def _names() -> list[str]:
 def _sacrebleu_tokenizer(name: str) -> Any:
     if name in _DOWNLOADING:
         raise ValueError(
-            f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and pass a callable"
+            f"tokenizer {name!r} would download a model: load its sentencepiece model yourself and "
+            "pass the SentencePieceProcessor"
         )
     if name not in _OF_SACREBLEU:
         raise ValueError(
@@ -181,6 +193,12 @@ def _with_transformers(tokenizer: Any, texts: Sequence[str], place: Place) -> li
     )
     ids: list[Sequence[int]] = encoded["input_ids"]
     return ids
+
+
+def _with_sentencepiece(tokenizer: Any, texts: Sequence[str], place: Place) -> list[list[str]]:
+    # As sacrebleu does with its models: stripped at the right end, and pieces are what blanks part.
+    stripped = [text.rstrip() for text in texts]
+    return [" ".join(pieces).split() for pieces in tokenizer.encode(stripped, out_type=str, num_threads=1)]
 
 
 def _with_callable(

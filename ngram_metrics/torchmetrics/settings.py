@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.text.tokenizers import callable_name, is_hugging_face, tokenizer_signature
+from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
 
 #: Identities seen in this process, numbered. An entry outlives its callables, whose addresses may then be taken by
 #: others; that is harmless, because only metrics that are alive, and so keep theirs alive, are ever compared.
@@ -62,7 +62,7 @@ def _described(value: object) -> object:
         return value
     if isinstance(value, partial):
         return ["partial", _described(value.func), _described(value.args), _described(sorted(value.keywords.items()))]
-    if is_hugging_face(value):
+    if has_vocabulary(value):
         return tokenizer_signature(value)["tok"]  # with a digest of its vocabulary and rules
     return callable_name(value)
 

@@ -37,7 +37,9 @@ def test_an_unknown_name_is_refused_with_the_names_there_are(name):
 
 @pytest.mark.parametrize("name", ["spm", "flores101", "flores200", "spBLEU-1K"])
 def test_a_name_that_would_download_is_refused(name):
-    with pytest.raises(ValueError, match=rf"tokenizer '{name}' would download a model: .* pass a callable"):
+    with pytest.raises(
+        ValueError, match=rf"tokenizer '{name}' would download a model: .* pass the SentencePieceProcessor"
+    ):
         batch_tokenizer(name)
 
 

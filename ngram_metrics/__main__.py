@@ -1,0 +1,8 @@
+"""``python -m ngram_metrics``: the command line."""
+
+import sys
+
+from ngram_metrics.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""A report as tables: what stands in each cell, whatever the format draws around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+#: A difference with a smaller p-value is marked.
+SIGNIFICANT = 0.05
+
+
+class Table(NamedTuple):
+    """A header and rows of as many cells, the first of each the name of a system."""
+
+    header: list[str]
+    rows: list[list[str]]
+
+
+def overview(report: dict[str, Any], digits: int) -> Table:
+    """Return one table of all systems and values."""
+    systems = report["systems"]
+    values = list(next(iter(systems.values())))
+    rows = [[system, *(_cell(entries[value], digits) for value in values)] for system, entries in systems.items()]
+    return Table(["system", *values], rows)
+
+
+def by_value(report: dict[str, Any], digits: int, details: bool) -> list[Table]:
+    """Return a table for each value; with ``details``, what it is made of and p-values."""
+    values = list(next(iter(report["systems"].values())))
+    return [_table_of(report, value, digits, details) for value in values]
+
+
+def notes(report: dict[str, Any]) -> list[str]:
+    """Return what explains a table, before the signatures."""
+    references = report["references"]
+    word = "reference" if len(references) == 1 else "references"
+    told = [f"{report['sentences']} sentences, {word} {', '.join(references)}, scores in 0..100"]
+    if "confidence" in report:
+        told.append(f"[low, high]: {100 * report['confidence']:g}% bootstrap interval")
+    if "test" in report:
+        told.append(f"* differs from {report['baseline']}, p < {SIGNIFICANT}, paired {report['test']} test")
+    return told
+
+
+def signatures(report: dict[str, Any]) -> list[str]:
+    """Return the signature of each metric."""
+    return [f"{name}: {text}" for name, text in report["signatures"].items()]
+
+
+def parts(value: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the numbers of an entry that ``--details`` shows, each by the name of its column."""
+    found = {f"precision{order}": number for order, number in enumerate(entry.get("precisions", ()), 1)}
+    names = ("precision", "recall", "brevity_penalty", "ratio", "hypothesis_length", "reference_length")
+    return found | {name: entry[name] for name in names if name in entry}
+
+
+def _table_of(report: dict[str, Any], value: str, digits: int, details: bool) -> Table:
+    entries = {system: of_system[value] for system, of_system in report["systems"].items()}
+    header = ["system", value]
+    rows = [[system, _cell(entry, digits)] for system, entry in entries.items()]
+    if details:
+        if "test" in report:
+            header.append("p")
+            _add(rows, ["" if "p_value" not in entry else f"{entry['p_value']:.4f}" for entry in entries.values()])
+        for name in parts(value, next(iter(entries.values()))):
+            header.append(_SHORT.get(name, name))
+            _add(rows, [_part(name, parts(value, entry)[name], digits) for entry in entries.values()])
+    return Table(header, rows)
+
+
+#: As sacrebleu calls them.
+_SHORT = {"brevity_penalty": "BP", "hypothesis_length": "hyp_len", "reference_length": "ref_len"}
+
+
+def _add(rows: Sequence[list[str]], cells: Iterable[str]) -> None:
+    for row, cell in zip(rows, cells, strict=True):
+        row.append(cell)
+
+
+def _part(name: str, number: float, digits: int) -> str:
+    if isinstance(number, int):
+        return str(number)
+    return f"{number:.{digits}f}" if name.startswith(("precision", "recall")) else f"{number:.3f}"
+
+
+def _cell(entry: dict[str, Any], digits: int) -> str:
+    interval = f" [{entry['low']:.{digits}f}, {entry['high']:.{digits}f}]" if "low" in entry else ""
+    mark = "*" if entry.get("p_value", 1.0) < SIGNIFICANT else " "
+    return f"{entry['score']:.{digits}f}{interval}{mark}"

@@ -1,0 +1,51 @@
+"""What bytes look like: packed, or no text at all; and what to do about it."""
+
+from __future__ import annotations
+
+#: How many of a file's first bytes are looked at.
+LOOKED_AT = 4096
+GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_KINDS = {
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "packed by bzip2",
+    b"\x28\xb5\x2f\xfd": "packed by zstd",
+    b"%PDF": "a PDF",
+    b"\x89PNG": "a picture",
+    b"\x7fELF": "a program",
+    b"\x80\x02": "a pickle",
+}
+#: Of text in the codes of control characters there are few.
+_CONTROLS = bytes({*range(32)} - set(b"\t\n\v\f\r\x1b"))
+
+
+def unreadable(first: bytes) -> str | None:
+    """Return what a file with these first bytes looks like and what to do; None where it may be UTF-8."""
+    if first.startswith(_UTF16) or _alternating_zeros(first):
+        return "looks like UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"
+    if is_utf8(first):
+        # What is valid is text, also with a NUL: sacrebleu counts it as a character.
+        return None
+    for begin, kind in _KINDS.items():
+        if first.startswith(begin):
+            return f"looks like {kind}: expected lines of text in UTF-8, plain or packed by gzip or xz"
+    if len(first.translate(None, _CONTROLS)) < 0.95 * len(first):
+        return "looks like a binary file: expected lines of text in UTF-8, plain or packed by gzip or xz"
+    return None
+
+
+def is_utf8(first: bytes) -> bool:
+    """Tell whether bytes are the beginning of UTF-8; what is cut off at their end does not count."""
+    try:
+        first.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return True
+
+
+def _alternating_zeros(first: bytes) -> bool:
+    """Tell UTF-16 without its mark: of letters and blanks every other byte is 0."""
+    return len(first) >= 4 and any(
+        first[start::2].count(0) > 0.7 * len(first[start::2]) and first[1 - start :: 2].count(0) < 0.1 * len(first)
+        for start in (0, 1)
+    )

@@ -1,0 +1,108 @@
+"""A report as text, in the format that was asked for."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ngram_metrics.cli.cells import Table, by_value, notes, overview, parts, signatures
+from ngram_metrics.cli.markup import latex_table, latex_text, markdown_table, markdown_text
+
+
+def written(report: dict[str, Any], options: argparse.Namespace) -> str:
+    """Return the report as text that ends in a newline."""
+    lines = _FORMATS[options.format](report, options)
+    return "\n".join([*lines, ""])
+
+
+def _json(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    return [json.dumps(_rounded(report, options.digits), indent=2)]
+
+
+def _table(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    digits = _digits(options)
+    drawn = _aligned(overview(report, digits))
+    if options.details or max(map(len, drawn)) > _width(options):
+        tables = map(_aligned, by_value(report, digits, options.details))
+        drawn = [line for table in tables for line in ["", *table]][1:]
+    return [*drawn, "", *notes(report), *signatures(report)]
+
+
+def _tsv(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    lines: list[list[str]] = []
+    for system, entries in _rounded(report, options.digits)["systems"].items():
+        row: dict[str, Any] = {"system": system.replace("\t", " ")}
+        for value, entry in entries.items():
+            row[value] = entry["score"]
+            row |= {f"{value}_{name}": entry[name] for name in ("low", "high") if name in entry}
+            if "test" in report:
+                row[f"{value}_p_value"] = entry.get("p_value", "")
+            if options.details:
+                row |= {f"{value}_{name}": number for name, number in parts(value, entry).items()}
+        if not lines:
+            lines.append(list(row))
+        lines.append([str(cell) for cell in row.values()])
+    return ["\t".join(line) for line in lines]
+
+
+def _markdown(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    lines = [line for table in _tables(report, options) for line in [*markdown_table(table), ""]]
+    lines += [f"{markdown_text(note)}  " for note in notes(report)]
+    return [*lines, "", *(f"`{line}`  " for line in signatures(report))]
+
+
+def _latex(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    lines = [line for table in _tables(report, options) for line in latex_table(table)]
+    return [*lines, *(f"% {latex_text(note)}" for note in notes(report)), *(f"% {line}" for line in signatures(report))]
+
+
+def _tables(report: dict[str, Any], options: argparse.Namespace) -> list[Table]:
+    if options.details:
+        return by_value(report, _digits(options), details=True)
+    return [overview(report, _digits(options))]
+
+
+_FORMATS: dict[str, Callable[[dict[str, Any], argparse.Namespace], list[str]]] = {
+    "table": _table,
+    "json": _json,
+    "tsv": _tsv,
+    "markdown": _markdown,
+    "latex": _latex,
+}
+
+
+def _digits(options: argparse.Namespace) -> int:
+    return 2 if options.digits is None else int(options.digits)
+
+
+def _rounded(value: Any, digits: int | None) -> Any:
+    """Round all scores, and no p-value."""
+    if digits is None or not isinstance(value, (dict, list, float)):
+        return value
+    if isinstance(value, dict):
+        return {
+            name: part if name in ("p_value", "confidence") else _rounded(part, digits) for name, part in value.items()
+        }
+    return [_rounded(part, digits) for part in value] if isinstance(value, list) else round(value, digits)
+
+
+def _aligned(table: Table) -> list[str]:
+    """Draw a table of text: names to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if number == 0 else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in [table.header, *table.rows]
+    ]
+
+
+def _width(options: argparse.Namespace) -> int:
+    """Return the columns of the terminal that a table goes to; what goes elsewhere is as wide as it is."""
+    to_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if to_terminal else sys.maxsize

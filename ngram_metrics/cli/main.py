@@ -1,0 +1,43 @@
+"""From arguments to an exit code: 0; 1 where the work cannot be done, 2 where the call is wrong, 130 after Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from ngram_metrics.cli import mbr_arguments, score_arguments
+from ngram_metrics.cli.errors import InputError, OutputError
+from ngram_metrics.cli.paths import place_of
+from ngram_metrics.cli.sources import check_readable
+
+_COMMANDS = ("score", "mbr")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, by default ``score``; wrong arguments raise SystemExit with 2."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    command = words.pop(0) if words and words[0] in _COMMANDS else "score"
+    try:
+        options = (mbr_arguments if command == "mbr" else score_arguments).parse(words)
+        _run(command, options)
+    except KeyboardInterrupt:
+        return _told("interrupted", 130)
+    except (InputError, OutputError, ModuleNotFoundError) as error:
+        return _told(str(error), 1)
+    return 0
+
+
+def _run(command: str, options: argparse.Namespace) -> None:
+    check_readable([place_of(name) for name in options.inputs])
+    # torch is imported here, and takes seconds.
+    from ngram_metrics.cli import mbr, score
+    from ngram_metrics.cli.surroundings import surroundings
+
+    with surroundings(options):
+        (mbr if command == "mbr" else score).run(options)
+
+
+def _told(what: str, code: int) -> int:
+    print(f"ngram-metrics: {' '.join(what.split())}", file=sys.stderr)
+    return code

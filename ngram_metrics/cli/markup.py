@@ -1,0 +1,37 @@
+"""Tables in Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from ngram_metrics.cli.cells import Table
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def markdown_table(table: Table) -> list[str]:
+    """Return the lines of a table in Markdown."""
+    header, *rows = ([markdown_text(cell.strip()) for cell in row] for row in [table.header, *table.rows])
+    marks = [":--", *["--:"] * (len(header) - 1)]
+    return [f"| {' | '.join(row)} |" for row in [header, marks, *rows]]
+
+
+def markdown_text(text: str) -> str:
+    """Return text in which nothing is markup."""
+    return "".join(f"\\{character}" if character in "\\|*_`[]<>" else character for character in text)
+
+
+def latex_table(table: Table) -> list[str]:
+    """Return the lines of a tabular of LaTeX, which needs no package."""
+    header, *rows = ([latex_text(cell.strip()) for cell in row] for row in [table.header, *table.rows])
+    lines = [" & ".join(row).replace("*", "$^*$") + r" \\" for row in [header, *rows]]
+    begin = rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
+    return [begin, r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
+
+
+def latex_text(text: str) -> str:
+    """Return text in which nothing is a command."""
+    return "".join(_LATEX.get(character, character) for character in text)

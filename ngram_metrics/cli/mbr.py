@@ -1,0 +1,119 @@
+"""``ngram-metrics mbr``: of the hypotheses of each sentence, the one with the highest expected utility."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import Any
+
+from ngram_metrics.cli.errors import InputError
+from ngram_metrics.cli.metrics import chosen, for_pairs
+from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.paths import place_of
+from ngram_metrics.cli.progress import progress
+from ngram_metrics.cli.sources import Source, opened
+from ngram_metrics.mbr import Decoded, decode
+
+#: Sentences decoded at a time.
+CHUNK = 256
+
+
+def run(options: argparse.Namespace) -> None:
+    """Decode, and write a line for each sentence."""
+    (metric,) = chosen(options)
+    with ExitStack() as stack:
+        samples = stack.enter_context(opened(place_of(options.samples)))
+        weights = stack.enter_context(opened(place_of(options.weights))) if options.weights else None
+        write = stack.enter_context(written_to(options.output))
+        bar = stack.enter_context(progress("sentences"))
+        done = 0
+        for rows, probabilities in _chunks(samples, weights, options.k):
+            decoded = decode(for_pairs(metric), rows, None, probabilities)
+            write("".join(f"{line}\n" for line in _lines(decoded, options.format, done)))
+            done += len(rows)
+            bar.update(len(rows))
+    if done == 0:
+        raise InputError(f"{options.samples} is empty: expected at least one sentence")
+
+
+def _chunks(
+    samples: Source, weights: Source | None, k: int | None
+) -> Iterator[tuple[list[list[str]], list[list[float]] | None]]:
+    """Yield the hypotheses of some sentences, and their weights."""
+    done = 0
+    while True:
+        rows = _texts(samples, k, done)
+        numbers = _numbers(weights, k, done) if weights is not None else None
+        if weights is not None and numbers is not None:
+            _check_alike(samples, weights, rows, numbers, done)
+        if not rows:
+            return
+        yield rows, numbers
+        done += len(rows)
+
+
+def _texts(source: Source, k: int | None, done: int) -> list[list[str]]:
+    if k is not None:
+        return _grouped(source, source.chunk(CHUNK * k), k)
+    rows = source.values(CHUNK)
+    for number, row in enumerate(rows, done + 1):
+        if not isinstance(row, list) or not row or not all(isinstance(text, str) for text in row):
+            raise source.error(number, "expected a list of strings, or pass -k for lines of text")
+    return rows
+
+
+def _numbers(source: Source, k: int | None, done: int) -> list[list[float]]:
+    if k is not None:
+        lines = source.chunk(CHUNK * k)
+        rows = _grouped(source, [_number(source, text, done * k + index) for index, text in enumerate(lines, 1)], k)
+    else:
+        rows = source.values(CHUNK)
+    for number, row in enumerate(rows, done + 1):
+        if not isinstance(row, list) or not all(_is_weight(weight) for weight in row) or not any(row):
+            place = number if k is None else (number - 1) * k + 1
+            raise source.error(place, "expected weights of at least 0, not all 0 for a sentence")
+    return rows
+
+
+def _grouped(source: Source, items: list[Any], k: int) -> list[list[Any]]:
+    if len(items) % k:
+        raise InputError(f"{source.place.name} has {source.count_rest()} lines: expected a multiple of {k}, for -k {k}")
+    return [items[start : start + k] for start in range(0, len(items), k)]
+
+
+def _number(source: Source, text: str, line: int) -> float:
+    try:
+        return float(text)
+    except ValueError as error:
+        raise source.error(line, f"{text[:60]!r} is no number") from error
+
+
+def _is_weight(weight: object) -> bool:
+    return isinstance(weight, (int, float)) and not isinstance(weight, bool) and 0 <= weight < math.inf
+
+
+def _check_alike(
+    samples: Source, weights: Source, rows: list[list[str]], numbers: list[list[float]], done: int
+) -> None:
+    names = f"{samples.place.name} and {weights.place.name}"
+    if len(rows) != len(numbers):
+        counts = f"{samples.count_rest()} and {weights.count_rest()}"
+        raise InputError(f"{names} have different numbers of lines: {counts}")
+    for number, (row, of_row) in enumerate(zip(rows, numbers, strict=True), done + 1):
+        if len(row) != len(of_row):
+            raise weights.error(number, f"{len(of_row)} weights for {len(row)} hypotheses")
+
+
+def _lines(decoded: Decoded, form: str, done: int) -> Iterator[str]:
+    columns = (decoded.hypotheses, decoded.indices.tolist(), decoded.expected_utilities.tolist())
+    for number, (text, index, utility) in enumerate(zip(*columns, strict=True), done + 1):
+        if form == "jsonl":
+            values = {"hypothesis": text, "index": index, "expected_utility": 100 * utility}
+            yield json.dumps(values, ensure_ascii=False)
+        elif "\n" in text:
+            raise InputError(f"the hypothesis chosen for sentence {number} has several lines: pass --format jsonl")
+        else:
+            yield text

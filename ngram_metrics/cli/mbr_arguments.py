@@ -1,0 +1,64 @@
+"""The arguments of ``ngram-metrics mbr``, parsed and checked; nothing is opened, and torch is not imported."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from ngram_metrics.cli.options import add_run_options, add_text_options, check_text_options, positive
+from ngram_metrics.cli.paths import check_inputs, check_written
+
+METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "overlap", "gleu")
+FORMATS = ("text", "jsonl")
+_USAGE = "ngram-metrics mbr SAMPLES [options]"
+_DESCRIPTION = """Choose of several hypotheses the one that agrees best with all of them: minimum Bayes risk decoding,
+where each is a reference for the others."""
+_FILES = """SAMPLES is k lines a sentence with -k, or else JSON lines: a list of strings each, or with FILE:field an
+object that holds one. Plain or packed by gzip or xz; - is standard input."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser."""
+    made = argparse.ArgumentParser(
+        prog="ngram-metrics mbr",
+        usage=_USAGE,
+        description=_DESCRIPTION,
+        epilog=_FILES,
+        allow_abbrev=False,
+        add_help=False,
+    )
+    files = made.add_argument_group("files")
+    files.add_argument("samples", metavar="SAMPLES", help="the hypotheses")
+    files.add_argument("-k", type=positive, metavar="N", help="lines a sentence")
+    files.add_argument("--weights", metavar="FILE", help="a number for each hypothesis, in a file of the same form")
+    made.add_argument_group("scores").add_argument(
+        "-m", "--metric", choices=METRICS, default="chrf", help="the utility, default: chrf"
+    )
+    add_text_options(made)
+    report = made.add_argument_group("what is written")
+    report.add_argument(
+        "-f",
+        "--format",
+        choices=FORMATS,
+        default="text",
+        help="a line a sentence, or JSON lines with index and expected utility; default: text",
+    )
+    report.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    add_run_options(made)
+    return made
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Parse arguments, and end with exit code 2 where they are wrong.
+
+    Returns:
+        ``inputs``, all files that are read, ``metrics``, of which there is one, and the other options by their names.
+    """
+    made = parser()
+    options = made.parse_intermixed_args(list(words))
+    options.metrics = [options.metric]
+    options.inputs = [options.samples, *filter(None, [options.weights])]
+    check_inputs(made, options.inputs)
+    check_text_options(made, options, options.metrics)
+    check_written(made, {"--output": options.output}, [*options.inputs, *filter(None, [options.spm_model])])
+    return options

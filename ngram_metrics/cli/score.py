@@ -1,0 +1,56 @@
+"""``ngram-metrics score``: read all files side by side, count, and write a report."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack
+from typing import Any
+
+from ngram_metrics.cli.formats import written
+from ngram_metrics.cli.metrics import chosen
+from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.paths import place_of
+from ngram_metrics.cli.progress import name_phase, progress
+from ngram_metrics.cli.report import report
+from ngram_metrics.cli.sentences import SentenceLines
+from ngram_metrics.cli.side_by_side import chunks
+from ngram_metrics.cli.sources import opened
+from ngram_metrics.cli.tally import Tally
+
+#: Lines of a system counted at a time.
+CHUNK = 2048
+
+
+def run(options: argparse.Namespace) -> None:
+    """Score, and write."""
+    metrics = chosen(options)
+    keep = options.confidence is not None or len(options.systems) > 1
+    tallies = {
+        system: [Tally(metric, len(options.references), keep) for metric in metrics] for system in options.systems
+    }
+    with progress("lines") as bar:
+        _count(tallies, options, bar)
+        if keep:
+            name_phase(bar, "resampling")
+        found = report(tallies, options)
+    with written_to(options.output) as write:
+        write(written(found, options))
+
+
+def _count(tallies: dict[str, list[Tally]], options: argparse.Namespace, bar: Any) -> None:
+    with ExitStack() as stack:
+        names = [*options.systems, *options.references]
+        sources = [stack.enter_context(opened(place_of(name))) for name in names]
+        write = stack.enter_context(written_to(options.sentences)) if options.sentences else None
+        lines = SentenceLines(as_json=(options.sentences or "").endswith(".jsonl"))
+        for columns in chunks(sources, CHUNK):
+            references = list(zip(*columns[len(tallies) :], strict=True))
+            scores = {}
+            for (system, of_system), hypotheses in zip(tallies.items(), columns, strict=False):
+                rows = [tally.count(hypotheses, references) for tally in of_system]
+                if write is not None:
+                    pairs = zip(of_system, rows, strict=True)
+                    scores[system] = [tally.sentence_scores(of_tally) for tally, of_tally in pairs]
+                bar.update(len(hypotheses))
+            if write is not None:
+                write(lines.of(scores))

@@ -1,0 +1,158 @@
+"""The arguments of ``ngram-metrics score``, parsed and checked; nothing is opened, and torch is not imported."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+
+from ngram_metrics.cli.completion import SHELLS, print_completion
+from ngram_metrics.cli.options import add_run_options, add_text_options, check_text_options
+from ngram_metrics.cli.paths import check_inputs, check_written
+
+METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
+FORMATS = ("table", "json", "tsv", "markdown", "latex")
+TESTS = ("bootstrap", "randomization")
+_LEVEL = "0.95"
+_USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
+       ngram-metrics REFERENCE... -i SYSTEM... [options]
+       ngram-metrics mbr SAMPLES... [options]"""
+_DESCRIPTION = "Score files of sentences, one a line, and test systems against the first."
+_FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is its second column, parted by tabs;
+FILE:answer is a field of JSON lines; - is standard input."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser."""
+    made = argparse.ArgumentParser(
+        prog="ngram-metrics", usage=_USAGE, description=_DESCRIPTION, epilog=_FILES, allow_abbrev=False, add_help=False
+    )
+    files = made.add_argument_group("files")
+    files.add_argument("files", nargs="*", metavar="FILE", help="outputs of systems; with -i, the references")
+    files.add_argument("-r", "--references", nargs="+", action="extend", metavar="FILE", help="one or more references")
+    files.add_argument("-i", "--input", nargs="+", action="extend", metavar="FILE", help="outputs of systems")
+    files.add_argument("--baseline", metavar="FILE", help="the system that others are tested against, if not the first")
+    scores = made.add_argument_group("scores")
+    scores.add_argument(
+        "-m",
+        "--metrics",
+        type=_metrics,
+        action="extend",
+        metavar="NAME,...",
+        help=f"some of {', '.join(METRICS)}; default: bleu,chrf",
+    )
+    scores.add_argument(
+        "-c", "--confidence", type=_level, metavar="[LEVEL]", help="bootstrap intervals; default: of 0.95"
+    )
+    scores.add_argument("--test", choices=TESTS, help="the paired test of several systems; default: bootstrap")
+    add_text_options(made)
+    report = made.add_argument_group("what is written")
+    report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
+    report.add_argument("-w", "--digits", type=_digits, metavar="N", help="default: 2; of json and tsv, all")
+    report.add_argument("--details", action="store_true", help="what scores are made of, and p-values; json has them")
+    report.add_argument("-o", "--output", metavar="FILE", help="where the report goes; default: standard output")
+    report.add_argument("--sentences", metavar="FILE", help="scores of every sentence, to FILE.tsv or FILE.jsonl")
+    add_run_options(made).add_argument("--print-completion", choices=SHELLS, help="print a script for a shell")
+    return made
+
+
+def parse(words: Sequence[str]) -> argparse.Namespace:
+    """Parse arguments, and end with exit code 2 where they are wrong.
+
+    Returns:
+        ``systems``, the baseline first, ``references``, ``inputs``, which are both, ``metrics``, and the other options
+        by their names.
+    """
+    made = parser()
+    options = made.parse_intermixed_args(_joined(words))
+    if options.print_completion:
+        # Of a new parser: this one has set the files aside.
+        print_completion(parser(), options.print_completion)
+    options.metrics = list(dict.fromkeys(options.metrics or ("bleu", "chrf")))
+    options.systems, options.references = _sides(made, options)
+    options.inputs = [*options.systems, *options.references]
+    check_inputs(made, options.inputs)
+    check_text_options(made, options, options.metrics)
+    for name in ("test", "baseline"):
+        if getattr(options, name) and len(options.systems) == 1:
+            made.error(f"--{name} is for several systems, and there is one: {options.systems[0]}")
+    options.test = options.test or "bootstrap"
+    if options.sentences and not options.sentences.endswith((".tsv", ".jsonl")):
+        made.error(f"--sentences {options.sentences}: expected a name that ends in .tsv or .jsonl")
+    read = [*options.inputs, *filter(None, [options.spm_model])]
+    check_written(made, {"--output": options.output, "--sentences": options.sentences}, read)
+    return options
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Join to ``-c`` a level that follows, and to ``-m`` names of metrics, so that neither takes a file for one."""
+    joined: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            return [*joined, word, *left]
+        if word in ("-c", "--confidence"):
+            word += f"={left.pop(0) if left and _is_number(left[0]) else _LEVEL}"
+        joined.append(word)
+        if word in ("-m", "--metrics") and left:
+            names = [left.pop(0)]
+            while left and left[0] in METRICS:
+                names.append(left.pop(0))
+            joined.append(",".join(names))
+    return joined
+
+
+def _sides(made: argparse.ArgumentParser, options: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Return the systems, the baseline first, and the references."""
+    if options.input and options.references:
+        if options.files:
+            made.error(f"with -i and -r, {options.files[0]!r} is neither a system nor a reference")
+        systems, references = options.input, options.references
+    elif options.input:
+        systems, references = options.input, options.files
+    else:
+        systems, references = options.files, options.references
+    if not references:
+        made.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
+    if not systems and not options.baseline:
+        made.error("no system: what follows -r is a reference; expected SYSTEM... -r REFERENCE...")
+    baseline = options.baseline or systems[0]
+    # A glob may name the baseline once more.
+    others = [path for path in systems if path != baseline]
+    for path in others:
+        if others.count(path) > 1:
+            made.error(f"the system {path!r} is given twice")
+    for path in references:
+        if references.count(path) > 1:
+            made.error(f"the reference {path!r} is given twice")
+    return [baseline, *others], references
+
+
+def _metrics(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in METRICS:
+            raise argparse.ArgumentTypeError(f"unknown metric {name!r}: expected some of {','.join(METRICS)}")
+    return names
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _level(text: str) -> float:
+    level = float(text) if _is_number(text) else math.nan
+    if not 0 < level < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no level between 0 and 1")
+    return level
+
+
+def _digits(text: str) -> int:
+    if not text.isdecimal() or int(text) > 15:
+        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0 to 15")
+    return int(text)

@@ -1,0 +1,40 @@
+"""What holds while a command runs: the threads of torch, warnings in one line, and a device that is there."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from ngram_metrics.cli.errors import InputError
+
+
+@contextmanager
+def surroundings(options: argparse.Namespace) -> Iterator[None]:
+    """Set threads and warnings, and afterwards set them back."""
+    _check_device(options.device)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(options.threads)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("once", UserWarning)
+            warnings.showwarning = _show
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"ngram-metrics: warning: {message}", file=sys.stderr)
+
+
+def _check_device(device: str) -> None:
+    try:
+        torch.zeros((), device=device).item()
+    except (RuntimeError, AssertionError) as error:  # AssertionError: how a build without CUDA says so
+        raise InputError(f"--device {device}: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,155 @@
+"""Which file is what, options wherever they stand, and what is refused before anything is read."""
+
+from pathlib import Path
+
+import pytest
+from commands import BASE, printed, refused, report, scores, write
+from sacrebleu.metrics.bleu import _TOKENIZERS
+
+from ngram_metrics import cli
+from ngram_metrics.cli import mbr_arguments, metrics, options, score_arguments
+from ngram_metrics.text.rules import NAMED
+from ngram_metrics.text.tokenizers import _DOWNLOADING, _OF_SACREBLEU
+
+SYSTEMS = ["base.txt", "other.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "systems", "references"),
+    [
+        ("base.txt -r ref.txt", ["base.txt"], ["ref.txt"]),
+        ("base.txt --references ref.txt ref2.txt", ["base.txt"], ["ref.txt", "ref2.txt"]),
+        ("base.txt -r ref.txt -r ref2.txt", ["base.txt"], ["ref.txt", "ref2.txt"]),
+        ("base.txt other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
+        ("score base.txt other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
+        ("-r ref.txt -m bleu base.txt other.txt", SYSTEMS, ["ref.txt"]),
+        ("base.txt -r ref.txt -m bleu other.txt", SYSTEMS, ["ref.txt"]),
+        ("ref.txt -i base.txt", ["base.txt"], ["ref.txt"]),
+        ("ref.txt ref2.txt --input base.txt other.txt", SYSTEMS, ["ref.txt", "ref2.txt"]),
+        ("-i base.txt other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
+        ("base.txt base.txt other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
+        ("other.txt base.txt -r ref.txt --baseline base.txt", SYSTEMS, ["ref.txt"]),
+        ("other.txt -r ref.txt --baseline base.txt", SYSTEMS, ["ref.txt"]),
+        ("-r ref.txt -c base.txt other.txt", SYSTEMS, ["ref.txt"]),
+        ("-r ref.txt -c 0.9 base.txt other.txt", SYSTEMS, ["ref.txt"]),
+        ("-r ref.txt -m bleu chrf base.txt other.txt", SYSTEMS, ["ref.txt"]),
+        ("base.txt -m bleu,chrf other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
+        ("base.txt -lc other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
+        ("base.txt -r ref.txt -- -lc", ["base.txt", "-lc"], ["ref.txt"]),
+    ],
+)
+def test_which_file_is_what(arguments: str, systems: list[str], references: list[str]):
+    words = arguments.removeprefix("score ").split()
+    parsed = score_arguments.parse(words)
+    assert (parsed.systems, parsed.references) == (systems, references)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "level", "chosen"),
+    [
+        ("", None, ["bleu", "chrf"]),
+        ("-c", 0.95, ["bleu", "chrf"]),
+        ("--confidence", 0.95, ["bleu", "chrf"]),
+        ("-c=0.99", 0.99, ["bleu", "chrf"]),
+        ("-c 0.99", 0.99, ["bleu", "chrf"]),
+        ("--confidence 0.99 -m rouge", 0.99, ["rouge"]),
+        ("--confidence=0.99 -m rouge,bleu", 0.99, ["rouge", "bleu"]),
+        ("-m rouge -c -m bleu,rouge", 0.95, ["rouge", "bleu"]),
+        ("-m bleu chrf -c", 0.95, ["bleu", "chrf"]),
+        ("-m=bleu,chrf++", None, ["bleu", "chrf++"]),
+    ],
+)
+def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[str]):
+    for words in (["base.txt", "-r", "ref.txt", *arguments.split()], [*arguments.split(), "base.txt", "-r", "ref.txt"]):
+        parsed = score_arguments.parse(words)
+        assert (parsed.confidence, parsed.metrics, parsed.systems) == (level, chosen, ["base.txt"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
+        ("base.txt ref.txt", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
+        ("-i base.txt", "no reference: "),
+        ("-r ref.txt base.txt", "no system: what follows -r is a reference"),
+        ("ref2.txt -i base.txt -r ref.txt", "with -i and -r, 'ref2.txt' is neither a system nor a reference"),
+        ("base.txt other.txt other.txt -r ref.txt", "the system 'other.txt' is given twice"),
+        ("base.txt -r ref.txt ref.txt", "the reference 'ref.txt' is given twice"),
+        ("base.txt -r ref.txt -m meteor", "unknown metric 'meteor': expected some of bleu,chrf"),
+        ("base.txt -r ref.txt -m bleu,", "unknown metric '': expected some of bleu,chrf"),
+        ("base.txt -r ref.txt -c 95", "'95' is no level between 0 and 1"),
+        ("base.txt -r ref.txt -c nan", "'nan' is no level between 0 and 1"),
+        ("base.txt -r ref.txt -c=high", "'high' is no level between 0 and 1"),
+        ("base.txt -r ref.txt --tokenizer 14a", "invalid choice: '14a'"),
+        ("base.txt -r ref.txt --device gpu", "'gpu' is no device: expected cpu, cuda, cuda:1, xpu or mps"),
+        ("base.txt -r ref.txt --device meta", "'meta' is no device"),
+        ("base.txt -r ref.txt --threads 0", "'0' is no integer of at least 1"),
+        ("base.txt -r ref.txt --digits x", "'x' is no integer from 0 to 15"),
+        ("- -r -", "standard input can be read once, and - is given twice"),
+        ("base.txt:0 -r ref.txt", "base.txt:0: columns are counted from 1"),
+        ("base.txt -r ref.txt -m bleu --stem", "--stem is for rouge, and does nothing for bleu"),
+        ("base.txt -r ref.txt -m chrf,rouge -lc", "--lowercase is for bleu, and does nothing for chrf and rouge"),
+        ("base.txt -r ref.txt -m bleu --chrf-lowercase", "--chrf-lowercase is for chrf and chrf++, and does nothing"),
+        ("base.txt -r ref.txt -m chrf -tok zh", "--tokenizer is for bleu, overlap and gleu, and does nothing for chrf"),
+        ("base.txt -r ref.txt -m rouge --spm-model m", "--spm-model is for bleu, overlap and gleu"),
+        ("base.txt -r ref.txt -tok zh --spm-model m", "--tokenizer and --spm-model: expected one of them"),
+        ("base.txt -r ref.txt --test bootstrap", "--test is for several systems, and there is one: base.txt"),
+        ("base.txt -r ref.txt --baseline base.txt", "--baseline is for several systems, and there is one: base.txt"),
+        ("base.txt -r ref.txt --sentences s.csv", "--sentences s.csv: expected a name that ends in .tsv or .jsonl"),
+        ("base.txt -r ref.txt -o ./base.txt", "--output ./base.txt would overwrite base.txt"),
+        ("t.tsv:1 -r ref.txt --sentences t.tsv", "--sentences t.tsv would overwrite t.tsv:1"),
+        ("base.txt -r ref.txt -o s.tsv --sentences s.tsv", "--sentences s.tsv would overwrite --output"),
+        ("base.txt -r ref.txt -o none/out.txt", "--output none/out.txt lies in no directory that is there"),
+        ("base.txt -r ref.txt -o .", "--output . is a directory: expected a file"),
+        ("base.txt -r ref.txt --metri bleu", "unrecognized arguments: --metri"),
+        ("base.txt -r ref.txt -s other.txt", "unrecognized arguments: -s"),
+        ("mbr", "the following arguments are required: SAMPLES"),
+        ("mbr n.txt -m rougeL", "invalid choice: 'rougeL'"),
+        ("mbr n.txt -k 0", "'0' is no integer of at least 1"),
+        ("mbr n.txt --stem", "--stem is for rouge, and does nothing for chrf"),
+        ("mbr - --weights -", "standard input can be read once"),
+        ("mbr n.txt -o n.txt", "--output n.txt would overwrite n.txt"),
+    ],
+)
+def test_wrong_arguments_exit_with_2_and_say_why(arguments: str, told: str, folder: Path, capsys):
+    found = refused(capsys, *arguments.split())
+    assert told in found
+
+
+def test_the_table_and_json_name_systems_and_references(folder: Path, capsys):
+    shown = printed(capsys, "other.txt", "base.txt", "-r", "ref.txt", "ref2.txt", "--baseline", "base.txt")
+    assert "120 sentences, references ref.txt, ref2.txt, scores in 0..100\n" in shown
+    assert [line.split()[0] for line in shown.splitlines()[:3]] == ["system", "base.txt", "other.txt"]
+    found = report(capsys, "other.txt", "base.txt", "-r", "ref.txt", "ref2.txt", "--baseline", "base.txt")
+    assert found["references"] == ["ref.txt", "ref2.txt"]
+    assert found["baseline"] == "base.txt"
+
+
+def test_names_that_are_written_out_are_those_there_are():
+    assert set(options.TOKENIZERS) == {*NAMED, *_OF_SACREBLEU}
+    assert set(options.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
+    for arguments in (["a", "-r", "b", "-m", name] for name in score_arguments.METRICS):
+        (metric,) = metrics.chosen(score_arguments.parse(arguments))
+        assert metric.name == arguments[-1]
+    for name in mbr_arguments.METRICS:
+        assert metrics.chosen(mbr_arguments.parse(["a", "-m", name]))[0].measure.pair_orders
+
+
+def test_version_and_help(capsys):
+    for arguments, told in (
+        (["--version"], "ngram-metrics "),
+        (["mbr", "--version"], "ngram-metrics "),
+        (["--help"], "--references"),
+        (["score", "-h"], "--references"),
+        (["mbr", "--help"], "--weights"),
+    ):
+        with pytest.raises(SystemExit) as stopped:
+            cli.main(arguments)
+        assert stopped.value.code == 0
+        assert told in capsys.readouterr().out
+
+
+def test_a_file_named_as_a_command_is_given_with_its_folder(folder: Path, capsys):
+    expected = scores(capsys, "base.txt", "-r", "ref.txt")
+    write(folder / "mbr", BASE)
+    assert scores(capsys, "./mbr", "-r", "ref.txt") == expected

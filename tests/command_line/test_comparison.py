@@ -1,0 +1,114 @@
+"""Intervals and paired tests: sacrebleu's within chance, and those of the metrics exactly."""
+
+from pathlib import Path
+
+import pytest
+from commands import BASE, FILES, OTHER, REFERENCES, printed, report, write
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest
+from systems import output
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+
+
+def test_intervals_are_sacrebleus_within_chance(folder: Path, capsys):
+    found = report(capsys, "base.txt", "-r", "ref.txt", "--confidence")
+    assert found["confidence"] == 0.95
+    for name, peer in (("bleu", BLEU()), ("chrf", CHRF())):
+        entry = found["systems"]["base.txt"][name]
+        expected = peer.corpus_score(BASE, [REFERENCES], n_bootstrap=1000)
+        assert (entry["high"] - entry["low"]) / 2 == pytest.approx(float(expected._ci), rel=0.15)
+        assert entry["low"] < entry["score"] < entry["high"]
+    narrow = report(capsys, "base.txt", "-r", "ref.txt", "--confidence", "0.5")
+    assert narrow["confidence"] == 0.5
+    assert narrow["systems"]["base.txt"]["bleu"]["low"] > found["systems"]["base.txt"]["bleu"]["low"]
+
+
+def test_an_interval_is_that_of_the_metric_whoever_is_beside(folder: Path, capsys):
+    found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,rouge,chrf", "-c", "0.9")
+    for system, lines in (("base.txt", BASE), ("other.txt", OTHER)):
+        entries = found["systems"][system]
+        expected = {}
+        for metric in (
+            Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=0.9),
+            ROUGEScore(confidence=0.9),
+            ChrF(confidence=0.9),
+        ):
+            metric.update(lines, REFERENCES)
+            expected |= {name.replace("_fmeasure", ""): 100 * value.item() for name, value in metric.compute().items()}
+        for value, entry in entries.items():
+            wanted = [expected[name] for name in (value, f"{value}_low", f"{value}_high")]
+            assert [entry["score"], entry["low"], entry["high"]] == pytest.approx(wanted, abs=1e-9)
+
+
+@pytest.mark.parametrize(("test", "kind"), [("bootstrap", "bs"), ("randomization", "ar")])
+def test_systems_are_tested_against_the_first(test: str, kind: str, folder: Path, capsys):
+    write(folder / "alike.txt", alike := output(REFERENCES, 0.3, seed=12))
+    systems = {"base.txt": BASE, "other.txt": OTHER, "alike.txt": alike}
+    found = report(capsys, *systems, "-r", "ref.txt", "-m", "chrf", "--test", test)
+    assert (found["baseline"], found["test"]) == ("base.txt", test)
+    assert list(found["systems"]) == list(systems)
+    assert list(found["systems"]["base.txt"]["chrf"]) == ["score"]
+    draws = {"bs": 1000, "ar": 10_000}[kind]
+    _, theirs = PairedTest(list(systems.items()), {"chrf": CHRF()}, [REFERENCES], kind, n_samples=min(draws, 2000))()
+    counted = {name: ChrF(confidence=0.95) for name in systems}
+    for name, metric in counted.items():
+        metric.update(systems[name], REFERENCES)
+    exact = {"bs": paired_bootstrap, "ar": paired_approximate_randomization}[kind](counted, "base.txt")
+    for (name, _), result in zip(list(systems.items())[1:], theirs["chrF2"][1:], strict=True):
+        entry = found["systems"][name]["chrf"]
+        assert entry["score"] == pytest.approx(float(result.score), abs=1e-9)
+        assert entry["p_value"] == pytest.approx(result.p_value, abs=0.09)
+        assert entry["p_value"] == exact[name]["chrf"].p_value
+
+
+def test_another_baseline_is_tested_against(folder: Path, capsys):
+    write(folder / "alike.txt", output(REFERENCES, 0.3, seed=12))
+    first = report(capsys, "other.txt", "base.txt", "alike.txt", "-r", "ref.txt")
+    other = report(capsys, "base.txt", "alike.txt", "other.txt", "-r", "ref.txt", "--baseline", "other.txt")
+    assert other == first
+
+
+def test_what_is_the_same_differs_by_no_chance(folder: Path, capsys):
+    write(folder / "same.txt", FILES["base.txt"])
+    found = report(capsys, "base.txt", "same.txt", "-r", "ref.txt", "-m", "bleu,rouge")
+    assert {entry["p_value"] for entry in found["systems"]["same.txt"].values()} == {1.0}
+    shown = printed(capsys, "base.txt", "same.txt", "other.txt", "-r", "ref.txt", "-m", "chrf").splitlines()
+    assert [line.endswith("*") for line in shown[1:4]] == [False, False, True]
+
+
+def test_signatures_tell_what_was_asked_for(folder: Path, capsys):
+    words = ["base.txt", "-r", "ref.txt", "ref2.txt", "-lc", "-m", "bleu,chrf++,rouge", "--stem"]
+    signatures = report(capsys, *words)["signatures"]
+    assert "nrefs:2|avg:micro|unit:text|case:lc|eff:no|tok:13a|smooth:exp" in signatures["bleu"]
+    assert "nw:2" in signatures["chrf++"]
+    assert "stem:porter" in signatures["rouge"]
+    assert "bs:" not in "".join(signatures.values())
+
+
+@pytest.mark.parametrize("level", [[], ["-c"]])
+def test_signatures_are_those_of_the_metrics(level: list[str], folder: Path, capsys):
+    confidence = 0.95 if level else None
+    found = report(capsys, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", *level)["signatures"]
+    for name, metric in (
+        ("bleu", Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=confidence)),
+        ("chrf", ChrF(confidence=confidence)),
+        ("rouge", ROUGEScore(confidence=confidence)),
+    ):
+        metric.update(BASE, REFERENCES)
+        assert found[name] == metric.signature
+
+
+@pytest.mark.parametrize(
+    ("options", "draws"),
+    [
+        (["--test", "bootstrap"], {"bs": "1000", "seed": "12345"}),
+        (["--test", "randomization"], {"ar": "10000", "seed": "12345"}),
+        (["--test", "randomization", "-c"], {"bs": "1000", "ar": "10000", "seed": "12345"}),
+    ],
+)
+def test_signatures_name_the_draws_of_what_is_printed_only(options: list[str], draws: dict, folder: Path, capsys):
+    found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-m", "chrf", *options)["signatures"]["chrf"]
+    fields = dict(field.split(":") for field in found.split("|"))
+    assert {name: fields[name] for name in ("bs", "ar", "seed") if name in fields} == draws

@@ -1,0 +1,143 @@
+"""What cannot be read: one line that says what it looks like, and what to do."""
+
+import builtins
+import gzip
+import io
+import lzma
+import os
+import sys
+import threading
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from commands import REFERENCES, failing, scores, write
+
+from ngram_metrics.cli import score
+
+
+@pytest.mark.parametrize("chunk", [2, 4096])
+@pytest.mark.parametrize(("base", "other"), [(5, 3), (3, 5), (0, 5), (5, 0), (5, 6)])
+def test_unequal_files_are_told_with_their_counts(base: int, other: int, chunk: int, folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(score, "CHUNK", chunk)
+    write(folder / "base.txt", ["a b"] * base)
+    write(folder / "ref.txt", ["a b"] * other)
+    write(folder / "ref2.txt", ["a b"] * 5)
+    assert failing(capsys, "base.txt", "-r", "ref.txt", "ref2.txt") == (
+        f"the files have different numbers of lines: base.txt has {base}, ref.txt has {other}, ref2.txt has 5; "
+        "expected one a sentence in each"
+    )
+
+
+def _zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a", bytes(range(256)) * 9)
+    return buffer.getvalue()
+
+
+TEXT = "".join(f"{line}\n" for line in REFERENCES)
+PACKED = "expected lines of text in UTF-8, plain or packed by gzip or xz"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (TEXT.encode("utf-16"), "bad looks like UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"),
+        (TEXT.encode("utf-16-be"), "bad looks like UTF-16: "),
+        (TEXT.encode("utf-16-le"), "bad looks like UTF-16: "),
+        (gzip.compress(TEXT.encode("utf-16")), "bad looks like UTF-16: "),
+        (_zip(), f"bad looks like a zip archive: {PACKED}"),
+        (b"BZh91AY&SY\xff\xfe", f"bad looks like packed by bzip2: {PACKED}"),
+        (bytes(range(256)) * 20, f"bad looks like a binary file: {PACKED}"),
+        (b"", "bad has 0"),
+        (gzip.compress(TEXT.encode())[:400], "bad is a broken archive: "),
+        (gzip.compress(TEXT.encode())[:4], "bad is a broken archive: "),
+        (lzma.compress(TEXT.encode())[:200], "bad is a broken archive: "),
+        (b"\xfd7zXZ\x00" + b"x" * 99, "bad is a broken archive: "),
+        (
+            "\n".join(REFERENCES[:99]).encode() + b"\nZo\xeb ran.\n" + b"a\n" * 20,
+            "bad, line 100: byte 3 of the line, 0xeb, is not UTF-8: convert the file, as by iconv -f LATIN1 -t UTF-8",
+        ),
+    ],
+)
+def test_what_is_no_text_is_told(content: bytes, told: str, folder: Path, capsys):
+    write(folder / "bad", content)
+    assert told in failing(capsys, "base.txt", "-r", "bad")
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "told"),
+    [
+        (b"a\tb\nc\n", "t:2", "t:2, line 2: the line has 1 columns, parted by tabs: expected at least 2"),
+        (b'{"x": "a"}\n{"y": "a"}\n', "t:x", "t:x, line 2: {'y': 'a'} has no field 'x'"),
+        (b'{"x": "a"}\n["x"]\n', "t:x", "t:x, line 2: ['x'] has no field 'x'"),
+        (b'{"x": "a"}\n{"x": 5}\n', "t:x", "t:x, line 2: 'x' is 5: expected a string"),
+        (b'{"x": "a"}\nthe cat\n', "t:x", "t:x, line 2: 'the cat' is no JSON: expected JSON lines"),
+    ],
+)
+def test_a_line_without_the_part_is_told(content: bytes, name: str, told: str, folder: Path, capsys):
+    write(folder / "t", content)
+    write(folder / "ref.txt", ["a", "b"])
+    assert failing(capsys, name, "-r", "ref.txt") == told
+
+
+def test_the_line_is_counted_from_the_start_of_the_file(folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(score, "CHUNK", 2)
+    write(folder / "t", b"a\tb\n" * 6 + b"c\n")
+    write(folder / "ref.txt", ["a"] * 7)
+    assert failing(capsys, "t:2", "-r", "ref.txt").startswith("t:2, line 7: ")
+
+
+def test_files_that_cannot_be_read_are_named(folder: Path, capsys, monkeypatch):
+    assert failing(capsys, "base.txt", "-r", "missing.txt") == "missing.txt: no such file"
+    assert failing(capsys, "base.txt", "-r", "missing.txt:2") == "missing.txt: no such file"
+    (folder / "empty.txt").touch()
+    assert failing(capsys, "empty.txt", "-r", "empty.txt:1") == "empty.txt is empty: expected at least one line"
+    (folder / "systems").mkdir()
+    assert failing(capsys, "systems", "-r", "ref.txt") == (
+        "systems is a directory: expected a file, as systems/* names those in it"
+    )
+    whole = builtins.open
+
+    def refusing(path: str, *arguments: object, **options: object):
+        if path == "ref.txt":
+            raise PermissionError(13, "Permission denied")
+        return whole(path, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "open", refusing)
+    assert failing(capsys, "base.txt", "-r", "ref.txt") == "ref.txt may not be read: permission denied"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_standard_input_is_read_and_left_open(packed: bool, folder: Path, capsys, monkeypatch):
+    expected = scores(capsys, "base.txt", "-r", "ref.txt")
+    for arguments, name in ((["-", "-r", "ref.txt"], "base.txt"), (["base.txt", "-r", "-"], "ref.txt")):
+        content = (folder / name).read_bytes()
+        stream = io.TextIOWrapper(io.BytesIO(gzip.compress(content) if packed else content))
+        monkeypatch.setattr(sys, "stdin", stream)
+        assert scores(capsys, *arguments) == expected
+        assert not sys.stdin.buffer.closed
+    monkeypatch.setattr(sys, "stdin", None)
+    assert failing(capsys, "-", "-r", "ref.txt") == "standard input is closed"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_pipe_is_read_once_though_it_comes_in_drops(packed: bool, folder: Path, capsys):
+    expected = scores(capsys, "base.txt", "-r", "ref.txt")
+    content = (folder / "base.txt").read_bytes()
+    content = gzip.compress(content) if packed else content
+    os.mkfifo(folder / "pipe")
+
+    def drip() -> None:
+        with open(folder / "pipe", "wb", buffering=0) as pipe:
+            for start in range(0, 10):
+                pipe.write(content[start : start + 1])
+                time.sleep(0.01)
+            pipe.write(content[10:])
+
+    writer = threading.Thread(target=drip)
+    writer.start()
+    assert scores(capsys, "pipe", "-r", "ref.txt") == expected
+    writer.join()

@@ -1,0 +1,66 @@
+"""Scores of every sentence: sacrebleu's sentence_score and rouge_score's, a line each."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import BASE, OTHER, REFERENCES, SECOND, failing, printed
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU, CHRF
+
+from ngram_metrics.cli import score
+
+SYSTEMS = {"base.txt": BASE, "other.txt": OTHER}
+KEYS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+
+
+def _expected(line: str, references: list[str]) -> dict[str, float]:
+    found = {
+        "bleu": BLEU(effective_order=True).sentence_score(line, references).score,
+        "chrf": CHRF().sentence_score(line, references).score,
+        "chrf++": CHRF(word_order=2).sentence_score(line, references).score,
+    }
+    for key, of_key in RougeScorer(KEYS).score_multi(references, line).items():
+        values = zip(("", "_precision", "_recall"), (of_key.fmeasure, of_key.precision, of_key.recall), strict=True)
+        found |= {f"{key}{suffix}": 100 * value for suffix, value in values}
+    return found
+
+
+@pytest.mark.parametrize("chunk", [7, 4096])
+@pytest.mark.parametrize("name", ["scores.tsv", "scores.jsonl"])
+def test_sentences_have_the_scores_of_the_peers(name: str, chunk: int, folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(score, "CHUNK", chunk)
+    lines = ["the", "", *BASE[2:]]
+    (folder / "base.txt").write_text("".join(f"{line}\n" for line in lines))
+    words = ["-r", "ref.txt", "ref2.txt", "-m", "bleu,chrf,chrf++,rouge", "--sentences", name]
+    assert "120 sentences" in printed(capsys, *SYSTEMS, *words)
+    rows = _read(folder / name)
+    systems = {**SYSTEMS, "base.txt": lines}
+    assert [(row["line"], row["system"]) for row in rows] == [
+        (number, system) for number in range(1, 121) for system in systems
+    ]
+    for row in rows:
+        number, system = row.pop("line"), row.pop("system")
+        expected = _expected(systems[system][number - 1], [REFERENCES[number - 1], SECOND[number - 1]])
+        assert list(row) == list(expected)
+        assert row == pytest.approx(expected, abs=1e-9)
+
+
+def _read(path: Path) -> list[dict]:
+    lines = path.read_text().splitlines()
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in lines]
+    names, *rows = [line.split("\t") for line in lines]
+    read = [dict(zip(names, row, strict=True)) for row in rows]
+    return [{name: value if name == "system" else json.loads(value) for name, value in row.items()} for row in read]
+
+
+def test_the_other_metrics_have_scores_of_sentences(folder: Path, capsys):
+    printed(capsys, "ref.txt", "-r", "ref.txt", "-m", "overlap,gleu", "--sentences", "scores.tsv")
+    assert {tuple(row.values())[2:] for row in _read(folder / "scores.tsv")} == {(100, 100)}
+
+
+def test_a_file_that_cannot_be_written_is_told(folder: Path, capsys):
+    (folder / "full.tsv").symlink_to("/dev/full")
+    told = failing(capsys, "base.txt", "-r", "ref.txt", "--sentences", "full.tsv")
+    assert told == "cannot write full.tsv: No space left on device"
