@@ -153,8 +153,8 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
             if distance < slots:
                 key[..., : slots - distance].bitwise_or_(tokens.digits[..., distance:])
         # The last digits of an n-gram that reaches past the end of its document are those of the next one.
-        past = (served + taken - tokens.remaining).clamp(0, taken) * tokens.bits
-        key = (key >> past) << past
+        past = (served + taken - tokens.remaining).clamp_(0, taken).mul_(tokens.bits)
+        key.bitwise_right_shift_(past).bitwise_left_shift_(past)
         keys, slot = torch.sort(key)
         yield SortedKeys(keys, slot, served + 1, served + taken, tokens.bits)
         served += taken

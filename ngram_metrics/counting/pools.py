@@ -122,7 +122,7 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     lengths = torch.cat([side.tokens.lengths for side in sides])
     remaining = repeated(lengths.cumsum(0), lengths) - torch.arange(int(lengths.sum()), device="cpu")
     digits = Digits(
-        torch.cat([side.tokens.ids for side in sides]) + 1,
+        torch.cat([side.tokens.ids for side in sides]).add_(1),
         remaining.to(device),
         # At least one bit, also where no document has a token.
         bit_length(max(1, *(side.tokens.id_bound for side in sides))),

@@ -110,6 +110,7 @@ def _length(chance: random.Random) -> int:
 #: Texts with few distinct n-grams, each of which many documents have, often or in turn.
 REPETITIVE: dict[str, Callable[[random.Random], str]] = {
     "one letter, 1 to 240 times": lambda chance: "a" * chance.randint(1, 240),
+    "one letter, 1 to 5,000 times": lambda chance: "a" * chance.randint(1, 5000),
     "one letter of 26, 1 to 240 times": lambda chance: chance.choice(string.ascii_lowercase) * chance.randint(1, 240),
     "abab...": lambda chance: ("ab" * 70)[: _length(chance)],
     "2 letters at random": lambda chance: "".join(chance.choices("ab", k=_length(chance))),
