@@ -64,7 +64,7 @@ def indices(mask: Array) -> Array:
 def look_up(table: Array, index: Array) -> Array:
     """Return what a table holds at each index, which a tensor of bytes would not be if it stood in brackets."""
     if isinstance(table, np.ndarray):
-        return table[index]
+        return cast(Array, table.take(cast("NDArray[np.integer[Any]]", index)))  # a third of what brackets cost
     return cast(Array, tensor(table).index_select(0, tensor(index).int()))
 
 
@@ -93,45 +93,66 @@ def joined(arrays: Sequence[Array]) -> Array:
     return cast(Array, torch.cat(list(map(tensor, arrays))))
 
 
-def numbered(values: Array) -> tuple[Array, int]:
-    """Number the distinct values, in any order.
+def numbered(*columns: Array) -> tuple[Array, int]:
+    """Number the distinct rows, in any order.
+
+    Args:
+        columns: the values of each row, ``(rows,)`` int64 each.
 
     Returns:
-        The number of each value, int64, and how many distinct values there are.
+        The number of each row, int64, and how many distinct rows there are.
     """
+    if isinstance(columns[0], np.ndarray) and len(columns[0]) >= FEW:
+        return _by_hash(cast("tuple[NDArray[np.int64], ...]", columns))
+    return _by_sort(columns)
+
+
+def _by_sort(columns: Sequence[Array]) -> tuple[Array, int]:
+    number, distinct = _column_by_sort(columns[0])
+    for column in columns[1:]:
+        in_column, others = _column_by_sort(column)
+        number, distinct = _column_by_sort(number * others + in_column)
+    return number, distinct
+
+
+def _column_by_sort(values: Array) -> tuple[Array, int]:
     if not isinstance(values, np.ndarray):
         names, number = torch.unique(tensor(values), return_inverse=True)
         return cast(Array, number), len(names)
-    number, distinct = _by_sort(values) if len(values) < FEW else _by_hash(values)
-    return cast(Array, number), distinct
-
-
-def _by_sort(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     ordered = np.sort(values)
     different = np.ones(len(values), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=different[1:])
     distinct = ordered[different]
-    return distinct.searchsorted(values), len(distinct)
+    return cast(Array, distinct.searchsorted(values)), len(distinct)
 
 
-def _by_hash(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Let each value write its place into a slot, and read who wrote last; who reads another value is sorted."""
-    bits = (4 * len(values)).bit_length()
-    slot = ((values.view(np.uint64) * _FIBONACCI) >> np.uint64(64 - bits)).view(np.int64)
-    place = np.arange(len(values))
+def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
+    """Let each row write its place into a slot, and read who wrote last; who reads another row is sorted."""
+    first, *others = columns
+    bits = (4 * len(first)).bit_length()
+    mixed = first.view(np.uint64) * _FIBONACCI
+    for column in others:
+        # The high bits of a product hang on all bits of its factors, the low bits on few: they change places.
+        mixed = (mixed ^ (mixed >> np.uint64(32))) + column.view(np.uint64)
+        mixed *= _FIBONACCI
+    slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
+    place = np.arange(len(first))
     last = np.empty(1 << bits, np.int64)  # only what is written is read
     last[slot] = place
     found = last[slot]
-    # Equal values share a slot, so either all of them read their own value or none does.
-    alone = (values[found] != values).nonzero()[0]
+    # Equal rows share a slot, so either all of them read their own values or none does.
+    is_other = first[found] != first
+    for column in others:
+        is_other |= column[found] != column
+    alone = is_other.nonzero()[0]
     is_last = found == place
     is_last[alone] = False
     rank = is_last.cumsum()
     distinct = int(rank[-1])
     number = rank[found] - 1
-    number[alone], others = _by_sort(values[alone])
+    number[alone], more = _by_sort([cast(Array, column[alone]) for column in columns])
     number[alone] += distinct
-    return number, distinct + others
+    return cast(Array, number), distinct + more
 
 
 #: 2^64 divided by the golden ratio: its multiples spread evenly.
