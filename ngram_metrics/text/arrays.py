@@ -61,13 +61,6 @@ def indices(mask: Array) -> Array:
     return cast(Array, mask.nonzero()[0] if isinstance(mask, np.ndarray) else tensor(mask).nonzero().squeeze(1))
 
 
-def look_up(table: Array, index: Array) -> Array:
-    """Return what a table holds at each index, which a tensor of bytes would not be if it stood in brackets."""
-    if isinstance(table, np.ndarray):
-        return cast(Array, table.take(cast("NDArray[np.integer[Any]]", index)))  # a third of what brackets cost
-    return cast(Array, tensor(table).index_select(0, tensor(index).int()))
-
-
 def positions(counts: Array) -> Array:
     """Return where in its group each item stands: counts ``2, 3`` give ``0, 1, 0, 1, 2``."""
     total = counts.cumsum(0)

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined, look_up
+from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined, tensor
 from ngram_metrics.text.code_points import Characters
 from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
 
@@ -61,13 +61,14 @@ class Rule:
         """Return the class of each character, uint8."""
         codes = characters.codes
         if not isinstance(codes, np.ndarray):
-            return look_up(_table(self.class_of, characters.ascii, characters.device), codes)
+            table = _table(self.class_of, characters.ascii, characters.device)
+            return cast(Array, tensor(table).index_select(0, tensor(codes).int()))
         known = _known_classes(self.class_of)
-        classes = known[codes]
+        classes = known.take(codes)  # a third of what brackets cost
         if classes.max() == _UNKNOWN:
             for code in np.unique(codes[classes == _UNKNOWN]).tolist():
                 known[code] = self.class_of(chr(code))
-            classes = known[codes]
+            classes = known.take(codes)
         return cast(Array, classes)
 
     def words(self, characters: Characters) -> tuple[Array, Array, Array]:
