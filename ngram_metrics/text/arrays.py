@@ -6,7 +6,8 @@ most of the time of a small batch, and numpy starts no threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from torch import Tensor
 
 #: Bytes in a window.
 WINDOW = 8
-#: Fewer values than these are numbered by sorting them.
+#: Fewer values than these are numbered by sorting them; rows of several at once would be sorted once for each.
 FEW = 1 << 10
 
 
@@ -95,7 +96,7 @@ def numbered(*columns: Array) -> tuple[Array, int]:
     Returns:
         The number of each row, int64, and how many distinct rows there are.
     """
-    if isinstance(columns[0], np.ndarray) and len(columns[0]) >= FEW:
+    if isinstance(columns[0], np.ndarray) and (len(columns) > 1 or len(columns[0]) >= FEW):
         return _by_hash(cast("tuple[NDArray[np.int64], ...]", columns))
     return _by_sort(columns)
 
@@ -141,7 +142,7 @@ def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
     is_last = found == place
     is_last[alone] = False
     rank = is_last.cumsum()
-    distinct = int(rank[-1])
+    distinct = int(rank[-1]) if len(rank) else 0
     number = rank[found] - 1
     number[alone], more = _by_sort([cast(Array, column[alone]) for column in columns])
     number[alone] += distinct
@@ -158,22 +159,34 @@ def numbered_by_table(values: Array) -> tuple[Array, int]:
         occurs = np.zeros(int(values.max(initial=0)) + 1, np.bool_)
         occurs[values] = True
         number = occurs.cumsum()
-        return cast(Array, (number - 1)[values]), int(number[-1]) if len(number) else 0
+        return cast(Array, (number - 1)[values]), int(number[-1])
     index = tensor(values).long()
     table = torch.zeros(int(index.max()) + 1 if len(index) else 0, dtype=torch.int64, device=index.device)
     rank = table.index_fill_(0, index, 1).cumsum(0)
     return cast(Array, (rank - 1)[index]), int(rank[-1]) if len(rank) else 0
 
 
-def one_of_each(number: Array, bound: int) -> Array:
-    """Return for each number below ``bound`` where it occurs, the last place; where it does not, the first of all."""
+def numbered_in_order(values: Sequence[Hashable], device: torch.device) -> tuple[Array, int]:
+    """Number hashables of the host in the order in which they first appear; returns as :func:`numbered`.
+
+    Raises:
+        TypeError: a value is not hashable.
+    """
+    numbers: defaultdict[Hashable, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    number = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
+    return array(number, np.int64, device), len(numbers)
+
+
+def one_of_each(number: Array, distinct: int) -> Array:
+    """Return the last place of each number; each of the ``distinct`` numbers occurs."""
     if isinstance(number, np.ndarray):
-        place = np.zeros(bound if len(number) else 0, np.int64)
+        place = np.empty(distinct, np.int64)
         place[number] = np.arange(len(number))
         return cast(Array, place)
     index = tensor(number)
-    place_ = torch.zeros(bound if len(index) else 0, dtype=torch.int64, device=index.device)
-    return cast(Array, place_.scatter_(0, index, torch.arange(len(index), device=index.device)))
+    places = torch.arange(len(index), device=index.device)
+    return cast(Array, index.new_empty(distinct).scatter_(0, index, places))
 
 
 def counts_between(ascending: Array, bounds: Array) -> Array:

@@ -30,7 +30,7 @@ from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
 from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.kinds import common_kind, token_types
-from ngram_metrics.text.tokenizers import shortened
+from ngram_metrics.text.messages import shortened
 
 
 class Sentences(NamedTuple):

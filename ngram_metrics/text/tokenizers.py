@@ -16,6 +16,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from typing import Any, TypeGuard
 
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
 
 #: Names the text of an index for an error message.
@@ -214,9 +215,3 @@ def _with_callable(
             )
         tokenized.append(tokens)
     return tokenized
-
-
-def shortened(value: object, width: int = 60) -> str:
-    """Return a representation that fits an error message."""
-    shown = repr(value)
-    return shown if len(shown) <= width else shown[: width - 3] + "..."

@@ -13,7 +13,7 @@ No number is a hash, so no two words ever share an id. A word of n bytes takes l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,11 +23,11 @@ from ngram_metrics.counting.token_batch import RaggedTokens
 from ngram_metrics.text.arrays import (
     WINDOW,
     Array,
-    array,
     counts_between,
     indices,
     joined,
     numbered,
+    numbered_in_order,
     one_of_each,
     past_the_end,
     positions,
@@ -40,7 +40,7 @@ from ngram_metrics.text.code_points import NEWLINE, Characters, character_chunks
 from ngram_metrics.text.rules import Rule
 
 #: Fewer words than these are numbered in a dict: so few steps of Python cost less than the steps over arrays.
-FEW = 512
+FEW = 1 << 10
 
 
 class Words(NamedTuple):
@@ -70,8 +70,8 @@ class Found(NamedTuple):
 
     def to_bytes(self) -> list[bytes]:
         """Return the words as bytes of the host."""
-        raw, start = raw_bytes(self.units), tensor(self.begin).tolist()
-        return [raw[at : at + size] for at, size in zip(start, tensor(self.length).tolist(), strict=True)]
+        raw, start, end = raw_bytes(self.units), tensor(self.begin), tensor(self.begin + self.length)
+        return [raw[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
 
 
 def number_words(
@@ -108,7 +108,7 @@ def number_words(
         elif len(characters.ends) < len(texts):
             distinct.append(_words(found.take(one_of_each(of_chunk, size))))
     if stem is not None or distinct:
-        number, bound = _in_order(stems, device) if stem is not None else exact_ids(_all(distinct))
+        number, bound = numbered_in_order(stems, device) if stem is not None else exact_ids(_all(distinct))
         ids = [number[of_chunk] for of_chunk in ids]
     return RaggedTokens(tensor(joined(ids)), tensor(joined(counts)).cpu(), bound)
 
@@ -127,7 +127,7 @@ def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Ar
 def _numbered(found: Found) -> tuple[Array, int]:
     """Number the words of a chunk; returns as :func:`exact_ids`."""
     if isinstance(found.begin, np.ndarray) and len(found.begin) < FEW:
-        return _in_order(found.to_bytes(), torch.device("cpu"))
+        return numbered_in_order(found.to_bytes(), torch.device("cpu"))
     return exact_ids(_words(found))
 
 
@@ -164,13 +164,15 @@ def exact_ids(words: Words) -> tuple[Array, int]:
     short = indices(~is_long)
     ids[short], bound = numbered(words.first[short])
     number, count = words.long, _window_counts(words.length[several])  # (windows of words left,), (words left,)
-    while len(several):
+    while True:
         start, two = count.cumsum(0) - count, count < 3
         last = indices(two)
         ids_of_last, distinct = numbered(number[start[last]], number[start[last] + 1])
         ids[several[last]] = ids_of_last + bound
         bound += distinct
         longer = indices(~two)
+        if len(longer) == 0:
+            break
         several, start, count = several[longer], start[longer], count[longer]
         pairs = (count + 1) // 2
         position = positions(pairs) * 2
@@ -185,10 +187,3 @@ def exact_ids(words: Words) -> tuple[Array, int]:
 def _all(words: Sequence[Words]) -> Words:
     """Lay the words of several chunks end to end."""
     return Words(*map(joined, zip(*words, strict=True)))
-
-
-def _in_order(words: Sequence[Hashable], device: torch.device) -> tuple[Array, int]:
-    """Number words in the order in which they first appear."""
-    numbers: dict[Hashable, int] = {}
-    ids = [numbers.setdefault(word, len(numbers)) for word in words]
-    return array(np.array(ids, np.int64), np.int64, device), len(numbers)

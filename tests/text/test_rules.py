@@ -191,7 +191,7 @@ def elsewhere(monkeypatch):
         copies.append(dtype)
         return torch.from_numpy(np.frombuffer(values, dtype).copy())
 
-    for module in (code_points, rules, words):  # wherever something is copied to a device
+    for module in (arrays, code_points, rules):  # wherever something is copied to a device
         monkeypatch.setattr(module, "array", copied)
     rules._table.cache_clear()
     yield copies
