@@ -150,10 +150,10 @@ def _sacrebleu_tokenizer(name: str) -> Any:
             "pass the SentencePieceProcessor"
         )
     if name not in _OF_SACREBLEU:
-        raise ValueError(
-            f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; of a model, pass its tokenizer, "
-            f"such as AutoTokenizer.from_pretrained({name!r})"
-        )
+        hint = f"of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained({name!r})"
+        if name.lower() in _names():
+            hint = f"did you mean {name.lower()!r}?"
+        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; {hint}")
     module, class_name = _OF_SACREBLEU[name].split(".")
     try:
         found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
