@@ -232,19 +232,6 @@ def test_averages_compile_into_one_graph_once_for_a_shape(called, average):
     assert counter.frame_count == 1
 
 
-@pytest.mark.cuda
-@each
-def test_scores_are_the_same_on_cuda(called):
-    batch = reward_batch(50, 20, 0)
-    for chosen, _ in called.options:
-        scores = called(*(one.cuda() for one in batch), pad_id=0, average="none", **chosen)
-        assert scores.device.type == "cuda"
-        torch.testing.assert_close(scores.cpu(), called(*batch, pad_id=0, average="none", **chosen))
-        text = called(["a b c"], ["a b d"], device="cuda", **chosen)
-        assert text.device.type == "cuda"
-        torch.testing.assert_close(text.cpu(), called(["a b c"], ["a b d"], **chosen))
-
-
 # Options that reach the score.
 
 

@@ -1,6 +1,9 @@
 """The benchmark for a GPU runs from start to end, on the pretend accelerator, whatever goes wrong in a cell of it."""
 
 import importlib
+import os
+import subprocess
+import sys
 import time
 from argparse import Namespace
 from collections.abc import Iterator
@@ -113,3 +116,37 @@ def test_the_floor_copies_only_what_it_sorts(gpu: Any):
     inputs = gpu.batch(0, 2, 7, 4, DEVICE)
     ((rows,),) = gpu.joined([inputs])
     assert rows.shape == (2, 35)
+
+
+# Where a GPU is lent, there may be nothing but torch, torchmetrics and pytest.
+
+MISSING = ("ignite", "sacrebleu", "fastchrf", "rouge_score", "bleuscore", "rapidfuzz", "nltk", "rxlm")
+WITHOUT_PEERS = f"import sys, runpy; sys.modules.update(dict.fromkeys({MISSING})); sys.argv = sys.argv[1:]; "
+
+
+def without_peers(run: str, *arguments: str) -> str:
+    root = Path(__file__).parent.parent
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PEERS + run, *arguments],
+        **{"cwd": root, "env": os.environ | threads, "capture_output": True, "text": True},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_runs_where_no_peer_is_installed():
+    run = "sys.path.insert(0, 'tests/benchmarks'); runpy.run_path(sys.argv[0], run_name='__main__')"
+    sizes = ["--batches", "2", "--lengths", "6", "--repeats", "1", "--tasks", "bleu", "rougeL"]
+    printed = without_peers(run, "tests/benchmarks/gpu.py", "--device", "cpu", "--threads", "1", *sizes)
+    assert "TensorBLEU is not installed" in printed
+    assert [float(rows[0]["ours, eager"]) > 0 for rows in tables(printed).values()] == [True, True]
+
+
+def test_what_needs_a_gpu_is_collected_where_no_peer_is_installed():
+    printed = without_peers(
+        "runpy.run_module('pytest', run_name='__main__')", "pytest", *["-m", "cuda", "-n", "0", "--co", "-q"]
+    )
+    collected = [line for line in printed.split("\n") if "::" in line]
+    assert len(collected) > 50
+    assert all(line.startswith("tests/test_cuda.py::") and "cuda" in line.split("[")[1] for line in collected)
