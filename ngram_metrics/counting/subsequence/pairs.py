@@ -30,6 +30,7 @@ from ngram_metrics.counting.subsequence.table import (
 )
 from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens, owners
 
+
 def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
     """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
     return _padded_lengths(*pairs) if isinstance(pairs, PaddedPairs) else _ragged_lengths(*pairs)
