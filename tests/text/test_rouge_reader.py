@@ -1,15 +1,12 @@
 """How ROUGE reads: which words and sentences a text, tokens or ids have, and the words of every refusal."""
 
-import sys
-
 import pytest
 import rouge_oracle
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens
-from ngram_metrics.text import rouge_reader
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 from ngram_metrics.text.rouge_reader import RougeReader
 
 CPU = torch.device("cpu")
@@ -269,12 +266,3 @@ def test_a_callable_that_returns_the_wrong_type_is_told_of_with_the_sentence(opt
         return
     with pytest.raises(error, match=words):
         RougeReader(**options, sentences=sentences).read(PREDS, TARGET, CPU)
-
-
-def test_stemming_without_nltk_says_what_to_install(monkeypatch):
-    rouge_reader._stem.cache_clear()
-    monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
-    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
-        RougeReader(use_stemmer=True)
-    assert RougeReader().read(["a"], ["a"], CPU).sides.hypotheses.documents == 1
-    assert isinstance(RougeReader().read([], [], CPU).sides.references, DocumentGroups)
