@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ngram_metrics.cli import mbr_arguments, score_arguments
 from ngram_metrics.cli.errors import InputError, OutputError
+from ngram_metrics.cli.interruption import interruption_waits
 from ngram_metrics.cli.paths import place_of
 from ngram_metrics.cli.sources import check_readable
 
@@ -30,9 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(command: str, options: argparse.Namespace) -> None:
     check_readable([place_of(name) for name in options.inputs])
-    # torch is imported here, and takes seconds.
-    from ngram_metrics.cli import mbr, score
-    from ngram_metrics.cli.surroundings import surroundings
+    with interruption_waits():
+        # torch is imported here, and takes seconds.
+        from ngram_metrics.cli import mbr, score
+        from ngram_metrics.cli.surroundings import surroundings
 
     with surroundings(options):
         (mbr if command == "mbr" else score).run(options)

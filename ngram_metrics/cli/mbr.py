@@ -35,8 +35,8 @@ def run(options: argparse.Namespace) -> None:
             write("".join(f"{line}\n" for line in _lines(decoded, options.format, done)))
             done += len(rows)
             bar.update(len(rows))
-    if done == 0:
-        raise InputError(f"{options.samples} is empty: expected at least one sentence")
+        if done == 0:
+            raise InputError(f"{options.samples} is empty: expected at least one sentence")
 
 
 def _chunks(

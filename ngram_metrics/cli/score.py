@@ -28,12 +28,13 @@ def run(options: argparse.Namespace) -> None:
     tallies = {
         system: [Tally(metric, len(options.references), keep) for metric in metrics] for system in options.systems
     }
-    with progress("lines") as bar:
-        _count(tallies, options, bar)
-        if keep:
-            name_phase(bar, "resampling")
-        found = report(tallies, options)
+    # Opened first: what cannot be written to is told before the work is done.
     with written_to(options.output) as write:
+        with progress("lines") as bar:
+            _count(tallies, options, bar)
+            if keep:
+                name_phase(bar, "resampling")
+            found = report(tallies, options)
         write(written(found, options))
 
 
