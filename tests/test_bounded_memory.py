@@ -12,13 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import ignite.metrics
 import pytest
-from faces.cases import Case, assert_same, assert_same_states, each_metric, states_of
+from faces.cases import Case, Face, assert_same, assert_same_states, each_face, each_metric, states_of
 from torch.utils._python_dispatch import TorchDispatchMode
-
-import ngram_metrics.ignite as faces
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 
 PROBE = Path(__file__).parent / "memory_probe.py"
 
@@ -177,95 +173,13 @@ def test_memory_that_runs_out_at_any_operation_leaves_everything_as_it_was(case:
     assert_same(metric.compute(), case.value(average))
 
 
-SENTENCES = [f"the cat sat on mat number {number}" for number in range(9)]
-OTHERS = [f"a cat sat on mat {number} today" for number in range(9)]
-
-
-class Refuses:
-    """A tokenizer that works until it sees a word."""
-
-    def __init__(self, word: str):
-        self.word, self.calls = word, 0
-
-    def __call__(self, text: str) -> list[str]:
-        self.calls += 1
-        if self.word in text.split():
-            raise RuntimeError("no such word")
-        return text.split()
-
-
-WITH_TOKENIZER: dict[str, Callable[[str, Any], Any]] = {
-    "Bleu": lambda average, tokenizer: Bleu(average=average, tokenizer=tokenizer),
-    "ROUGEScore": lambda average, tokenizer: ROUGEScore(average=average, tokenizer=tokenizer, normalizer=str.lower),
-    "NgramOverlap": lambda average, tokenizer: NgramOverlap(average=average, tokenizer=tokenizer),
-    "ChrF": lambda average, tokenizer: ChrF(average=average),
-}
-
-
-@pytest.mark.parametrize("average", ["micro", "macro", "none"])
-@pytest.mark.parametrize("name", WITH_TOKENIZER)
-def test_a_sentence_in_the_middle_that_cannot_be_read_leaves_everything_as_it_was(name: str, average: str):
-    """A tokenizer that raises on sentence 7; chrF has none, and gets a sentence that is no text."""
-    tokenizer = Refuses("seven")
-    metric = WITH_TOKENIZER[name](average, tokenizer)
-    metric.update(SENTENCES, OTHERS)
-    states, count, value = states_of(metric), metric.update_count, metric.compute()
-    broken: list[Any] = list(SENTENCES)
-    broken[7] = 7 if name == "ChrF" else "seven"
-    calls = tokenizer.calls
-    with pytest.raises((RuntimeError, TypeError), match=r"no such word|sentence 7"):
-        metric.update(broken, OTHERS)
-    assert name == "ChrF" or tokenizer.calls > calls + 7
-    assert_same_states(metric, states)
-    assert metric.update_count == count
-    assert_same(metric.compute(), value)
-
-
-def as_is(text: str) -> list[str]:
-    return text.split()
-
-
-FACES: dict[str, Callable[[Any], ignite.metrics.Metric]] = {
-    "Bleu": lambda tokenizer: faces.Bleu(ngram=2, tokenizer=tokenizer),
-    "Bleu-micro": lambda tokenizer: faces.Bleu(average="micro", tokenizer=tokenizer),
-    "Bleu-confidence": lambda tokenizer: faces.Bleu(smooth="smooth1", tokenizer=tokenizer, confidence=0.9),
-    "Rouge": lambda tokenizer: faces.Rouge([1, "L"], tokenizer=tokenizer),
-    "RougeN": lambda tokenizer: faces.RougeN(2, tokenizer=tokenizer),
-    "RougeL": lambda tokenizer: faces.RougeL(tokenizer=tokenizer),
-    **{
-        f"{name}-{average}": lambda tokenizer, face=face, average=average: face(average=average, tokenizer=tokenizer)
-        for name, face in {"ROUGEScore": faces.ROUGEScore, "NgramOverlap": faces.NgramOverlap}.items()
-        for average in ("micro", "macro", "none")
-    },
-    **{
-        f"ChrF-{average}": lambda tokenizer, average=average: faces.ChrF(average=average)
-        for average in ("micro", "macro", "none")
-    },
-}
-
-
-@pytest.mark.parametrize("name", FACES)
-def test_an_ignite_face_that_fails_keeps_what_it_has_counted(name: str):
-    """Memory that runs out at any operation, and a sentence in the middle that cannot be read."""
-    # The calls of the tokenizer are counted anew for each face.
-    face, twin = (FACES[name](Refuses("seven")) for _ in range(2))
-    for one in (face, twin):
-        one.update((SENTENCES, OTHERS))
-    states = states_of(face._accumulator)
-    broken: list[Any] = list(SENTENCES)
-    broken[7] = 7 if name.startswith("ChrF") else "seven"
-    with pytest.raises((RuntimeError, TypeError), match=r"no such word|sentence 7"):
-        face.update((broken, OTHERS))
-    assert_same_states(face._accumulator, states)
-    other = (OTHERS[:5], SENTENCES[:5])
-    counting = FACES[name](as_is)
-    counting.update((SENTENCES, OTHERS))
-    for number in chosen_operations(partial(counting.update, other)):
+@each_face
+def test_memory_that_runs_out_leaves_an_ignite_face_as_it_was(face: Face):
+    metric = face.filled(face.batches[:2])
+    states = states_of(metric._accumulator)
+    for number in chosen_operations(partial(face.filled(face.batches[:2]).update, face.batches[2])):
         with pytest.raises(MemoryError), Failing(number):
-            face.update(other)
-        assert_same_states(face._accumulator, states)
-    for one in (face, twin):
-        one.update(other)
-    # Their tokenizers are two objects.
-    assert_same_states(face._accumulator, {**states_of(twin._accumulator), "callables": states["callables"]})
-    assert_same(face.compute(), twin.compute())
+            metric.update(face.batches[2])
+        assert_same_states(metric._accumulator, states)
+    metric.update(face.batches[2])
+    assert_same(metric.compute(), face.value())

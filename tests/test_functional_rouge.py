@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from itertools import chain
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -19,6 +19,8 @@ from torchmetrics.text import ROUGEScore as PeerROUGEScore
 from ngram_metrics import ROUGEScore
 from ngram_metrics.functional import rouge_score
 from ngram_metrics.text import rouge_reader
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.stems import porter_stemmer
 
 #: Texts of which the rule leaves nothing are among those drawn; `text/test_hints.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
@@ -194,132 +196,6 @@ def test_keys_are_a_str_or_a_sequence_and_give_their_order():
         assert_same(some, {key: whole[key] for key in some})
 
 
-# Averages.
-
-
-def test_f_may_be_below_both_precision_and_recall_in_macro_and_not_in_micro():
-    preds, target = ["a", "a b c d"], ["a b c d", "a"]
-    macro, micro = (rouge_score(preds, target, rouge_keys="rouge1", average=one) for one in ("macro", "micro"))
-    assert list(floats(macro).values()) == close([0.4, 0.625, 0.625])
-    assert list(floats(micro).values()) == close([0.4, 0.4, 0.4])
-
-
-# Ids.
-
-SEPARATOR, PADDING, IGNORED = 9, 0, -100
-id_summaries = st.lists(st.lists(st.integers(1, 4), min_size=1, max_size=4), min_size=1, max_size=3)
-id_batches = st.lists(st.tuples(id_summaries, st.lists(id_summaries, min_size=1, max_size=3)), min_size=1, max_size=4)
-
-
-def with_separators(summary):
-    return list(chain.from_iterable([*sentence, SEPARATOR] for sentence in summary))[:-1]
-
-
-def row(document, width, at=0):
-    """A document in a padded row, with padding also inside it."""
-    filled = [*document[:at], PADDING, *document[at:], *[IGNORED] * width]
-    return filled[:width]
-
-
-def layouts(batch, width=16):
-    """The same summaries as texts, as lists, as tensors, as padded tensors, and as padded ones beside lists."""
-    text = [
-        ("\n".join(" ".join(map(str, sentence)) for sentence in one) for one in side)
-        for side in ([one for one, _ in batch], [other for _, several in batch for other in several])
-    ]
-    counts = [len(several) for _, several in batch]
-    hypotheses, flat = (list(side) for side in text)
-    each = iter(flat)
-    yield hypotheses, [[next(each) for _ in range(count)] for count in counts], {}
-    ids = {"sentence_separator_id": SEPARATOR, "pad_id": (PADDING, IGNORED)}
-    preds = [with_separators(one) for one, _ in batch]
-    target = [list(map(with_separators, several)) for _, several in batch]
-    yield preds, target, ids
-    yield [torch.tensor(one) for one in preds], [[torch.tensor(one) for one in several] for several in target], ids
-    padded = torch.tensor([row(one, width, at=1) for one in preds])
-    rows = [[row(one, width) for one in (*several, *[[]] * (3 - len(several)))] for several in target]
-    yield padded, torch.tensor(rows), ids
-    yield padded, target, ids
-    yield padded.numpy().astype(np.int32), np.array(rows, dtype=np.int32), ids
-
-
-@pytest.mark.parametrize("accumulate", ["best", "avg"])
-@few
-@given(id_batches)
-def test_every_layout_scores_as_the_text_split_at_lines(accumulate, batch):
-    several = [
-        rouge_score(preds, target, accumulate, average="none", rouge_keys=KEYS, **options)
-        for preds, target, options in layouts(batch)
-    ]
-    for other in several[1:]:
-        assert_same(other, several[0])
-
-
-def test_missing_references_never_win():
-    """A row of padding alone is no reference; where all are, there is one, empty."""
-    preds = torch.tensor([[1, 2, 0], [0, 0, 0], [1, 2, 0]])
-    target = torch.tensor([[[0, 0], [3, 4], [0, 0]], [[0, 0], [0, 0], [1, 0]], [[0, 0], [0, 0], [0, 0]]])
-    for accumulate in ("best", "avg"):
-        scores = rouge_score(preds, target, accumulate, average="none", rouge_keys="rouge1", pad_id=0)
-        assert scores["rouge1_fmeasure"].tolist() == [0, 0, 0]
-    target[0, 2] = torch.tensor([1, 2])
-    best, mean = (
-        rouge_score(preds, target, one, average="none", rouge_keys="rouge1", pad_id=0) for one in ("best", "avg")
-    )
-    assert best["rouge1_recall"].tolist() == [1, 0, 0]
-    assert mean["rouge1_recall"].tolist() == [0.5, 0, 0]
-    corpus = rouge_score(preds, target, average="micro", rouge_keys="rouge1", pad_id=0)
-    assert corpus["rouge1_recall"].item() == close(2 / 3)
-
-
-def reward_batch(sentences, width, seed):
-    ids = torch.Generator().manual_seed(seed)
-    preds = torch.randint(0, 5, (sentences, width), generator=ids)
-    return preds, torch.randint(0, 5, (sentences, 2, width + 1), generator=ids)
-
-
-@pytest.mark.parametrize("accumulate", ["best", "avg"])
-@pytest.mark.parametrize("keys", ["rouge1", "rouge2", "rougeL", "rougeLsum", ROUGE_DEFAULT], ids=str)
-def test_rewards_never_wait_for_the_device(keys, accumulate):
-    """On the meta device there are no data: whatever would have to read some raises."""
-    preds, target = (one.to("meta") for one in reward_batch(3, 65, 0))
-    preds = preds[:, :5]  # each token is a step; more than a word's positions stand on the other side
-    for references, average, separator in ((target, "none", 4), (target[:, 0], "macro", 4), (target, "macro", None)):
-        options = {"rouge_keys": keys, "sentence_separator_id": separator, "pad_id": (0, -100), "average": average}
-        for value in rouge_score(preds, references, accumulate, **options).values():
-            assert value.device.type == "meta"
-            assert value.shape == ((3,) if average == "none" else ())
-
-
-@pytest.mark.usefixtures("surroundings")
-@pytest.mark.parametrize("accumulate", ["best", "avg"])
-def test_the_surroundings_of_a_training_loop_change_no_score(accumulate):
-    """In every layout: text, lists, 1-D tensors, padded tensors, and both together."""
-    batch = [([[1, 2], [3, 4]], [[[3, 4], [1, 2, 2]], [[4]]]), ([[2]], [[[2, 1], [3]]])]
-    numbers = [[rouge_oracle.rouge(key, *one, accumulate) for one in batch] for key in ROUGE_DEFAULT]
-    with torch.device("cpu"):
-        several = list(layouts(batch))
-    for preds, target, options in several:
-        got = rouge_score(preds, target, accumulate, average="none", **options)
-        for key, expected in zip(ROUGE_DEFAULT, numbers, strict=True):
-            for name in NAMES:
-                assert got[f"{key}_{name}"].dtype == torch.float64
-                assert got[f"{key}_{name}"].tolist() == close([getattr(one, name) for one in expected])
-
-
-@pytest.mark.cuda
-@pytest.mark.parametrize("separator", [None, 4])
-def test_scores_are_the_same_on_cuda(separator):
-    batch, options = reward_batch(50, 80, 0), {"average": "none", "sentence_separator_id": separator, "pad_id": 0}
-    on_cuda = rouge_score(*(one.cuda() for one in batch), **options)
-    assert {one.device.type for one in on_cuda.values()} == {"cuda"}
-    for key, expected in rouge_score(*batch, **options).items():
-        torch.testing.assert_close(on_cuda[key].cpu(), expected, rtol=0, atol=1e-12)
-    text = rouge_score("a b\nc", "c\na", device="cuda")
-    assert {one.device.type for one in text.values()} == {"cuda"}
-    assert floats(text) == close(floats(rouge_score("a b\nc", "c\na")))
-
-
 # Over batches.
 
 
@@ -350,43 +226,10 @@ def test_details_are_the_summed_counts_of_the_best_references(batch):
         assert found == list(sum(several[1:], several[0]))
 
 
-def test_ids_go_through_the_class():
-    batch = reward_batch(4, 6, 0)
-    metric = ROUGEScore(average="none", sentence_separator_id=4, pad_id=0)
-    metric.update(*(one[:1] for one in batch))
-    metric.update(*(one[1:] for one in batch))
-    assert_same(metric.compute(), rouge_score(*batch, average="none", sentence_separator_id=4, pad_id=0))
-
-
-# Errors.
-
-
-@pytest.mark.parametrize("face", ["function", "class"])
+@pytest.mark.parametrize("face", [porter_stemmer, RougeReader, ROUGEScore, partial(rouge_score, "a", "a")])
 def test_stemming_without_nltk_says_what_to_install(face, monkeypatch):
     rouge_reader._stem.cache_clear()
     monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
-    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*'ngram-metrics\[stem\]'"):
-        rouge_score("a", "a", use_stemmer=True) if face == "function" else ROUGEScore(use_stemmer=True)
+    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
+        face() if face is porter_stemmer else face(use_stemmer=True)
     assert rouge_score("a", "a")["rouge1_fmeasure"] == 1
-
-
-@pytest.mark.parametrize("options", [{"use_stemmer": True}, {"tokenizer": "13a"}, {"normalizer": str}], ids=str)
-def test_a_batch_of_no_texts_takes_text_options(options):
-    """The last batch of a rank may be empty."""
-    metric = ROUGEScore(average="none", **options)
-    metric.update([], [])
-    metric.update(["a"], ["a"])
-    assert metric.compute()["rouge1_fmeasure"].tolist() == [1]
-
-
-def test_sentences_that_cannot_be_read_are_named():
-    with pytest.raises(ValueError, match="preds has 2 sentences and target has 1 items"):
-        rouge_score(["a", "b"], ["a"])
-    with pytest.raises(ValueError, match="sentence 1 has no reference"):
-        rouge_score(["a", "b"], [["a"], []])
-    with pytest.raises(TypeError, match="reference 0 of sentence 1 is a list"):
-        rouge_score(["a", "b"], ["a", [["b"]]])
-    with pytest.raises(TypeError, match="normalizer returned a list for reference 0 of sentence 1: expected a str"):
-        rouge_score(["a", "b"], ["c", "d"], normalizer=lambda text: ["d"] if text == "d" else text)
-    with pytest.raises(TypeError, match="sentence_splitter returned a str for sentence 1, 'b': expected a sequence"):
-        rouge_score(["a", "b"], ["c", "d"], sentence_splitter=lambda text: text if text == "b" else [text])

@@ -412,30 +412,6 @@ def test_the_surroundings_of_a_training_loop_change_no_score(case):
     assert_decoded(mbr.decode(metric, rows, rows[::-1], probabilities), rows, expected, probabilities)
 
 
-@pytest.mark.cuda
-@each_framework
-@each_case
-def test_scores_are_the_same_on_cuda(framework, case):
-    rows = random_rows([20, 3, 0, 5])
-    metric = case.make(framework, device="cuda")
-    for one, other in zip(mbr.pairwise(metric, rows, rows), mbr.pairwise(case.make(), rows, rows), strict=True):
-        assert one.device.type == "cuda"
-        torch.testing.assert_close(one.cpu(), other)
-    decoded = mbr.decode(metric, rows[:2])
-    assert decoded.indices.tolist() == mbr.decode(case.make(), rows[:2]).indices.tolist()
-    assert decoded.expected_utilities.device.type == "cuda"
-
-
-@pytest.mark.cuda
-def test_ids_are_scored_where_they_lie():
-    ids = torch.randint(0, 5, (3, 8, 12))
-    metric = ngram_metrics.Bleu(pad_id=0, smooth="exp")
-    found = mbr.pairwise(metric, ids.cuda(), ids.cuda())
-    assert found.device.type == "cuda"
-    torch.testing.assert_close(found.cpu(), mbr.pairwise(metric, ids, ids))
-    assert mbr.decode(metric, ids.cuda()).hypotheses[0].device.type == "cuda"
-
-
 # What is refused
 
 

@@ -43,14 +43,6 @@ def test_dropped_and_negative_ids_go_wherever_they_stand_and_gaps_close(rows, dr
     assert tokens.ids.shape == matrix(rows).shape
 
 
-def test_ids_are_dropped_for_any_leading_shape():
-    ids = torch.tensor([[[[0, 1, 0, 2]], [[3, 0, 0, 0]]]])
-    tokens = drop_ids(ids, [0])
-    assert tokens.ids.shape == ids.shape
-    assert tokens.lengths.tolist() == [[[2], [1]]]
-    assert tokens.ids[0, 0, 0, :2].tolist() == [1, 2]
-
-
 @pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 def test_every_integer_dtype_is_read(dtype):
     tokens = drop_ids(torch.tensor([[0, 5, 0, 7]]).to(dtype), [0, -100])
@@ -62,12 +54,6 @@ def test_the_ids_given_are_left_as_they_were():
     ids = torch.tensor([[0, 5, 0, 7]])
     drop_ids(ids, [0])
     assert ids.tolist() == [[0, 5, 0, 7]]
-
-
-def test_dropping_ids_never_waits_for_the_device():
-    tokens = drop_ids(torch.zeros(2, 3, 4, dtype=torch.int32, device="meta"), [0, -100])
-    assert tokens.ids.shape == (2, 3, 4)
-    assert tokens.lengths.shape == (2, 3)
 
 
 @given(documents, st.data())

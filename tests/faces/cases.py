@@ -40,7 +40,7 @@ TEXT: tuple[Batch, ...] = (
 #: Capitals, punctuation and a plural: here it matters how text is read.
 PRINTED_TEXT: Batch = (["The Cats sat, on the mat!"], [["the cat sat on the mat !"]])
 
-PADDING, IGNORED, RARE, SEPARATOR = 0, -100, 99, 98
+PADDING, IGNORED, RARE = 0, -100, 99
 _WIDTH, _REFERENCES = 9, 3
 
 
@@ -69,6 +69,8 @@ def _padded(batches: Sequence[Batch]) -> tuple[Batch, ...]:
 
 
 IDS = _padded(TEXT)
+#: The word "bird", in the middle of a sentence.
+SEPARATOR = int(IDS[1][0][0, 3])
 #: An id that only some settings take for padding.
 RARE_IDS: Batch = (
     torch.tensor([[1, RARE, 2, 3, 4, 5, 6, 0, 0]]),

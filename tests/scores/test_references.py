@@ -151,16 +151,6 @@ def test_no_sentence_at_all():
         assert references_of_sentences(pairs).shape == (0,)
 
 
-def test_padded_references_are_paired_without_waiting_for_the_device():
-    hypotheses, references = padded_batch([([1, 2], [[1], [2, 3]]), ([], [[0]])])
-    hypotheses = PaddedTokens(*(field.to("meta") for field in hypotheses))
-    tokens = PaddedTokens(*(field.to("meta") for field in references.tokens))
-    pairs = pair_up(PaddedSides(hypotheses, PaddedReferences(tokens, references.present.to("meta"))))
-    score = torch.zeros(6, 2, device="meta")
-    assert best_pair(score, pairs).shape == sum_over_references(score, pairs).shape == (2, 2)
-    assert references_of_sentences(pairs).shape == (2,)
-
-
 @pytest.mark.parametrize("target", [torch.ones(2, 0).long(), torch.ones(2, 3, 0).long()])
 def test_references_of_no_width_are_empty(target):
     preds = torch.ones(2, 3).long()

@@ -23,7 +23,7 @@ FACES = {
     "gleu": (GleuMeasure, gleu_score, Gleu),
 }
 #: Settings of how text is read and how scores are averaged, which a measure does not know.
-OF_CALLS = {"average", "tokenizer", "lowercase"}
+OF_CALLS = {"average", "tokenizer", "lowercase", "pad_id"}
 KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
 ORDERS = {
     0: (ValueError, r"greater than zero \(got: 0\)"),
@@ -55,6 +55,12 @@ REFUSED = [
     *(
         (name, {"tokenizer": "words"}, ValueError, "unknown tokenizer 'words': expected one of")
         for name in ("bleu", "rouge", "overlap", "gleu")
+    ),
+    ("rouge", {"tokenizer": 3}, TypeError, "tokenizer is a int: expected None"),
+    *(
+        (name, {"pad_id": pad_id}, TypeError, "pad_id is .*: expected an integer, a sequence of integers, or None")
+        for name in FACES
+        for pad_id in ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object)
     ),
     (
         "bleu",
@@ -144,8 +150,10 @@ REFUSED = [
     ),
     ("rouge", {"normalizer": "lower"}, TypeError, "normalizer is a str: expected a callable"),
     ("rouge", {"sentence_splitter": ["\n"]}, TypeError, "sentence_splitter is a list: expected a callable"),
-    ("rouge", {"pad_id": 0.5}, TypeError, "pad_id is 0.5: expected an integer"),
-    ("rouge", {"sentence_separator_id": 0.5}, TypeError, "sentence_separator_id is 0.5: expected an integer"),
+    *(
+        ("rouge", {"sentence_separator_id": one}, TypeError, "sentence_separator_id is .*: expected an integer or None")
+        for one in (0.5, "9", [9, 8], True)
+    ),
 ]
 
 

@@ -150,32 +150,6 @@ def test_tokens_may_be_the_characters():
     assert numbered(several) == [[0, 1], [1, 0, 2]]
 
 
-IDS = (
-    (torch.tensor([[1, 2]]), torch.tensor([[1, 2]]), "ids"),
-    ([[1, 2]], [[1, 2]], "ids"),
-    ([torch.tensor([1, 2])], [[torch.tensor([1, 2])]], "ids"),
-    ([["a", "b"]], [["a", "b"]], "tokens"),
-)
-
-
-@pytest.mark.parametrize(("preds", "target", "kind"), IDS)
-@pytest.mark.parametrize(
-    ("options", "name"),
-    [({"lowercase": True}, "lowercase"), ({"whitespace": True}, "whitespace"), ({"words": True}, "word_order")],
-)
-def test_options_for_text_are_refused_together_with_ids(preds, target, kind, options, name):
-    with pytest.raises(ValueError, match=f"{name} is an option for text, but the sentences are {kind}"):
-        CharacterReader(**options, pad_id=0).read(preds, target, CPU)
-
-
-@pytest.mark.parametrize("options", [{"lowercase": True}, {"whitespace": True}, {"words": True}], ids=str)
-def test_options_for_text_are_no_error_where_there_is_no_sentence(options):
-    read = CharacterReader(**options).read([], [], CPU)
-    assert len(read.sides.hypotheses.lengths) == 0
-    if "words" in options:
-        assert len(read.words.hypotheses.lengths) == 0
-
-
 @pytest.mark.parametrize(
     ("preds", "target", "error", "words"),
     [
@@ -184,7 +158,6 @@ def test_options_for_text_are_no_error_where_there_is_no_sentence(options):
         (["a", ["b"]], ["a", "b"], TypeError, "sentence 1 is a list"),
         (["a"], [[["a"]]], TypeError, "reference 0 of sentence 0 is a list"),
         (torch.tensor([[1.0]]), torch.tensor([[1]]), TypeError, "preds is a tensor of torch.float32"),
-        (torch.tensor([[1]]), torch.tensor([[1]]), ValueError, "a padded tensor of ids needs pad_id"),
         ([[1]], [["a"]], TypeError, "reference 0 of sentence 0 holds tokens, .* but sentence 0 holds ids"),
         # Tokens that are words.
         (
@@ -199,21 +172,3 @@ def test_options_for_text_are_no_error_where_there_is_no_sentence(options):
 def test_what_cannot_be_read_is_refused(preds, target, error, words):
     with pytest.raises(error, match=words):
         CharacterReader().read(preds, target, CPU)
-
-
-@pytest.mark.parametrize("pad_id", ["0", 1.5, [None], [True]], ids=repr)
-def test_a_wrong_pad_id_is_refused_at_once(pad_id):
-    with pytest.raises(TypeError, match=r"pad_id is .*expected an integer, a sequence of integers, or None"):
-        CharacterReader(pad_id=pad_id)
-
-
-@pytest.mark.usefixtures("surroundings")
-def test_the_surroundings_of_a_training_loop_change_nothing():
-    read = CharacterReader(words=True).read(["ab a."], [["a", "b a."]], CPU)
-    assert documents(read.sides.hypotheses) == [[1, 2, 1, 0]]
-    assert documents(read.sides.references.tokens) == [[1], [2, 1, 0]]
-    assert numbered(documents(read.words.hypotheses) + documents(read.words.references.tokens)) == [
-        [0, 1, 2],
-        [1],
-        [3, 1, 2],
-    ]

@@ -147,18 +147,6 @@ def test_padded_ids_of_no_width_and_of_no_sentence():
     assert encoded([], []) == ([], [])
 
 
-@pytest.mark.parametrize("options", [{"tokenizer": str.split}, {"lowercase": True}, {"pad_id": 0}], ids=repr)
-def test_no_sentence_is_a_batch_of_any_kind(options):
-    assert encoded([], [], **options) == ([], [])
-
-
-def test_padded_ids_never_wait_for_the_device():
-    preds, target = torch.zeros(2, 3, dtype=torch.int32, device="meta"), torch.zeros(2, 4, 5, device="meta").long()
-    batch = WordReader(pad_id=(0, -100)).read(preds, target, CPU)
-    assert batch.sides.hypotheses.ids.device.type == "meta"
-    assert batch.sides.references.present.shape == (2, 4)
-
-
 def test_the_tensors_given_are_left_as_they_were():
     preds, target = torch.tensor([[5, 0]]), torch.tensor([[[5, 0]]])
     encoded(preds, target, pad_id=0)
@@ -183,47 +171,6 @@ def test_equal_looking_texts_of_different_code_points_differ():
     assert encoded(["é"], ["e\u0301"]) == ([[0]], [[[1]]])
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"tokenizer": "13a"}, r"tokenizer is an option for text, but the sentences are {}: expected one or the other"),
-        ({"tokenizer": str.split, "lowercase": True}, r"tokenizer is an option for text, but the sentences are {}"),
-        ({"lowercase": True}, r"lowercase is an option for text, but the sentences are {}"),
-    ],
-)
-@pytest.mark.parametrize(
-    ("kind", "preds", "target"),
-    [
-        ("tokens", [["a"]], [["a"]]),
-        ("ids", [[1]], [[1]]),
-        ("ids", [torch.tensor([1])], [[torch.tensor([1])]]),
-        ("ids", torch.tensor([[1]]), torch.tensor([[1]])),
-        ("ids", np.array([[1]]), [[1]]),
-    ],
-    ids=repr,
-)
-def test_text_options_are_refused_beside_tokens_and_ids(options, words, kind, preds, target):
-    with pytest.raises(ValueError, match=words.format(kind)):
-        WordReader(**options, pad_id=0).read(preds, target, CPU)
-
-
-@pytest.mark.parametrize("pad_id", [None, (), []])
-@pytest.mark.parametrize(
-    ("preds", "target"),
-    [
-        (torch.tensor([[1]]), torch.tensor([[1]])),
-        (np.array([[1]]), np.array([[1]])),
-        (torch.tensor([[1]]), [[1]]),
-        ([[1]], torch.tensor([[1]])),
-        ([[1]], np.array([[1]])),
-    ],
-    ids=repr,
-)
-def test_a_padded_tensor_needs_to_know_its_padding(pad_id, preds, target):
-    with pytest.raises(ValueError, match=r"a padded tensor of ids needs pad_id.*none was given"):
-        WordReader(pad_id=pad_id).read(preds, target, CPU)
-
-
 def test_padding_means_nothing_to_text_and_tokens():
     assert encoded(["0 1"], ["1"], pad_id=0) == ([[0, 1]], [[[1]]])
     assert encoded([["0", "1"]], [["1"]], pad_id=0) == ([[0, 1]], [[[1]]])
@@ -235,12 +182,6 @@ def test_an_array_that_is_not_padded_needs_no_padding():
     ragged = np.empty(2, dtype=object)
     ragged[:] = [[5, 6], [7]]
     assert encoded(ragged, [[6], [7]]) == ([[0, 1], [2]], [[[1]], [[2]]])
-
-
-@pytest.mark.parametrize("pad_id", ["0", b"0", 1.5, [0, "1"], [0.5], True, [True], {0: 1}, object], ids=repr)
-def test_a_pad_id_that_is_no_integer_is_refused_at_once(pad_id):
-    with pytest.raises(TypeError, match=r"pad_id is .*: expected an integer, a sequence of integers, or None"):
-        WordReader(pad_id=pad_id)
 
 
 class Unhashable:

@@ -1,15 +1,12 @@
 """How ROUGE reads: which words and sentences a text, tokens or ids have, and the words of every refusal."""
 
-import sys
-
 import pytest
 import rouge_oracle
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens
-from ngram_metrics.text import rouge_reader
+from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 from ngram_metrics.text.rouge_reader import RougeReader
 
 CPU = torch.device("cpu")
@@ -210,25 +207,6 @@ def test_the_separator_splits_where_it_is_padding_too():
 # Errors.
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        {"use_stemmer": True},
-        {"normalizer": str.lower},
-        {"tokenizer": str.split},
-        {"tokenizer": "13a"},
-        {"sentence_splitter": str.splitlines},
-    ],
-    ids=lambda option: next(iter(option)),
-)
-@pytest.mark.parametrize("kind", ["tokens", "ids", "padded"])
-def test_an_option_for_text_is_refused_for_what_is_no_text(option, kind):
-    sentences = {"tokens": [["a"]], "ids": [[1]], "padded": torch.tensor([[1]])}[kind]
-    name = {"padded": "ids"}.get(kind, kind)
-    with pytest.raises(ValueError, match=f"^{next(iter(option))} is an option for text, but the sentences are {name}"):
-        RougeReader(**option, pad_id=0).read(sentences, sentences, CPU)
-
-
 def returning(wrong, at):
     """A callable that returns something wrong for the texts that hold a word, and their words for others."""
     return lambda text: wrong if at in text else text.split()
@@ -288,38 +266,3 @@ def test_a_callable_that_returns_the_wrong_type_is_told_of_with_the_sentence(opt
         return
     with pytest.raises(error, match=words):
         RougeReader(**options, sentences=sentences).read(PREDS, TARGET, CPU)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "words"),
-    [
-        ({"tokenizer": 3}, TypeError, "tokenizer is a int: expected None"),
-        ({"tokenizer": "words"}, ValueError, "unknown tokenizer 'words': expected one of"),
-        ({"normalizer": "lower"}, TypeError, "normalizer is a str: expected a callable that takes a str"),
-        ({"sentence_splitter": "\n"}, TypeError, "sentence_splitter is a str: expected a callable that takes a str"),
-        ({"pad_id": "0"}, TypeError, "pad_id is '0': expected an integer"),
-        ({"sentence_separator_id": "9"}, TypeError, "sentence_separator_id is .*expected an integer"),
-        ({"sentence_separator_id": [9, 8]}, TypeError, "sentence_separator_id is .*expected an integer"),
-    ],
-    ids=repr,
-)
-def test_an_option_of_the_wrong_type_is_refused_before_any_data(options, error, words):
-    with pytest.raises(error, match=words):
-        RougeReader(**options)
-
-
-@pytest.mark.parametrize("separator", [None, 9])
-@pytest.mark.parametrize("mixed", [False, True])
-def test_a_padded_tensor_needs_pad_id(separator, mixed):
-    rows = torch.ones(2, 3, dtype=torch.long)
-    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-        RougeReader(sentence_separator_id=separator).read(rows, rows.tolist() if mixed else rows, CPU)
-
-
-def test_stemming_without_nltk_says_what_to_install(monkeypatch):
-    rouge_reader._stem.cache_clear()
-    monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
-    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
-        RougeReader(use_stemmer=True)
-    assert RougeReader().read(["a"], ["a"], CPU).sides.hypotheses.documents == 1
-    assert isinstance(RougeReader().read([], [], CPU).sides.references, DocumentGroups)

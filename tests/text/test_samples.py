@@ -144,14 +144,6 @@ def test_what_cannot_be_read_is_refused(preds, target, options, error, words):
         WordReader(**{"pad_id": 0, "samples": True, **options}).read(preds, target, CPU)
 
 
-@pytest.mark.usefixtures("surroundings")
-@pytest.mark.parametrize("of_target", [np.array, list])
-def test_arrays_and_lists_are_counted_where_they_lie_whatever_the_default_device(of_target):
-    hypotheses, references = WordReader(pad_id=0, samples=True).read(np.array(PRED), of_target(TARGET), CPU).sides
-    assert (hypotheses.ids.device, references.tokens.ids.device) == (CPU, CPU)
-    assert documents(hypotheses) == grouped(PRED, TARGET)[0]
-
-
 @pytest.mark.parametrize("of_target", [torch.tensor, np.array])
 def test_negative_ids_are_padding_in_samples_and_padded_references(of_target):
     ends = [[[*row, -100] for row in rows] for rows in PRED], [[-1, *row] for row in TARGET]
@@ -165,10 +157,3 @@ def test_a_negative_id_in_lists_beside_samples_is_an_error(nested):
     with pytest.raises(ValueError, match="a reference of sentence 2 has the id -100: expected indices of a vocab"):
         WordReader(samples=True, pad_id=(0, -7)).read(IDS, several, CPU)
     assert WordReader(samples=True, pad_id=(0, -7, -100)).read(IDS, several, CPU)
-
-
-def test_samples_are_read_without_waiting_for_the_device():
-    preds, target = torch.zeros(3, 2, 7, device="meta").long(), torch.zeros(3, 4, 5, device="meta").long()
-    hypotheses, references = WordReader(pad_id=0, samples=True).read(preds, target, CPU).sides
-    assert (hypotheses.ids.shape, hypotheses.ids.device.type) == ((6, 7), "meta")
-    assert (references.tokens.ids.shape, references.present.shape) == ((6, 4, 5), (6, 4))

@@ -161,9 +161,3 @@ def test_stems_are_those_of_rouge_score(drawn):
 def test_short_words_are_not_stemmed():
     stem = porter_stemmer()
     assert [stem(word) for word in ("was", "dies", "this", "running", "")] == ["was", "die", "thi", "run", ""]
-
-
-def test_without_nltk_stemming_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
-    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install 'ngram-metrics\[stem\]'"):
-        porter_stemmer()
