@@ -20,6 +20,7 @@ from ngram_metrics.ignite_face import CPU, Face, KeyedFace, OutputTransform, unc
 from ngram_metrics.scores.bleu import Smoothing
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
+from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
@@ -177,7 +178,7 @@ class ROUGEScore(Face):
         normalizer: Callable[[str], str] | None = None,
         tokenizer: Tokenizer | None = None,
         accumulate: Accumulate = "best",
-        rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+        rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
         average: Average = "macro",
         sentence_splitter: Callable[[str], Sequence[str]] | None = None,
         sentence_separator_id: int | None = None,

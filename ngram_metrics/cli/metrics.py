@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -16,13 +17,14 @@ from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import rouge_measure
+from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import WordReader
 
-ROUGE = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+ROUGE: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def _metric(name: str, options: Options, tokenizer: Tokenizer, device: torch.dev
     if name == "gleu":
         gleu = GleuMeasure(4)
         return Metric(name, words, gleu, gleu, "micro", device)
-    keys = ROUGE if name == "rouge" else (name,)
+    keys = ROUGE if name == "rouge" else (cast("RougeKey", name),)
     rouge = rouge_measure(keys, "best", "macro")
     reading = RougeReader(options.stem, sentences="rougeLsum" in keys)
     return Metric(name, reading, rouge, rouge, "macro", device, keys)

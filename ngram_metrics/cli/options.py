@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 from ngram_metrics.cli.output import written_to
 from ngram_metrics.cli.paths import file_name
+from ngram_metrics.text.tokenizer_names import TokenizerName
 
-#: The names of :mod:`ngram_metrics.text.rules` and of sacrebleu's that ask MeCab; written out, since to ask takes
-#: seconds.
-TOKENIZERS = ("13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh")
+TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
 #: Which metrics an option is for.
 _FOR = {
     "tokenizer": ("bleu", "overlap", "gleu"),
@@ -30,7 +29,7 @@ class Options(argparse.Namespace):
     files: list[str]
     inputs: list[str]
     metrics: list[str]
-    tokenizer: str | None
+    tokenizer: TokenizerName | None
     spm_model: str | None
     lowercase: bool
     chrf_lowercase: bool
@@ -100,7 +99,7 @@ def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namesp
         parser.error("--tokenizer and --spm-model: expected one of them")
 
 
-def _tokenizer(text: str) -> str:
+def _tokenizer(text: str) -> TokenizerName:
     if text not in TOKENIZERS:
         known = ", ".join(TOKENIZERS)
         raise argparse.ArgumentTypeError(f"unknown tokenizer {text!r}: expected {known}, or --spm-model for a model")

@@ -15,7 +15,7 @@ from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
-from ngram_metrics.scores.rouge_keys import by_key, checked_keys
+from ngram_metrics.scores.rouge_keys import RougeKey, by_key, checked_keys
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.reader import Reader
@@ -78,7 +78,7 @@ def rouge_score(
     use_stemmer: bool = False,
     normalizer: Callable[[str], str] | None = None,
     tokenizer: Tokenizer | None = None,
-    rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
     average: Average = "macro",
     sentence_splitter: Callable[[str], Sequence[str]] | None = None,
     sentence_separator_id: int | None = None,

@@ -51,7 +51,7 @@ from ngram_metrics.scores.references import (
     references_of_sentences,
     sum_over_references,
 )
-from ngram_metrics.scores.rouge_keys import ROUGE_KEYS, checked_keys
+from ngram_metrics.scores.rouge_keys import ROUGE_KEYS, RougeKey, checked_keys
 from ngram_metrics.scores.rows import Layout
 
 #: torchmetrics' two ways with several references.
@@ -264,7 +264,7 @@ def _statistics_of_longest(counts: PairCounts) -> RougeStatistics:
 
 
 def rouge_measure(
-    rouge_keys: str | Sequence[str], accumulate: Accumulate, average: Average
+    rouge_keys: RougeKey | Sequence[RougeKey], accumulate: Accumulate, average: Average
 ) -> RougeMeasure | MeanRougeMeasure:
     """Return the measure for torchmetrics' parameters.
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from typing import Literal, TypeAlias
 
 from torch import Tensor
 
-#: What may be asked for, and the order of n-grams, or the kind of subsequence, that it counts.
+#: What may be asked for.
+RougeKey: TypeAlias = Literal[
+    "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
+]
+#: The order of n-grams, or the kind of subsequence, that a key counts.
 ROUGE_KEYS: dict[str, int | str] = {
     **{f"rouge{order}": order for order in range(1, 10)},
     "rougeL": "L",
@@ -14,11 +19,11 @@ ROUGE_KEYS: dict[str, int | str] = {
 }
 
 
-def checked_keys(rouge_keys: str | Sequence[str]) -> tuple[str, ...]:
+def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
     """Return ``rouge_keys`` as a tuple; a lone str is one key."""
     if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
         raise TypeError(f"rouge_keys is a {type(rouge_keys).__name__}: expected a key or a sequence of keys")
-    keys = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
+    keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
     if not keys:
         raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")
     for key in keys:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ngram_metrics.text.tokenizer_names import TokenizerName
+
 #: A sentence of text, of tokens or of ids. A str is a sequence of str, so this covers text too.
 Document: TypeAlias = Sequence[Hashable] | Tensor | NDArray[np.generic]
 #: One sentence each, or one padded integer tensor or array; a lone str is one sentence.
@@ -44,4 +46,6 @@ class SentencePiece(Protocol):
 
 
 #: See :mod:`ngram_metrics.text.tokenizers`.
-Tokenizer: TypeAlias = str | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer | SentencePiece
+Tokenizer: TypeAlias = (
+    TokenizerName | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer | SentencePiece
+)

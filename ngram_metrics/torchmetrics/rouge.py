@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
-from ngram_metrics.scores.rouge_keys import by_key, checked_keys
+from ngram_metrics.scores.rouge_keys import RougeKey, by_key, checked_keys
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
@@ -66,7 +66,7 @@ class ROUGEScore(Accumulator):
         normalizer: Callable[[str], str] | None = None,
         tokenizer: Tokenizer | None = None,
         accumulate: Accumulate = "best",
-        rouge_keys: str | Sequence[str] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+        rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
         average: Average = "macro",
         sentence_splitter: Callable[[str], Sequence[str]] | None = None,
         sentence_separator_id: int | None = None,

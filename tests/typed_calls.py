@@ -1,0 +1,61 @@
+"""Calls as people write them, read by mypy and not run; ``# wrong`` ends the lines that it must refuse."""
+
+from collections.abc import Callable
+
+import torch
+from ignite.engine import Engine
+from torch import Tensor
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
+from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
+from ngram_metrics.ignite import Bleu as IgniteBleu
+from ngram_metrics.ignite import RougeL
+
+
+def text(preds: list[str], references: list[str], several: list[list[str]]) -> None:
+    metric = Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=0.95, device="cpu")
+    metric.update(preds, references)
+    metric.update(preds, several)
+    metric.update(tuple(preds), [tuple(each) for each in several])
+    name: str = metric.signature
+    details: dict[str, Tensor] = metric.details()
+    MetricCollection({"bleu": metric, "chrf": ChrF(word_order=2), "overlap": NgramOverlap(), "gleu": Gleu()})
+    print(name, details)
+
+
+def tokens(preds: list[list[str]], references: list[list[str]], split: Callable[[str], list[str]]) -> None:
+    Bleu(tokenizer=split).update(preds, references)
+    Bleu(pad_id=(0, -100)).update([[1, 2], [3]], [[[1, 2], [1]], [[3]]])
+    ROUGEScore(rouge_keys="rougeL", accumulate="avg", average="none").update(preds, references)
+    ROUGEScore(rouge_keys=("rouge1", "rougeLsum"), sentence_splitter=split)
+
+
+def rewards(preds: Tensor, references: Tensor) -> Tensor:
+    scores: dict[str, Tensor] = rouge_score(preds, references, pad_id=0)
+    print(scores, chrf_score(preds, references, pad_id=0), ngram_overlap(preds, references, pad_id=0))
+    return bleu_score(preds, references, average="none", pad_id=0, smooth="add-k", device=torch.device("cpu"))
+
+
+def engine(evaluator: Engine, rows: list[list[str]]) -> list[str]:
+    IgniteBleu(average="macro", smooth="nltk_smooth2").attach(evaluator, "bleu")
+    RougeL().attach(evaluator, "rouge")
+    return list(mbr.decode(ChrF(), rows).hypotheses)
+
+
+def wrong(preds: list[str], references: list[str]) -> None:
+    Bleu(average="mirco")  # wrong
+    Bleu(smooth="floor2")  # wrong
+    Bleu(tokenizer="13A")  # wrong
+    Bleu(tokenizer=13)  # wrong
+    Bleu(ngram="4")  # wrong
+    Bleu().update(preds)  # wrong
+    Bleu().update(preds, 1)  # wrong
+    ROUGEScore(rouge_keys="rouge10")  # wrong
+    ROUGEScore(rouge_keys=("rouge1", "rougel"))  # wrong
+    ROUGEScore(accumulate="mean")  # wrong
+    ChrF(beta="2")  # wrong
+    IgniteBleu(average="weighted")  # wrong
+    bleu_score(preds, references, average="corpus")  # wrong
+    score: float = bleu_score(preds, references)  # wrong
+    print(score)
