@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from ngram_metrics.cli.contents import GZIP, LOOKED_AT, XZ, unreadable
 from ngram_metrics.cli.errors import InputError
 from ngram_metrics.cli.paths import Place
+from ngram_metrics.text.messages import shortened
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -100,18 +101,18 @@ class Source:
     def _string(self, text: str, number: int) -> str:
         value = self._json(text, number)
         if not isinstance(value, str):
-            raise self.error(number, f"{self.place.field!r} is {_shown(value)}: expected a string")
+            raise self.error(number, f"{self.place.field!r} is {shortened(value)}: expected a string")
         return value
 
     def _json(self, text: str, number: int) -> object:
         try:
             value: object = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise self.error(number, f"{_shown(text)} is no JSON: expected JSON lines") from error
+            raise self.error(number, f"{shortened(text)} is no JSON: expected JSON lines") from error
         if self.place.field is None:
             return value
         if not isinstance(value, dict) or self.place.field not in value:
-            raise self.error(number, f"{_shown(value)} has no field {self.place.field!r}")
+            raise self.error(number, f"{shortened(value)} has no field {self.place.field!r}")
         return value[self.place.field]
 
 
@@ -166,11 +167,6 @@ def _why_not(place: Place, error: OSError) -> str:
     if isinstance(error, PermissionError):
         return f"{place.path} may not be read: permission denied"
     return f"{place.path} cannot be read: {error.strerror or error}"
-
-
-def _shown(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
 def _again(first: bytes, stream: io.BufferedIOBase) -> BinaryIO:
