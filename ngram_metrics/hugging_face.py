@@ -1,0 +1,184 @@
+"""The metrics in Hugging Face's Trainer, as ``compute_metrics``, and in TRL's GRPOTrainer, as a reward."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torchmetrics import Metric, MetricCollection
+
+from ngram_metrics.text.messages import shortened
+from ngram_metrics.torchmetrics.accumulator import Accumulator
+
+if TYPE_CHECKING:
+    from transformers import EvalPrediction, PreTrainedTokenizerBase
+
+__all__ = ["ComputeMetrics", "Reward", "likeliest_ids"]
+
+
+class ComputeMetrics:
+    """Scores what a ``Trainer`` or ``Seq2SeqTrainer`` evaluates: pass it as ``compute_metrics``.
+
+    With ``batch_eval_metrics=True`` the trainer hands over one batch after another, and only sums are kept; without, it
+    hands over everything at once. In several processes the trainer gathers the batches of all of them, so each process
+    scores all sentences and the metrics do not add up their counts once more.
+
+    Args:
+        metrics: a metric, several, or a ``MetricCollection``; they are copied.
+        tokenizer: ids are decoded to text with it, without special tokens and negative ids such as -100. None to score
+            the ids as they are, for metrics with a ``pad_id`` that names all ids that are no tokens.
+
+    Raises:
+        ValueError: a metric with ``average="none"``, which has no single number.
+
+    Example:
+        >>> import numpy as np
+        >>> from ngram_metrics import ChrF
+        >>> from ngram_metrics.hugging_face import ComputeMetrics
+        >>> from transformers import EvalPrediction
+        >>> compute_metrics = ComputeMetrics(ChrF(pad_id=0))
+        >>> compute_metrics(EvalPrediction(np.array([[5, 6, 7, 0]]), np.array([[5, 6, 8, -100]])))
+        {'ChrF': 0.3888888888888889}
+    """
+
+    def __init__(
+        self,
+        metrics: Metric | Sequence[Metric] | Mapping[str, Metric] | MetricCollection,
+        tokenizer: PreTrainedTokenizerBase | None = None,
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.metrics = MetricCollection(dict(metrics) if isinstance(metrics, Mapping) else metrics).clone()
+        for name, metric in self.metrics.items(keep_base=True, copy_state=False):
+            if getattr(metric, "average", None) == "none":
+                raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
+            metric.distributed_available_fn = _never
+
+    def __call__(self, prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
+        """Count a batch, or all of them at once.
+
+        Args:
+            prediction: ``predictions`` and ``label_ids``, integers ``(sentences, width)``, whose widths may differ.
+            compute_result: whether this is the last batch.
+
+        Returns:
+            The values by name, in 0..1; nothing before the last batch.
+
+        Raises:
+            TypeError: ``predictions`` are logits.
+        """
+        predictions, labels = (self._read(side) for side in (prediction.predictions, prediction.label_ids))
+        self.metrics.update(predictions, labels)
+        if not compute_result:
+            return {}
+        values = {name: float(value) for name, value in self.metrics.compute().items()}
+        self.metrics.reset()
+        return values
+
+    def _read(self, side: Any) -> Tensor | list[str]:
+        # Some models add their caches to what they predict.
+        ids = torch.as_tensor(side[0] if isinstance(side, tuple) else side)
+        if ids.is_floating_point():
+            raise TypeError(
+                f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. Pass "
+                "predict_with_generate=True to a Seq2SeqTrainer, or preprocess_logits_for_metrics=likeliest_ids to the "
+                "Trainer of a causal model"
+            )
+        if self.tokenizer is None:
+            return ids
+        rows = [row[row >= 0].tolist() for row in ids.cpu()]
+        return list(self.tokenizer.batch_decode(rows, skip_special_tokens=True))
+
+
+def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor:
+    """Return what a causal model finds likeliest at each place: a ``preprocess_logits_for_metrics`` of the ``Trainer``.
+
+    Each id was predicted from the true ids before it, so the scores are higher than those of what the model writes by
+    itself: they tell whether it learns, and are none to report.
+
+    Args:
+        logits: ``(sentences, width, vocabulary)``, or a tuple that begins with these.
+        labels: ``(sentences, width)``, -100 where nothing was asked.
+
+    Returns:
+        ``(sentences, width)`` ids, -100 where the label is.
+    """
+    scores = logits[0] if isinstance(logits, tuple) else logits
+    # What is said at one place is about the next one.
+    ids = torch.nn.functional.pad(scores.argmax(-1)[:, :-1], (1, 0), value=-100)
+    return ids.masked_fill(labels == -100, -100)
+
+
+class Reward:
+    """A reward function for TRL's ``GRPOTrainer``: how good each completion is, in 0..1.
+
+    Args:
+        metric: what scores a completion; its ``average`` does not matter and its states are neither read nor changed.
+            Of BLEU choose one that is smoothed, as ``Bleu(smooth="add-k")``: unsmoothed, nearly every score is 0 at
+            first.
+        references: the column of the data set that holds, for each prompt, its reference or a list of them: texts, or
+            with ``from_ids`` lists of ids.
+        from_ids: whether the ids of the completions are scored, and not their text.
+        value: of a metric with several values which of them, as ``"rougeL_fmeasure"``.
+
+    Raises:
+        ValueError: no ``value`` where there are several, or an unknown one.
+
+    Example:
+        >>> from ngram_metrics import ChrF
+        >>> from ngram_metrics.hugging_face import Reward
+        >>> reward = Reward(ChrF())
+        >>> reward.__name__
+        'chrf'
+        >>> reward(completions=["the cat sat", "a dog"], reference=["the cat sat", "the cat sat"])
+        [1.0, 0.03125]
+    """
+
+    def __init__(
+        self, metric: Accumulator, references: str = "reference", from_ids: bool = False, value: str | None = None
+    ) -> None:
+        names = list(metric.named_scores(torch.zeros(1, *metric.measure.score_shape)))
+        if value is None and len(names) == 1:
+            value = names[0]
+        if value not in names:
+            raise ValueError(f"value is {value!r}: expected one of {names}")
+        self.metric, self.references, self.from_ids, self.value = metric, references, from_ids, value
+        #: The name under which the trainer logs the reward.
+        self.__name__ = value
+
+    def __call__(
+        self, completions: Sequence[Any] = (), completion_ids: Sequence[Sequence[int]] = (), **columns: Any
+    ) -> list[float]:
+        """Score completions; the trainer passes all arguments by name.
+
+        Args:
+            completions: texts, or conversations, of which the last message is scored.
+            completion_ids: the ids of the completions.
+            columns: the columns of the data set, each with an item for each completion.
+
+        Raises:
+            ValueError: no column of the name in ``references``.
+            TypeError: a completion that is neither text nor a conversation; a reference that cannot be read.
+        """
+        if self.references not in columns:
+            raise ValueError(f"the data set has no column {self.references!r}: expected one of {sorted(columns)}")
+        preds = completion_ids if self.from_ids else [_text(each, index) for index, each in enumerate(completions)]
+        batch = self.metric.reader.read(list(preds), columns[self.references], self.metric.device)
+        measure = self.metric.measure
+        scores = self.metric.named_scores(measure.score(measure.statistics(batch)))[self.value]
+        return [float(score) for score in scores.tolist()]
+
+
+def _text(completion: object, index: int) -> str:
+    """Return a completion as text; of a conversation, its last message."""
+    text = completion
+    if isinstance(completion, Sequence) and len(completion) and isinstance(completion[-1], Mapping):
+        text = completion[-1].get("content")
+    if not isinstance(text, str):
+        raise TypeError(f"completion {index} is {shortened(completion)}: expected text, or messages with text in them")
+    return text
+
+
+def _never() -> bool:
+    return False

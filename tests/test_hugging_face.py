@@ -1,0 +1,157 @@
+"""Metrics as ``compute_metrics`` of a Trainer and as a reward of TRL, on what these hand over and on tiny models."""
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
+
+transformers = pytest.importorskip("transformers", reason="the trainers need transformers")
+TEXTS = ["the cat sat on the mat", "it was asleep", "a dog ran off"]
+REFERENCES = ["the cat is on the mat", "it was fast asleep", "a dog ran"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return transformers.ByT5Tokenizer()  # bytes: needs no file
+
+
+def ids_of(tokenizer, texts, padding):
+    rows = [tokenizer(text).input_ids for text in texts]
+    width = max(map(len, rows))
+    return np.array([row + [padding] * (width - len(row)) for row in rows])
+
+
+@pytest.fixture
+def prediction(tokenizer):
+    """As generated: the decoder's start token first, both sides filled up with -100, of two widths."""
+    generated = np.pad(ids_of(tokenizer, TEXTS, -100), ((0, 0), (1, 2)), constant_values=((0, 0), (0, -100)))
+    return transformers.EvalPrediction(generated, ids_of(tokenizer, REFERENCES, -100))
+
+
+def test_ids_are_decoded(tokenizer, prediction):
+    metrics = MetricCollection(
+        {"bleu": Bleu(average="micro"), "chrf": ChrF(), "rouge": ROUGEScore(rouge_keys="rougeL")}
+    )
+    values = ComputeMetrics(metrics, tokenizer)(prediction)
+    rouge = rouge_score(TEXTS, REFERENCES, rouge_keys="rougeL")
+    expected = {
+        "bleu": bleu_score(TEXTS, REFERENCES, average="micro").item(),
+        "chrf": chrf_score(TEXTS, REFERENCES, average="micro").item(),
+        **{name: value.item() for name, value in rouge.items()},
+    }
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert all(type(value) is float for value in values.values())
+
+
+@pytest.mark.parametrize("as_torch", [False, True])
+def test_batches_are_counted_one_by_one(tokenizer, prediction, as_torch):
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    expected = compute_metrics(prediction)
+    for _ in range(2):  # two evaluations: the second begins at nothing
+        for row in range(len(TEXTS)):
+            sides = [side[row : row + 1] for side in (prediction.predictions, prediction.label_ids)]
+            batch = transformers.EvalPrediction(*(map(torch.from_numpy, sides) if as_torch else sides))
+            values = compute_metrics(batch, compute_result=row == len(TEXTS) - 1)
+            assert values == ({} if row < len(TEXTS) - 1 else pytest.approx(expected, abs=1e-12))
+
+
+def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
+    compute_metrics = ComputeMetrics(NgramOverlap(pad_id=[0, 1, -100]))
+    with_cache = transformers.EvalPrediction((prediction.predictions, "cache"), prediction.label_ids)
+    assert compute_metrics(with_cache) == compute_metrics(prediction)
+    assert 0 < compute_metrics(prediction)["NgramOverlap"] < 1
+
+
+def test_the_metrics_are_copies(tokenizer, prediction):
+    metric = ChrF()
+    ComputeMetrics({"chrf": metric}, tokenizer)(prediction, compute_result=False)
+    assert int(metric.sentences) == 0
+
+
+def test_logits_and_metrics_without_a_number_are_refused(tokenizer):
+    logits = transformers.EvalPrediction(np.zeros((2, 3, 9), np.float32), np.zeros((2, 3), np.int64))
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    with pytest.raises(TypeError, match=r"logits, torch.float32 of shape \(2, 3, 9\): expected ids.*likeliest_ids"):
+        compute_metrics(logits)
+    with pytest.raises(ValueError, match=r"the metric chrf has average='none'"):
+        ComputeMetrics({"chrf": ChrF(average="none")})
+
+
+@pytest.mark.parametrize("with_cache", [False, True])
+def test_the_likeliest_ids_are_those_of_the_next_place(with_cache):
+    logits = torch.eye(6)[torch.tensor([[4, 5, 3, 2], [1, 2, 3, 4]])]  # (sentences, width, vocabulary)
+    labels = torch.tensor([[-100, 4, 5, 3], [-100, -100, 2, -100]])
+    found = likeliest_ids((logits, "cache") if with_cache else logits, labels)
+    assert found.tolist() == [[-100, 4, 5, 3], [-100, -100, 2, -100]]
+
+
+def conversation(text):
+    return [{"role": "user", "content": "go on"}, {"role": "assistant", "content": text}]
+
+
+@pytest.mark.parametrize("completions", [TEXTS, list(map(conversation, TEXTS))], ids=["texts", "conversations"])
+@pytest.mark.parametrize("references", [REFERENCES, [[each, "a cat"] for each in REFERENCES]], ids=["one", "several"])
+def test_completions_are_rewarded_one_by_one(completions, references):
+    reward = pickle.loads(pickle.dumps(Reward(Bleu(smooth="add-k"))))
+    found = reward(prompts=["go on"] * 3, completions=completions, completion_ids=[[1]] * 3, reference=references)
+    assert found == bleu_score(TEXTS, references, smooth="add-k", average="none").tolist()
+    assert [type(each) for each in found] == [float] * 3
+    assert reward.__name__ == "bleu"
+
+
+def test_ids_of_completions_are_rewarded():
+    reward = Reward(ChrF(), references="wanted", from_ids=True)
+    ids, wanted = [[5, 6, 7], [5]], [[5, 6, 8], [[5], [6]]]
+    assert reward(completions=["?", "?"], completion_ids=ids, wanted=wanted) == [
+        chrf_score([hypothesis], [reference], average="none").item()
+        for hypothesis, reference in zip(ids, wanted, strict=True)
+    ]
+
+
+def test_one_value_of_several_is_the_reward():
+    reward = Reward(ROUGEScore(rouge_keys=("rouge1", "rougeL")), value="rougeL_recall")
+    expected = rouge_score(TEXTS, REFERENCES, rouge_keys="rougeL", average="none")["rougeL_recall"]
+    assert reward(completions=TEXTS, reference=REFERENCES) == expected.tolist()
+    assert reward.__name__ == "rougeL_recall"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Reward(ROUGEScore()), ValueError, r"value is None: expected one of \['rouge1_fmeasure'"),
+        (lambda: Reward(ChrF(), value="bleu"), ValueError, r"value is 'bleu': expected one of \['chrf'\]"),
+        (lambda: Reward(ChrF())(completions=["a"], target=["a"]), ValueError, r"no column 'reference': .*\['target'\]"),
+        (
+            lambda: Reward(ChrF())(completions=["a", 5], reference=["a", "b"]),
+            TypeError,
+            "completion 1 is 5: expected text",
+        ),
+        (lambda: Reward(ChrF())(completions=[["a", "b"]], reference=["a"]), TypeError, "completion 0 is .*'b'"),
+        (lambda: Reward(ChrF())(completions=["a"], reference=[]), ValueError, "preds has 1 sentences and target has 0"),
+    ],
+)
+def test_what_cannot_be_rewarded_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+@pytest.mark.slow
+def test_a_policy_is_trained_by_trl(tmp_path: Path):
+    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
+    script = Path(__file__).with_name("grpo.py")
+    done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    log = json.loads((tmp_path / "log.json").read_text())
+    rewards = [entry["rewards/chrf/mean"] for entry in log if "rewards/chrf/mean" in entry]
+    assert len(rewards) == 2
+    assert all(0 <= reward <= 1 for reward in rewards)
