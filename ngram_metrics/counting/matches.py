@@ -29,6 +29,7 @@ from ngram_metrics.counting.keys import (
     run_starts,
     sorted_keys,
 )
+from ngram_metrics.counting.running import pair_minima
 from ngram_metrics.counting.token_batch import (
     DocumentGroups,
     PaddedReferences,
@@ -187,6 +188,9 @@ def _minima(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
     Large chunks on the CPU one order at a time, whose arrays stay in the cache; small ones several at once, in fewer
     calls, but not so many that torch would share a call among threads; elsewhere all at once.
     """
+    if _is_large_on_cpu(keys, chunk):
+        yield from pair_minima(keys, chunk.hypothesis_slots, _PAIR_BITS)
+        return
     bits, sums = _running_sums(keys, chunk)
     # The sum of many groups may pass the int64. Differences are exact nevertheless, but no maximum finds a run's start.
     overflows = chunk.document is not None and chunk.group_ends is not None
@@ -208,6 +212,12 @@ def _minima(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
         hypothesis, *references = _unpacked(packed, bits, chunk.documents)
         smaller = torch.minimum(hypothesis, functools.reduce(torch.maximum, references))
         yield smaller * (ends & keys.valid(prefixes[..., 1:-1]))
+
+
+def _is_large_on_cpu(keys: SortedKeys, chunk: _Chunk) -> bool:
+    """Tell whether a chunk of ragged pairs outgrows the caches, so that arrays are written again and again."""
+    of_pairs = chunk.document is None and chunk.group_ends is not None
+    return of_pairs and keys.keys.device.type == "cpu" and len(keys.keys) > _CACHED_SLOTS
 
 
 def _running_sums(keys: SortedKeys, chunk: _Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:
