@@ -171,6 +171,16 @@ def test_launches_of_padded_ids_stay_within_their_budget(call: Any, width: int, 
             assert log.count(LAUNCH) <= launches, log.lines(LAUNCH).most_common(5)
 
 
+@pytest.mark.parametrize(("width", "sorts"), [(100, 2), (1100, 6)])
+def test_many_references_are_sorted_for_each_order_only_where_they_are_long(width: int, sorts: int):
+    """A sum holds as many counts as fit: of 13 documents in two, or in three, which cost more than the sorts."""
+    with accelerator() as log:
+        batch = padded_batch(1, width, 12)
+        log.clear()
+        bleu_score(*batch, average="none", pad_id=0)
+        assert sum(event.operation == "sort" for event in log.events) == sorts
+
+
 @each_case
 def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
     with accelerator() as log:
