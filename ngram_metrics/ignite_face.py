@@ -107,7 +107,10 @@ class Face(Metric):
             result = Accumulator.compute(self._accumulator)
         if self._returns_tensors:
             return result
-        return {name: float(value) for name, value in result.items()} if isinstance(result, dict) else float(result)
+        if not isinstance(result, dict):
+            return float(result)
+        # In one copy: each is waited for.
+        return dict(zip(result, torch.stack(list(result.values())).tolist(), strict=True))
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value, or several by the name of ``attach``: ignite writes them by names that metrics may share."""

@@ -86,7 +86,7 @@ def decode(
     metric: Utility,
     hypotheses: Groups,
     references: Groups | None = None,
-    reference_probabilities: Sequence[Sequence[float]] | Tensor | None = None,
+    reference_probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None = None,
 ) -> Decoded:
     """Choose the hypothesis of each row with the highest expected utility, the first of equally high ones.
 
@@ -136,11 +136,11 @@ def decode(
     return Decoded(chosen, indices, torch.stack([one.values for one in best]))
 
 
-def _weights(probabilities: Sequence[Sequence[float]] | Tensor | None, counts: list[int]) -> Tensor:
+def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
     """Return the weight of each reference, ``(rows, references)`` float64 in 0..1 on the CPU; 0 for a missing one."""
     if probabilities is None:
         probabilities = [[1.0] * count for count in counts]
-    rows = [_numbers(row, index) for index, row in enumerate(probabilities)]
+    rows = [_numbers(row, index) for index, row in enumerate(_on_host(probabilities))]
     if len(rows) != len(counts):
         raise ValueError(f"reference_probabilities has {len(rows)} rows: expected {len(counts)}, one for each row")
     weights = torch.zeros(len(rows), max(counts), dtype=torch.float64, device="cpu")
@@ -156,6 +156,16 @@ def _weights(probabilities: Sequence[Sequence[float]] | Tensor | None, counts: l
         # Only their proportion counts: so the sum of the largest numbers that there are is finite, too.
         weights[index, :count] = numbers / numbers.max()
     return weights
+
+
+def _on_host(rows: Sequence[Sequence[float] | Tensor] | Tensor) -> Sequence[Sequence[float] | Tensor] | Tensor:
+    """Return rows in the CPU's memory; from a device in one copy, because each is waited for."""
+    if isinstance(rows, Tensor):
+        return rows.cpu()
+    tensors = [row.reshape(-1) for row in rows if isinstance(row, Tensor)]
+    if len(tensors) < len(rows) or len({row.device for row in tensors}) != 1:
+        return rows
+    return torch.cat(tensors).cpu().split(list(map(len, tensors)))
 
 
 def _numbers(row: object, index: int) -> list[float]:

@@ -4,26 +4,14 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, Batch, Case, each_case, each_metric, scores_of, states_of
+from faces.cases import CASES, Batch, Case, each_case, each_metric, states_of
+from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
-from pretend.log import LAUNCH, TO_HOST
+from pretend.log import LAUNCH, TO_HOST, WAIT
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, ignite, mbr
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, ignite
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
-
-
-def there(value: Any) -> Any:
-    """The tensors of a batch on the device; all else as it is."""
-    return value.to(DEVICE) if isinstance(value, Tensor) else value
-
-
-def assert_equal(actual: Any, expected: Any) -> None:
-    """Equal to the last bit, the actual ones on the device."""
-    for one, other in zip(scores_of(actual), scores_of(expected), strict=True):
-        assert one.device == DEVICE
-        assert one.dtype == other.dtype
-        torch.testing.assert_close(one.cpu(), other, rtol=0, atol=0, equal_nan=True)
 
 
 def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
@@ -72,6 +60,24 @@ def test_saved_states_are_loaded_on_the_other_device(case: Case):
         other.persistent(True)
         other.load_state_dict(metric.state_dict())
         assert_equal(other.to(DEVICE).compute(), expected.compute())
+
+
+@each_case
+def test_metrics_on_two_devices_are_merged(case: Case):
+    average = case.averages[0]
+    first, *others = case.batches
+    expected = case.filled(average)
+    with accelerator():
+        merged = {}
+        for own, other in ((DEVICE, "cpu"), ("cpu", DEVICE)):
+            metric, incoming = case.make(average, device=own), case.make(average, device=other)
+            metric.update(*map(there, first) if own == DEVICE else first)
+            for batch in others:
+                incoming.update(*map(there, batch) if other == DEVICE else batch)
+            metric.merge_state(incoming)
+            merged[own] = metric.compute()
+        assert_equal(merged[DEVICE], expected.compute())
+        torch.testing.assert_close(merged["cpu"], expected.compute(), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("around_it", ["default device", "autocast", "inference mode"])
@@ -125,29 +131,18 @@ def test_functions_score_as_on_the_cpu(metric: type):
         assert_equal(values, expected)
 
 
-ROWS = [["the cat sat on the mat", "the cat sits", "a dog ran"], ["a bird", "a bird sings", "birds sing sing sing"]]
-TOKENS = torch.randint(1, 6, (2, 5, 9), generator=torch.Generator().manual_seed(0))
-
-
-@pytest.mark.parametrize("metric", [Bleu, ChrF])
-@pytest.mark.parametrize("rows", [ROWS, TOKENS], ids=["text", "ids"])
-@pytest.mark.parametrize("apart", [True, False], ids=["apart", "same"])
-def test_all_pairs_score_as_on_the_cpu(metric: type, rows: Any, apart: bool):
-    references = [row[1:] for row in rows] if apart else rows
-    options = {"pad_id": 0} if rows is TOKENS else {}
-    expected = mbr.pairwise(metric(**options), rows, references)
-    chosen = mbr.decode(metric(**options), rows, references)
-    with accelerator():
-        rows_there = there(rows)
-        references_there = rows_there if not apart else list(map(there, references))
-        on_device = metric(**options, device=DEVICE)
-        assert_equal(mbr.pairwise(on_device, rows_there, references_there), expected)
-        decoded = mbr.decode(on_device, rows_there, references_there)
-        assert_equal(decoded.indices, chosen.indices)
-        assert_equal(decoded.expected_utilities, chosen.expected_utilities)
-
-
 # What is asked of the device.
+
+
+def test_values_of_an_ignite_face_come_in_one_copy():
+    (case,) = (case for case in CASES if case.name == "ROUGEScore-ids")
+    with accelerator() as log:
+        metric = ignite.ROUGEScore(average="micro", device=DEVICE, **case.options)
+        metric.update(tuple(map(there, case.batches[0])))
+        log.clear()
+        assert len(metric.compute()) == 6
+        # The other is the number of sentences.
+        assert log.count(TO_HOST) + log.count(WAIT) == 2, log.lines(TO_HOST, WAIT)
 
 
 def padded_batch(sentences: int, width: int, references: int) -> Batch:
@@ -174,6 +169,16 @@ def test_launches_of_padded_ids_stay_within_their_budget(call: Any, width: int, 
             call(*batch)
             assert log.counts[:3] == (0, 0, 0)
             assert log.count(LAUNCH) <= launches, log.lines(LAUNCH).most_common(5)
+
+
+@pytest.mark.parametrize(("width", "sorts"), [(100, 2), (1100, 6)])
+def test_many_references_are_sorted_for_each_order_only_where_they_are_long(width: int, sorts: int):
+    """A sum holds as many counts as fit: of 13 documents in two, or in three, which cost more than the sorts."""
+    with accelerator() as log:
+        batch = padded_batch(1, width, 12)
+        log.clear()
+        bleu_score(*batch, average="none", pad_id=0)
+        assert sum(event.operation == "sort" for event in log.events) == sorts
 
 
 @each_case

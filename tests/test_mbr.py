@@ -112,7 +112,7 @@ def cut_small(patch, block=60):
     patch.setattr(chunks, "CPU_SLOTS", 20)
     patch.setattr(all_pairs, "BLOCK_CELLS", block)
     patch.setattr(count_table, "DENSE_CELLS", 50)
-    patch.setattr(listed_pairs, "LISTED_PAIRS", 5)
+    patch.setattr(listed_pairs, "CPU_LISTED_PAIRS", 5)
     patch.setattr(pools, "POOL_CELLS", 40)
 
 

@@ -14,8 +14,8 @@ from torch import Tensor
 
 from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.pools import Pool, indices, pools
-from ngram_metrics.counting.token_batch import DocumentGroups, owners
+from ngram_metrics.counting.pools import Pool, indices, pools, tally
+from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners
 
 #: Pairs in a pool of several groups; none is computed, but much padding would cost.
 POOL_PAIRS = 1 << 24
@@ -60,8 +60,9 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             for keys in sorted_keys(pool.digits, max_order)
             for order in range(keys.first, keys.last + 1)
         ]
-        present = torch.arange(pool.hypothesis_lengths.shape[1], device=counts.device) < counts.unsqueeze(-1)
-        matches.append(torch.stack(orders, -1)[present.to(device)])
+        # Where the hypotheses are, the host knows.
+        present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)
+        matches.append(torch.stack(orders, -1).flatten(0, 1).index_select(0, present.to(device)))
     reference_totals = own_totals.new_zeros(len(references.counts), max_order).index_add_(
         0, owners(references.counts), ngram_totals(references.tokens.lengths, max_order)
     )
@@ -79,10 +80,10 @@ def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor)
     row = pool.row.index_select(0, keys.slot)
     kept = prefix & ((1 << keys.bits) - 1) != 0
     if pool.same:
-        in_references = torch.bincount(ngram, minlength=len(ngram))
+        in_references = tally(ngram, len(ngram))
     else:
         is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
-        in_references = torch.bincount(2 * ngram + is_reference, minlength=2 * len(ngram)).view(-1, 2)[:, 1]
+        in_references = tally(2 * ngram + is_reference, 2 * len(ngram)).view(-1, 2)[:, 1]
         kept = kept & ~is_reference & (in_references.index_select(0, ngram) > 0)
     kept = indices(kept)
     row_bits = bit_length(pool.rows)

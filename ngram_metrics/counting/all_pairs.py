@@ -19,7 +19,7 @@ from ngram_metrics.counting.count_table import CountTable, count_table, fill_pro
 from ngram_metrics.counting.keys import run_starts, sorted_keys
 from ngram_metrics.counting.listed_pairs import ListedPairs, add_listed, listed_pairs
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.pools import Pool, indices, pools
+from ngram_metrics.counting.pools import Pool, indices, pools, tally
 from ngram_metrics.counting.token_batch import DocumentGroups
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
@@ -133,12 +133,12 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
     runs = _Runs(*_select(kept, *runs))
     ngram = (starts.cumsum(0) - 1).index_select(0, kept)
     # Runs of each n-gram: they are at least as many as the documents.
-    either = torch.bincount(ngram)
+    either = tally(ngram, len(prefix))
     if pool.same:
         pairs = either * either
     else:
         of_references = indices((pool.row_in_group() >= pool.first_reference).index_select(0, runs.row))
-        references = torch.bincount(ngram.index_select(0, of_references), minlength=len(either))
+        references = tally(ngram.index_select(0, of_references), len(either))
         pairs = (either - references) * references
         shared = indices((pairs > 0).index_select(0, ngram))
         runs, ngram = _Runs(*_select(shared, *runs)), ngram.index_select(0, shared)
@@ -164,7 +164,7 @@ def _parted(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[C
     if len(in_list) == 0:
         return table, None
     ngram, row, count = _select(in_list, ngram, runs.row, runs.length)
-    return table, listed_pairs(ngram, row, count, pool)
+    return table, listed_pairs(ngram, len(frequent), row, count, pool)
 
 
 def _select(index: Tensor, *fields: Tensor) -> tuple[Tensor, ...]:

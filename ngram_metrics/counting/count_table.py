@@ -20,7 +20,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.pools import Pool, indices
+from ngram_metrics.counting.pools import Pool, indices, tally
 
 #: Cells of a matrix of ones, 4 bytes each.
 DENSE_CELLS = 1 << 23
@@ -77,7 +77,7 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     if pool.size == 1:
         return CountTable(counts, of_column.unsqueeze(0), threshold.unsqueeze(0), weight.unsqueeze(0))
     group = torch.empty_like(begin).scatter_(0, ngram, pool.row_group().index_select(0, row))
-    columns = torch.bincount(group.index_select(0, of_column), minlength=pool.size)
+    columns = tally(group.index_select(0, of_column), pool.size)
     in_group = torch.arange(int(columns.max()), device=row.device)
     column = ((columns.cumsum(0) - columns).unsqueeze(1) + in_group).clamp(max=max(0, len(weight) - 1))
     missing = in_group >= columns.unsqueeze(1)

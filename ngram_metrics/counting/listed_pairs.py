@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.keys import bit_length, run_ends
-from ngram_metrics.counting.pools import Pool, indices
+from ngram_metrics.counting.pools import Pool, indices, tally
 
-#: Pairs listed at a time, about 60 bytes each.
-LISTED_PAIRS = 1 << 19
+#: Pairs listed at a time, about 60 bytes each. On the CPU smaller pieces stay in the cache; on an accelerator a piece
+#: is a few launches, and more than one are cut where the host has to look.
+CPU_LISTED_PAIRS = 1 << 19
+ACCELERATOR_LISTED_PAIRS = 1 << 22
 
 
 class ListedPairs(NamedTuple):
@@ -34,11 +38,12 @@ class ListedPairs(NamedTuple):
     reference_count: Tensor
 
 
-def listed_pairs(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> ListedPairs:
+def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: Pool) -> ListedPairs:
     """Find who shares n-grams with whom.
 
     Args:
-        ngram: ``(any,)`` int64 in ``[0, any)``; no n-gram occurs in two groups.
+        ngram: ``(any,)`` int64 in ``[0, ngrams)``; no n-gram occurs in two groups.
+        ngrams: a bound of their numbers.
         row: ``(any,)`` int64, of the pool.
         count: ``(any,)`` int64, how often the row has the n-gram besides what is said elsewhere; at least 1.
         pool: the documents.
@@ -52,7 +57,7 @@ def listed_pairs(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> Liste
     ngram, row = ngram_and_row >> row_bits, ngram_and_row & ((1 << row_bits) - 1)
     is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
     of_references = indices(is_reference)
-    references = torch.bincount(ngram.index_select(0, of_references), minlength=len(by))
+    references = tally(ngram.index_select(0, of_references), ngrams)
     before = references.cumsum(0) - references
     # What a document shares with itself is filled in from its length.
     has_partner = references.index_select(0, ngram) > (1 if pool.same else 0)
@@ -79,18 +84,33 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
     begin = (pool.row_group() * height + in_group - rows[0]) * width
     hypothesis, count, first, partners = listed[:4]
     if height < pool.hypothesis_lengths.shape[1]:
-        inside = slice(*torch.searchsorted(listed.hypothesis, torch.tensor(rows, device=matches.device)).tolist())
+        inside = slice(*torch.searchsorted(listed.hypothesis, _two(*rows, matches.device)).tolist())
         hypothesis, count, first, partners = (field[inside] for field in listed[:4])
-    ends = partners.cumsum(0)
-    total = int(ends[-1]) if len(ends) else 0
-    cuts = torch.arange(0, total, LISTED_PAIRS, device=ends.device)
-    bounds = [*torch.searchsorted(ends, cuts, right=True).tolist(), len(ends)]
-    for some in map(slice, bounds[:-1], bounds[1:]):
-        times = partners[some]
-        position = torch.repeat_interleave(first[some] - (times.cumsum(0) - times), times)
-        position += torch.arange(len(position), device=position.device)
-        pair = torch.repeat_interleave(begin.index_select(0, hypothesis[some]), times, output_size=len(position))
+    for piece, size in _pieces(partners):
+        times = partners[piece]
+        position = torch.repeat_interleave(first[piece] - (times.cumsum(0) - times), times, output_size=size)
+        position += torch.arange(size, device=position.device)
+        pair = torch.repeat_interleave(begin.index_select(0, hypothesis[piece]), times, output_size=size)
         pair += in_group.index_select(0, listed.reference.index_select(0, position)) - pool.first_reference
-        smaller = torch.repeat_interleave(count[some], times, output_size=len(position))
+        smaller = torch.repeat_interleave(count[piece], times, output_size=size)
         smaller = torch.minimum(smaller, listed.reference_count.index_select(0, position))
         matches.view(-1).scatter_add_(0, pair, smaller)
+
+
+def _pieces(partners: Tensor) -> Iterator[tuple[slice, int]]:
+    """Cut entries of so many partners each, ``(entries,)``, into pieces; with each the partners in it."""
+    at_once = CPU_LISTED_PAIRS if partners.device.type == "cpu" else ACCELERATOR_LISTED_PAIRS
+    ends = partners.cumsum(0)
+    total = int(ends[-1]) if len(ends) else 0
+    if total <= at_once:
+        cuts = [(0, 0)] * (total > 0)
+    else:
+        begins = torch.searchsorted(ends, torch.arange(0, total, at_once, device=ends.device), right=True)
+        cuts = torch.stack((begins, (ends - partners).index_select(0, begins)), 1).tolist()
+    for (begin, before), (stop, upto) in pairwise([*cuts, (len(ends), total)]):
+        yield slice(begin, stop), upto - before
+
+
+def _two(first: int, second: int, device: torch.device) -> Tensor:
+    """Return two different numbers without a copy to the device."""
+    return torch.arange(first, second + 1, second - first, device=device)

@@ -43,8 +43,8 @@ from ngram_metrics.counting.token_batch import (
 #: Bits of a count where a sum holds two; of all slots of a chunk, so that no sum overflows.
 _PAIR_BITS = 31
 _LOW = (1 << _PAIR_BITS) - 1
-#: Documents of a group up to which each has a count of its own; with more, a sort is less work.
-PACKED_DOCUMENTS = 13
+#: Documents of a group, and running sums that hold a count for each, up to which these are less work than a sort.
+PACKED_WORK = 15
 #: Slots up to which the arrays of all orders together stay in a CPU's cache.
 _CACHED_SLOTS = 1 << 13
 
@@ -111,6 +111,16 @@ class _Chunk(NamedTuple):
     longest: int
     group_ends: Tensor | None
 
+    @property
+    def count_bits(self) -> int:
+        """The bits of the count of an n-gram in a document."""
+        return bit_length(max(1, self.longest))
+
+    @property
+    def counts_in_a_sum(self) -> int:
+        """The documents whose counts lie side by side in an int64."""
+        return KEY_BITS // self.count_bits
+
 
 def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> Iterator[_Chunk]:
     sentences, count, reference_width = references.tokens.ids.shape
@@ -173,7 +183,8 @@ def _count(chunk: _Chunk, max_order: int) -> Tensor:
     if chunk.tokens.digits.shape[-1] == 0:
         groups = len(chunk.tokens.digits) if chunk.group_ends is None else len(chunk.group_ends)
         return chunk.tokens.digits.new_zeros(groups, max_order)
-    minima_of = _minima if chunk.documents <= PACKED_DOCUMENTS else _minima_many_references
+    packed_work = chunk.documents + -(-chunk.documents // chunk.counts_in_a_sum)
+    minima_of = _minima if packed_work <= PACKED_WORK else _minima_many_references
     sums = [
         _group_sums(minima, chunk.group_ends)
         for keys in sorted_keys(chunk.tokens, max_order)
@@ -230,8 +241,7 @@ def _running_sums(keys: SortedKeys, chunk: _Chunk) -> tuple[int, list[tuple[Tens
     if chunk.document is None:
         bits, steps = _PAIR_BITS, [1 + _LOW * (keys.slot >= chunk.hypothesis_slots)]
     else:
-        bits = bit_length(max(1, chunk.longest))
-        at_once = KEY_BITS // bits
+        bits, at_once = chunk.count_bits, chunk.counts_in_a_sum
         places = [chunk.document - first for first in range(0, chunk.documents, at_once)]
         inside = [(place >= 0) & (place < at_once) for place in places]
         steps = [

@@ -133,6 +133,14 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)
 
 
+def tally(numbers: Tensor, size: int) -> Tensor:
+    """Return how often each of ``0, 1, ..., size - 1`` is among numbers ``(any,)``, ``(size,)`` int64."""
+    if numbers.device.type == "cpu":
+        return torch.bincount(numbers, minlength=size)
+    # There it would wait for the largest number, although all are below the size.
+    return numbers.new_zeros(size).scatter_add_(0, numbers, numbers.new_ones(1).expand_as(numbers))
+
+
 def indices(mask: Tensor) -> Tensor:
     """Return where a mask ``(slots,)`` is set; to select by these is faster than by the mask."""
     if mask.device.type == "cpu":

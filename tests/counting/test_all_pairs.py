@@ -155,7 +155,7 @@ def cut(monkeypatch, tokens, block, dense, pairs, pool):
     monkeypatch.setattr(chunks, "CPU_SLOTS", tokens)
     monkeypatch.setattr(all_pairs, "BLOCK_CELLS", block)
     monkeypatch.setattr(count_table, "DENSE_CELLS", dense)
-    monkeypatch.setattr(listed_pairs, "LISTED_PAIRS", pairs)
+    monkeypatch.setattr(listed_pairs, "CPU_LISTED_PAIRS", pairs)
     monkeypatch.setattr(pools_module, "POOL_CELLS", pool)
 
 
@@ -196,7 +196,7 @@ def test_no_pool_has_more_tokens_than_its_budget(monkeypatch):
 
 def test_no_more_pairs_are_listed_at_a_time_than_their_budget(monkeypatch):
     monkeypatch.setattr(all_pairs, "PAIR_COST", 0)
-    monkeypatch.setattr(listed_pairs, "LISTED_PAIRS", 100)
+    monkeypatch.setattr(listed_pairs, "CPU_LISTED_PAIRS", 100)
     listed = []
 
     class Listed(TorchDispatchMode):

@@ -1,0 +1,153 @@
+"""All pairs, MBR decoding, aggregates and paired tests on an accelerator: the CPU's numbers, and what is asked for."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from pretend.comparing import assert_equal, there
+from pretend.device import DEVICE, accelerator
+from pretend.log import LAUNCH, TO_HOST, WAIT
+
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
+from ngram_metrics.counting import all_pairs, listed_pairs
+from ngram_metrics.functional import aggregate_chrf, get_score, pairwise_chrf
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+
+ROWS = [["the cat sat on the mat", "the cat sits", "a dog ran"], ["a bird", "a bird sings", "birds sing sing sing"]]
+TOKENS = torch.randint(1, 6, (2, 5, 9), generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("metric", [Bleu, ChrF])
+@pytest.mark.parametrize("rows", [ROWS, TOKENS], ids=["text", "ids"])
+@pytest.mark.parametrize("apart", [True, False], ids=["apart", "same"])
+def test_all_pairs_score_as_on_the_cpu(metric: type, rows: Any, apart: bool):
+    references = [row[1:] for row in rows] if apart else rows
+    options = {"pad_id": 0} if rows is TOKENS else {}
+    expected = mbr.pairwise(metric(**options), rows, references)
+    chosen = mbr.decode(metric(**options), rows, references)
+    with accelerator():
+        rows_there = there(rows)
+        references_there = rows_there if not apart else list(map(there, references))
+        on_device = metric(**options, device=DEVICE)
+        assert_equal(mbr.pairwise(on_device, rows_there, references_there), expected)
+        decoded = mbr.decode(on_device, rows_there, references_there)
+        assert_equal(decoded.indices, chosen.indices)
+        assert_equal(decoded.expected_utilities, chosen.expected_utilities)
+
+
+DOCUMENTS = torch.randint(1, 30, (2, 40, 9), generator=torch.Generator().manual_seed(1))
+
+
+@pytest.fixture(params=["whole", "cut"])
+def _bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a device takes in one piece, and the same in many."""
+    if request.param == "cut":
+        monkeypatch.setattr(listed_pairs, "ACCELERATOR_LISTED_PAIRS", 50)
+        monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 500)
+    # Everything listed, so that these bounds are reached.
+    monkeypatch.setattr(all_pairs, "PAIR_COST", 0)
+
+
+@pytest.mark.usefixtures("_bounds")
+def test_listed_pairs_score_as_on_the_cpu():
+    rows = DOCUMENTS[:, :20], DOCUMENTS[:, 20:]
+    expected = mbr.pairwise(Bleu(pad_id=0, smooth="exp"), *rows)
+    with accelerator():
+        assert_equal(mbr.pairwise(Bleu(pad_id=0, smooth="exp", device=DEVICE), *map(there, rows)), expected)
+
+
+@pytest.mark.parametrize("function", [aggregate_chrf, pairwise_chrf])
+@pytest.mark.parametrize("apart", [True, False], ids=["apart", "same"])
+def test_drop_ins_of_fastchrf_score_as_on_the_cpu(function: Callable[..., Any], apart: bool):
+    references = [row[1:] for row in ROWS] if apart else ROWS
+    expected = function(ROWS, references)
+    with accelerator():
+        assert_equal(function(ROWS, references, device=DEVICE), expected)
+
+
+def test_get_score_scores_as_on_the_cpu_and_never_waits():
+    samples, references = DOCUMENTS[:, :5] % 4, DOCUMENTS[:, 5] % 4
+    expected = get_score(references, samples, 0, 2)
+    with accelerator() as log:
+        batch = there(references), there(samples)
+        log.clear()
+        scores = get_score(*batch, 0, 2)
+        assert log.counts[:3] == (0, 0, 0)
+        assert_equal(scores, expected)
+
+
+METRICS: dict[str, Callable[..., Any]] = {
+    "bleu": lambda **options: Bleu(smooth="exp", **options),
+    "chrf": lambda **options: ChrF(**options),
+    "gleu": lambda **options: Gleu(average="macro", **options),
+    "overlap": lambda **options: NgramOverlap(ngram=2, **options),
+    "rouge": lambda **options: ROUGEScore(rouge_keys=("rouge1", "rougeL"), **options),
+}
+
+
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
+@pytest.mark.parametrize("metric", METRICS)
+def test_paired_tests_find_what_they_find_on_the_cpu(test: Callable[..., Any], metric: str):
+    target = DOCUMENTS[0].unsqueeze(1)
+    changed = {"base": 3, "close": 4, "far": 8}
+    outputs = {name: target[:, 0].where(torch.arange(9) % 9 >= first, 7) for name, first in changed.items()}
+
+    def compared(device: Any) -> Any:
+        systems = {name: METRICS[metric](pad_id=0, confidence=0.95, device=device) for name in outputs}
+        for name, system in systems.items():
+            batch = outputs[name], target
+            system.update(*map(there, batch) if device == DEVICE else batch)
+        return test(systems, "base", 50)
+
+    expected = compared("cpu")
+    with accelerator():
+        assert compared(DEVICE) == expected
+
+
+# What is asked of the device.
+
+
+def test_probabilities_of_references_come_to_the_host_in_one_copy():
+    rows = [["a b", "b a c"], ["c d", "d", "c"], ["a"]] * 5
+    numbers = [torch.rand(len(row), generator=torch.Generator().manual_seed(3)) for row in rows]
+    expected = mbr.decode(ChrF(), rows, rows, numbers)
+    with accelerator() as log:
+        metric = ChrF(device=DEVICE)
+        asked = []
+        for probabilities in (numbers, list(map(there, numbers))):
+            log.clear()
+            decoded = mbr.decode(metric, rows, rows, probabilities)
+            asked.append(log.count(TO_HOST))
+            assert_equal(decoded.expected_utilities, expected.expected_utilities)
+        assert asked[1] == asked[0] + 1
+
+
+def documents(number: int) -> torch.Tensor:
+    return torch.randint(1, 900, (1, number, 24), generator=torch.Generator().manual_seed(2)).to(DEVICE)
+
+
+@pytest.mark.parametrize("number", [32, 96])
+def test_all_pairs_stay_within_their_budget(number: int):
+    with accelerator() as log:
+        hypotheses, references = documents(number), documents(number + 1)[:, 1:]
+        metric = ChrF(pad_id=0, device=DEVICE)
+        log.clear()
+        mbr.pairwise(metric, hypotheses, references)
+        # Six orders, each with the sizes of what is shared, in a table and in a list, to be waited for.
+        assert log.counts[0] <= 6
+        assert log.count(TO_HOST) <= 1, log.lines(TO_HOST)
+        assert log.count(WAIT) <= 85, log.lines(WAIT).most_common(5)
+        assert log.count(LAUNCH) <= 1060, log.lines(LAUNCH).most_common(5)
+
+
+def test_aggregates_stay_within_their_budget():
+    with accelerator() as log:
+        for rows in (ROWS, ROWS * 20):
+            log.clear()
+            aggregate_chrf(rows, rows[::-1], device=DEVICE)
+            assert log.counts[0] <= 19
+            assert log.count(TO_HOST) <= 1
+            # Two an order: which n-grams are shared, and how many of them there are.
+            assert log.count(WAIT) <= 15, log.lines(WAIT).most_common(5)
+            assert log.count(LAUNCH) <= 340
