@@ -22,8 +22,8 @@ from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import AnyMeasure, measure_of, score_dtype
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.reader import Reader
-from ngram_metrics.text.tokenizers import shortened
 
 __all__ = ["Decoded", "pairwise", "decode"]
 

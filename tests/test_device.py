@@ -170,7 +170,7 @@ def padded_batch(sentences: int, width: int, references: int) -> Batch:
         (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 1, 120),
         (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 4, 155),
         (lambda *batch: chrf_score(*batch, average="none", pad_id=0), 1024, 1, 210),
-        (lambda *batch: rouge_score(*batch, rouge_keys="rougeL", average="none", pad_id=0), 64, 1, 500),
+        (lambda *batch: rouge_score(*batch, rouge_keys="rougeL", average="none", pad_id=0), 256, 1, 640),
     ],
     ids=["BLEU", "BLEU of 4 references", "chrF", "ROUGE-L"],
 )

@@ -204,19 +204,6 @@ def test_no_sentence_has_the_score_of_nothing(called):
             assert called(*batch, average="none", pad_id=0, **chosen).shape == (0, *found.shape)
 
 
-@pytest.mark.cuda
-@each
-def test_scores_are_the_same_on_cuda(called):
-    batch = torch.randint(0, 4, (50, 20)), torch.randint(0, 4, (50, 2, 21))
-    for chosen, _ in called.options:
-        scores = called(*(one.cuda() for one in batch), pad_id=0, average="none", **chosen)
-        assert scores.device.type == "cuda"
-        torch.testing.assert_close(scores.cpu(), called(*batch, pad_id=0, average="none", **chosen))
-        text = called(["a b c"], ["a b d"], device="cuda", **chosen)
-        assert text.device.type == "cuda"
-        torch.testing.assert_close(text.cpu(), called(["a b c"], ["a b d"], **chosen))
-
-
 # Options that reach the score.
 
 

@@ -185,16 +185,6 @@ def test_the_surroundings_of_a_training_loop_change_no_score_of_samples(make):
         assert padded_rows.tolist() == [[5, 9], [6, 7]]
 
 
-@pytest.mark.cuda
-def test_scores_are_the_same_on_cuda():
-    preds, target = reward_batch(50, 3, 20, 0)
-    scores = get_score(target.cuda(), preds.cuda(), 0, 2)
-    assert scores.device.type == "cuda"
-    torch.testing.assert_close(scores.cpu(), get_score(target, preds, 0, 2))
-    assert ngram_overlap(["a b"], ["a c"], device="cuda").device.type == "cuda"
-    assert pad2max([target[0].cuda()], 0).device.type == "cuda"
-
-
 # What is refused.
 
 

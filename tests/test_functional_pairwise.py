@@ -128,13 +128,3 @@ def test_the_surroundings_of_a_training_loop_change_no_score(name):
 def test_what_is_refused(name, hypotheses, references, options, error, words):
     with pytest.raises(error, match=words):
         getattr(functional, name)(hypotheses, references, **options)
-
-
-@both
-@pytest.mark.cuda
-def test_scores_are_the_same_on_cuda(name):
-    batch = [["a cat sat", "a dog"], [], ["b"]], [["a cat"], ["c"], ["b", "bb", ""]]
-    found = getattr(functional, name)(*batch, device="cuda")
-    for one, expected in zip(found, getattr(functional, name)(*batch), strict=True):
-        assert one.device.type == "cuda"
-        torch.testing.assert_close(one.cpu(), expected)

@@ -191,20 +191,6 @@ def test_the_surroundings_of_a_training_loop_change_no_score(case):
     assert_decoded(mbr.decode(metric, rows, rows[::-1], probabilities), rows, expected, probabilities)
 
 
-@pytest.mark.cuda
-@each_framework
-@each_case
-def test_scores_are_the_same_on_cuda(framework, case):
-    rows = random_rows([20, 3, 0, 5])
-    metric = case.make(framework, device="cuda")
-    for one, other in zip(mbr.pairwise(metric, rows, rows), mbr.pairwise(case.make(), rows, rows), strict=True):
-        assert one.device.type == "cuda"
-        torch.testing.assert_close(one.cpu(), other)
-    decoded = mbr.decode(metric, rows[:2])
-    assert decoded.indices.tolist() == mbr.decode(case.make(), rows[:2]).indices.tolist()
-    assert decoded.expected_utilities.device.type == "cuda"
-
-
 # What is refused
 
 

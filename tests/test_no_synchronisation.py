@@ -5,7 +5,6 @@ every operation that torch is asked for, a dispatch mode sees the name, its tags
 ``torch.compile(fullgraph=True)`` refuses whatever depends on a value.
 """
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -258,54 +257,3 @@ def test_twenty_batches_of_one_shape_are_compiled_once(reward: Reward):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # what the code generator itself uses
 def test_generated_code_scores_the_same(reward: Reward):
     _twenty_calls(reward, "inductor")
-
-
-# On a GPU.
-
-
-@contextmanager
-def _synchronisation_is_an_error() -> Iterator[None]:
-    mode = torch.cuda.get_sync_debug_mode()
-    try:
-        with warnings.catch_warnings():
-            # torch warns once that the mode is a prototype.
-            warnings.simplefilter("ignore", UserWarning)
-            torch.cuda.set_sync_debug_mode("error")
-        yield
-    finally:
-        torch.cuda.set_sync_debug_mode(mode)
-
-
-@pytest.mark.cuda
-@each_counted
-def test_on_cuda_update_and_compute_make_no_synchronisation(case: Case, average: str):
-    metric, batches = case.make(average, device="cuda"), _on("cuda", case.batches)
-    metric.update(*batches[0])  # what is loaded once may be waited for
-    with _synchronisation_is_an_error():
-        for batch in batches[1:]:
-            metric.update(*batch)
-        value = metric.compute()
-    for scores, expected in zip(scores_of(value), scores_of(case.filled(average).compute()), strict=True):
-        assert_same(scores.cpu(), expected)
-
-
-@pytest.mark.cuda
-@each_reward
-def test_a_cuda_graph_scores_fresh_inputs_as_eager(reward: Reward):
-    inputs = [side.cuda() for side in reward.batch(0)]
-    # Warmed up on a stream of its own, as torch asks before a capture.
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream):
-        for _ in range(3):
-            reward.call(*inputs)
-    torch.cuda.current_stream().wait_stream(stream)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        captured = reward.call(*inputs)
-    for seed in range(1, 6):
-        fresh = [side.cuda() for side in reward.batch(seed)]
-        for static, one in zip(inputs, fresh, strict=True):
-            static.copy_(one)
-        graph.replay()
-        assert_same(captured, reward.call(*fresh))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from ngram_metrics.cli.entries import Entry, Report, numbers
 
 #: A difference with a smaller p-value is marked.
 SIGNIFICANT = 0.05
@@ -16,21 +19,23 @@ class Table(NamedTuple):
     rows: list[list[str]]
 
 
-def overview(report: dict[str, Any], digits: int) -> Table:
+def overview(report: Report, digits: int) -> Table:
     """Return one table of all systems and values."""
     systems = report["systems"]
     values = list(next(iter(systems.values())))
-    rows = [[system, *(_cell(entries[value], digits) for value in values)] for system, entries in systems.items()]
+    rows = [
+        [plain(system), *(_cell(entries[value], digits) for value in values)] for system, entries in systems.items()
+    ]
     return Table(["system", *values], rows)
 
 
-def by_value(report: dict[str, Any], digits: int, details: bool) -> list[Table]:
+def by_value(report: Report, digits: int, details: bool) -> list[Table]:
     """Return a table for each value; with ``details``, what it is made of and p-values."""
     values = list(next(iter(report["systems"].values())))
     return [_table_of(report, value, digits, details) for value in values]
 
 
-def notes(report: dict[str, Any]) -> list[str]:
+def notes(report: Report) -> list[str]:
     """Return what explains a table, before the signatures."""
     references = report["references"]
     word = "reference" if len(references) == 1 else "references"
@@ -42,22 +47,27 @@ def notes(report: dict[str, Any]) -> list[str]:
     return told
 
 
-def signatures(report: dict[str, Any]) -> list[str]:
+def signatures(report: Report) -> list[str]:
     """Return the signature of each metric."""
     return [f"{name}: {text}" for name, text in report["signatures"].items()]
 
 
-def parts(value: str, entry: dict[str, Any]) -> dict[str, Any]:
+def plain(name: str) -> str:
+    """Return the name of a file without what would part a row or a cell."""
+    return re.sub(r"[\t\n\r]", " ", name)
+
+
+def parts(value: str, entry: Entry) -> dict[str, float]:
     """Return the numbers of an entry that ``--details`` shows, each by the name of its column."""
     found = {f"precision{order}": number for order, number in enumerate(entry.get("precisions", ()), 1)}
     names = ("precision", "recall", "brevity_penalty", "ratio", "hypothesis_length", "reference_length")
-    return found | {name: entry[name] for name in names if name in entry}
+    return found | numbers(entry, names)
 
 
-def _table_of(report: dict[str, Any], value: str, digits: int, details: bool) -> Table:
+def _table_of(report: Report, value: str, digits: int, details: bool) -> Table:
     entries = {system: of_system[value] for system, of_system in report["systems"].items()}
     header = ["system", value]
-    rows = [[system, _cell(entry, digits)] for system, entry in entries.items()]
+    rows = [[plain(system), _cell(entry, digits)] for system, entry in entries.items()]
     if details:
         if "test" in report:
             header.append("p")
@@ -83,7 +93,7 @@ def _part(name: str, number: float, digits: int) -> str:
     return f"{number:.{digits}f}" if name.startswith(("precision", "recall")) else f"{number:.3f}"
 
 
-def _cell(entry: dict[str, Any], digits: int) -> str:
+def _cell(entry: Entry, digits: int) -> str:
     interval = f" [{entry['low']:.{digits}f}, {entry['high']:.{digits}f}]" if "low" in entry else ""
     mark = "*" if entry.get("p_value", 1.0) < SIGNIFICANT else " "
     return f"{entry['score']:.{digits}f}{interval}{mark}"

@@ -1,20 +1,35 @@
-"""Completion for shells: a script that shtab makes of a parser, once; nothing of it runs when the command does."""
+"""Completion for shells: a script that shtab makes of the parsers, once; nothing of it runs when the command does."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+
+from ngram_metrics.cli.errors import InputError
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def print_completion(parser: argparse.ArgumentParser, shell: str) -> None:
-    """Print the script for a shell, and end."""
+def script(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.ArgumentParser], shell: str) -> str:
+    """Return the script for a shell.
+
+    Args:
+        parser: of the command without a name; it becomes that of all.
+        commands: parsers by the names of their commands.
+        shell: one of :data:`SHELLS`.
+
+    Raises:
+        InputError: shtab is not installed.
+    """
     try:
         import shtab
-    except ImportError:
-        parser.error("--print-completion needs shtab: pip install 'ngram-metrics[cli]'")
-    for action in parser._actions:
-        if action.metavar == "FILE":
+    except ImportError as error:
+        raise InputError("--print-completion needs shtab: pip install 'ngram-metrics[cli]'") from error
+    named = parser.add_subparsers()
+    for name, of_command in commands.items():
+        # Those without a help are left out.
+        named.add_parser(name, help=of_command.description, parents=[of_command], add_help=False)
+    for action in [action for known in (parser, *named.choices.values()) for action in known._actions]:
+        if action.metavar in ("FILE", "SAMPLES"):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-    print(shtab.complete(parser, shell))
-    parser.exit()
+    return str(shtab.complete(parser, shell))

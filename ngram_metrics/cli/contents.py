@@ -5,7 +5,8 @@ from __future__ import annotations
 #: How many of a file's first bytes are looked at.
 LOOKED_AT = 4096
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF32, _UTF16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
+_TAR, _TAR_AT = b"ustar", 257
 _KINDS = {
     b"PK\x03\x04": "a zip archive",
     b"BZh": "packed by bzip2",
@@ -21,6 +22,10 @@ _CONTROLS = bytes({*range(32)} - set(b"\t\n\v\f\r\x1b"))
 
 def unreadable(first: bytes) -> str | None:
     """Return what a file with these first bytes looks like and what to do; None where it may be UTF-8."""
+    if first.startswith(_UTF32):
+        return "looks like UTF-32: convert it, as by iconv -f UTF-32 -t UTF-8"
+    if first.startswith(_TAR, _TAR_AT):
+        return "looks like a tar archive: unpack it first"
     if first.startswith(_UTF16) or _alternating_zeros(first):
         return "looks like UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"
     if is_utf8(first):

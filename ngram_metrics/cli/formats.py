@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import sys
 from collections.abc import Callable
-from typing import Any
 
-from ngram_metrics.cli.cells import Table, by_value, notes, overview, parts, signatures
+from ngram_metrics.cli.cells import Table, by_value, notes, overview, parts, plain, signatures
+from ngram_metrics.cli.entries import Report, numbers
 from ngram_metrics.cli.markup import latex_table, latex_text, markdown_table, markdown_text
+from ngram_metrics.cli.score_arguments import ScoreOptions
 
 
-def written(report: dict[str, Any], options: argparse.Namespace) -> str:
+def written(report: Report, options: ScoreOptions) -> str:
     """Return the report as text that ends in a newline."""
     lines = _FORMATS[options.format](report, options)
     return "\n".join([*lines, ""])
 
 
-def _json(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def _json(report: Report, options: ScoreOptions) -> list[str]:
     return [json.dumps(_rounded(report, options.digits), indent=2)]
 
 
-def _table(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def _table(report: Report, options: ScoreOptions) -> list[str]:
     digits = _digits(options)
     drawn = _aligned(overview(report, digits))
     if options.details or max(map(len, drawn)) > _width(options):
@@ -32,41 +32,41 @@ def _table(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
     return [*drawn, "", *notes(report), *signatures(report)]
 
 
-def _tsv(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def _tsv(report: Report, options: ScoreOptions) -> list[str]:
     lines: list[list[str]] = []
-    for system, entries in _rounded(report, options.digits)["systems"].items():
-        row: dict[str, Any] = {"system": system.replace("\t", " ")}
+    for system, entries in report["systems"].items():
+        row: dict[str, float | str] = {"system": plain(system)}
         for value, entry in entries.items():
             row[value] = entry["score"]
-            row |= {f"{value}_{name}": entry[name] for name in ("low", "high") if name in entry}
+            row |= {f"{value}_{name}": number for name, number in numbers(entry, ("low", "high")).items()}
             if "test" in report:
-                row[f"{value}_p_value"] = entry.get("p_value", "")
+                row[f"{value}_p_value"] = str(entry.get("p_value", ""))
             if options.details:
                 row |= {f"{value}_{name}": number for name, number in parts(value, entry).items()}
         if not lines:
             lines.append(list(row))
-        lines.append([str(cell) for cell in row.values()])
+        lines.append([str(_rounded(cell, options.digits)) for cell in row.values()])
     return ["\t".join(line) for line in lines]
 
 
-def _markdown(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def _markdown(report: Report, options: ScoreOptions) -> list[str]:
     lines = [line for table in _tables(report, options) for line in [*markdown_table(table), ""]]
     lines += [f"{markdown_text(note)}  " for note in notes(report)]
     return [*lines, "", *(f"`{line}`  " for line in signatures(report))]
 
 
-def _latex(report: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def _latex(report: Report, options: ScoreOptions) -> list[str]:
     lines = [line for table in _tables(report, options) for line in latex_table(table)]
     return [*lines, *(f"% {latex_text(note)}" for note in notes(report)), *(f"% {line}" for line in signatures(report))]
 
 
-def _tables(report: dict[str, Any], options: argparse.Namespace) -> list[Table]:
+def _tables(report: Report, options: ScoreOptions) -> list[Table]:
     if options.details:
         return by_value(report, _digits(options), details=True)
     return [overview(report, _digits(options))]
 
 
-_FORMATS: dict[str, Callable[[dict[str, Any], argparse.Namespace], list[str]]] = {
+_FORMATS: dict[str, Callable[[Report, ScoreOptions], list[str]]] = {
     "table": _table,
     "json": _json,
     "tsv": _tsv,
@@ -75,11 +75,11 @@ _FORMATS: dict[str, Callable[[dict[str, Any], argparse.Namespace], list[str]]] =
 }
 
 
-def _digits(options: argparse.Namespace) -> int:
-    return 2 if options.digits is None else int(options.digits)
+def _digits(options: ScoreOptions) -> int:
+    return 2 if options.digits is None else options.digits
 
 
-def _rounded(value: Any, digits: int | None) -> Any:
+def _rounded(value: object, digits: int | None) -> object:
     """Round all scores, and no p-value."""
     if digits is None or not isinstance(value, (dict, list, float)):
         return value
@@ -102,7 +102,7 @@ def _aligned(table: Table) -> list[str]:
     ]
 
 
-def _width(options: argparse.Namespace) -> int:
+def _width(options: ScoreOptions) -> int:
     """Return the columns of the terminal that a table goes to; what goes elsewhere is as wide as it is."""
     to_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
     return shutil.get_terminal_size().columns if to_terminal else sys.maxsize

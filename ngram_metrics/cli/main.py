@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 from ngram_metrics.cli import mbr_arguments, score_arguments
 from ngram_metrics.cli.errors import InputError, OutputError
+from ngram_metrics.cli.interruption import interruption_waits
+from ngram_metrics.cli.mbr_arguments import MbrOptions
 from ngram_metrics.cli.paths import place_of
+from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.sources import check_readable
 
 _COMMANDS = ("score", "mbr")
@@ -19,8 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = words.pop(0) if words and words[0] in _COMMANDS else "score"
     try:
-        options = (mbr_arguments if command == "mbr" else score_arguments).parse(words)
-        _run(command, options)
+        _run((mbr_arguments if command == "mbr" else score_arguments).parse(words))
     except KeyboardInterrupt:
         return _told("interrupted", 130)
     except (InputError, OutputError, ModuleNotFoundError) as error:
@@ -28,14 +29,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _run(command: str, options: argparse.Namespace) -> None:
+def _run(options: MbrOptions | ScoreOptions) -> None:
     check_readable([place_of(name) for name in options.inputs])
-    # torch is imported here, and takes seconds.
-    from ngram_metrics.cli import mbr, score
-    from ngram_metrics.cli.surroundings import surroundings
+    with interruption_waits():
+        # torch is imported here, and takes seconds.
+        from ngram_metrics.cli import mbr, score
+        from ngram_metrics.cli.surroundings import surroundings
 
     with surroundings(options):
-        (mbr if command == "mbr" else score).run(options)
+        if isinstance(options, MbrOptions):
+            mbr.run(options)
+        else:
+            score.run(options)
 
 
 def _told(what: str, code: int) -> int:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TypeGuard, TypeVar
 
 from ngram_metrics.cli.errors import InputError
+from ngram_metrics.cli.mbr_arguments import MbrOptions
 from ngram_metrics.cli.metrics import chosen, for_pairs
 from ngram_metrics.cli.output import written_to
 from ngram_metrics.cli.paths import place_of
@@ -19,9 +19,10 @@ from ngram_metrics.mbr import Decoded, decode
 
 #: Sentences decoded at a time.
 CHUNK = 256
+Item = TypeVar("Item")
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: MbrOptions) -> None:
     """Decode, and write a line for each sentence."""
     (metric,) = chosen(options)
     with ExitStack() as stack:
@@ -35,8 +36,8 @@ def run(options: argparse.Namespace) -> None:
             write("".join(f"{line}\n" for line in _lines(decoded, options.format, done)))
             done += len(rows)
             bar.update(len(rows))
-    if done == 0:
-        raise InputError(f"{options.samples} is empty: expected at least one sentence")
+        if done == 0:
+            raise InputError(f"{options.samples} is empty: expected at least one sentence")
 
 
 def _chunks(
@@ -58,27 +59,35 @@ def _chunks(
 def _texts(source: Source, k: int | None, done: int) -> list[list[str]]:
     if k is not None:
         return _grouped(source, source.chunk(CHUNK * k), k)
-    rows = source.values(CHUNK)
-    for number, row in enumerate(rows, done + 1):
-        if not isinstance(row, list) or not row or not all(isinstance(text, str) for text in row):
+    rows = []
+    for number, row in enumerate(source.values(CHUNK), done + 1):
+        if not _are_texts(row):
             raise source.error(number, "expected a list of strings, or pass -k for lines of text")
+        rows.append(row)
     return rows
+
+
+def _are_texts(row: object) -> TypeGuard[list[str]]:
+    return isinstance(row, list) and bool(row) and all(isinstance(text, str) for text in row)
 
 
 def _numbers(source: Source, k: int | None, done: int) -> list[list[float]]:
+    found: Sequence[object]
     if k is not None:
         lines = source.chunk(CHUNK * k)
-        rows = _grouped(source, [_number(source, text, done * k + index) for index, text in enumerate(lines, 1)], k)
+        found = _grouped(source, [_number(source, text, done * k + index) for index, text in enumerate(lines, 1)], k)
     else:
-        rows = source.values(CHUNK)
-    for number, row in enumerate(rows, done + 1):
-        if not isinstance(row, list) or not all(_is_weight(weight) for weight in row) or not any(row):
+        found = source.values(CHUNK)
+    rows = []
+    for number, row in enumerate(found, done + 1):
+        if not _are_weights(row):
             place = number if k is None else (number - 1) * k + 1
             raise source.error(place, "expected weights of at least 0, not all 0 for a sentence")
+        rows.append(row)
     return rows
 
 
-def _grouped(source: Source, items: list[Any], k: int) -> list[list[Any]]:
+def _grouped(source: Source, items: list[Item], k: int) -> list[list[Item]]:
     if len(items) % k:
         raise InputError(f"{source.place.name} has {source.count_rest()} lines: expected a multiple of {k}, for -k {k}")
     return [items[start : start + k] for start in range(0, len(items), k)]
@@ -89,6 +98,10 @@ def _number(source: Source, text: str, line: int) -> float:
         return float(text)
     except ValueError as error:
         raise source.error(line, f"{text[:60]!r} is no number") from error
+
+
+def _are_weights(row: object) -> TypeGuard[list[float]]:
+    return isinstance(row, list) and all(_is_weight(weight) for weight in row) and any(row)
 
 
 def _is_weight(weight: object) -> bool:

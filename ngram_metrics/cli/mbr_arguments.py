@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from ngram_metrics.cli.options import add_run_options, add_text_options, check_text_options, positive
-from ngram_metrics.cli.paths import check_inputs, check_written
+from ngram_metrics.cli.options import (
+    Options,
+    Parser,
+    add_run_options,
+    add_text_options,
+    check_text_options,
+    integer,
+    parsed,
+)
+from ngram_metrics.cli.paths import check_inputs, check_written, destination, file_name
 
 METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "overlap", "gleu")
 FORMATS = ("text", "jsonl")
@@ -17,9 +24,18 @@ _FILES = """SAMPLES is k lines a sentence with -k, or else JSON lines: a list of
 object that holds one. Plain or packed by gzip or xz; - is standard input."""
 
 
-def parser() -> argparse.ArgumentParser:
+class MbrOptions(Options):
+    """Beside them, the options that ``mbr`` alone has."""
+
+    samples: str
+    k: int | None
+    weights: str | None
+    metric: str
+
+
+def parser() -> Parser:
     """Return the parser."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="ngram-metrics mbr",
         usage=_USAGE,
         description=_DESCRIPTION,
@@ -28,9 +44,11 @@ def parser() -> argparse.ArgumentParser:
         add_help=False,
     )
     files = made.add_argument_group("files")
-    files.add_argument("samples", metavar="SAMPLES", help="the hypotheses")
-    files.add_argument("-k", type=positive, metavar="N", help="lines a sentence")
-    files.add_argument("--weights", metavar="FILE", help="a number for each hypothesis, in a file of the same form")
+    files.add_argument("files", nargs="*", type=file_name, metavar="SAMPLES", help="the hypotheses")
+    files.add_argument("-k", type=integer(1, 100_000), metavar="N", help="lines a sentence")
+    files.add_argument(
+        "--weights", type=file_name, metavar="FILE", help="a number for each hypothesis, in a file of the same form"
+    )
     made.add_argument_group("scores").add_argument(
         "-m", "--metric", choices=METRICS, default="chrf", help="the utility, default: chrf"
     )
@@ -43,20 +61,22 @@ def parser() -> argparse.ArgumentParser:
         default="text",
         help="a line a sentence, or JSON lines with index and expected utility; default: text",
     )
-    report.add_argument("-o", "--output", metavar="FILE", help="default: standard output")
+    report.add_argument("-o", "--output", type=destination, metavar="FILE", help="default: standard output")
     add_run_options(made)
     return made
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def parse(words: Sequence[str]) -> MbrOptions:
     """Parse arguments, and end with exit code 2 where they are wrong.
 
     Returns:
         ``inputs``, all files that are read, ``metrics``, of which there is one, and the other options by their names.
     """
     made = parser()
-    options = made.parse_intermixed_args(list(words))
-    options.metrics = [options.metric]
+    options = parsed(made, words, MbrOptions())
+    if len(options.files) != 1:
+        made.error(f"expected SAMPLES, one file of hypotheses, and got {', '.join(options.files) or 'none'}")
+    (options.samples,), options.metrics = options.files, [options.metric]
     options.inputs = [options.samples, *filter(None, [options.weights])]
     check_inputs(made, options.inputs)
     check_text_options(made, options, options.metrics)

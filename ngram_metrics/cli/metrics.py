@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.cli.errors import InputError
+from ngram_metrics.cli.options import Options
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
@@ -18,6 +17,7 @@ from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import rouge_measure
 from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import WordReader
@@ -64,7 +64,7 @@ class Metric:
         return self.keys or (self.name,)
 
 
-def chosen(options: argparse.Namespace) -> list[Metric]:
+def chosen(options: Options) -> list[Metric]:
     """Return the metrics that were asked for.
 
     Raises:
@@ -81,7 +81,7 @@ def for_pairs(metric: Metric) -> Metric:
     return replace(metric, measure=metric.sentence_measure)
 
 
-def _metric(name: str, options: argparse.Namespace, tokenizer: Any, device: torch.device) -> Metric:
+def _metric(name: str, options: Options, tokenizer: Tokenizer, device: torch.device) -> Metric:
     words = WordReader(tokenizer)
     if name == "bleu":
         reader = WordReader(tokenizer, options.lowercase)
@@ -103,14 +103,15 @@ def _metric(name: str, options: argparse.Namespace, tokenizer: Any, device: torc
     return Metric(name, reading, rouge, rouge, "macro", device, keys)
 
 
-def _model(path: str) -> Any:
+def _model(path: str) -> Tokenizer:
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
         raise ModuleNotFoundError("--spm-model needs sentencepiece: pip install 'ngram-metrics[spm]'") from error
     try:
         with open(path, "rb") as file:
-            return SentencePieceProcessor(model_proto=file.read())
+            model: Tokenizer = SentencePieceProcessor(model_proto=file.read())
+            return model
     except OSError as error:
         raise InputError(f"--spm-model {path} cannot be read: {error.strerror}") from error
     except RuntimeError as error:

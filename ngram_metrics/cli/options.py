@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.paths import file_name
 
 #: The names of :mod:`ngram_metrics.text.rules` and of sacrebleu's that ask MeCab; written out, since to ask takes
 #: seconds.
@@ -21,17 +24,57 @@ _FOR = {
 _DEVICE = re.compile(r"cpu|(cuda|xpu|mps)(:\d+)?")
 
 
+class Options(argparse.Namespace):
+    """What all commands know of their call, by the names of the options."""
+
+    files: list[str]
+    inputs: list[str]
+    metrics: list[str]
+    tokenizer: str | None
+    spm_model: str | None
+    lowercase: bool
+    chrf_lowercase: bool
+    stem: bool
+    format: str
+    output: str | None
+    device: str
+    threads: int
+
+
+AnyOptions = TypeVar("AnyOptions", bound=Options)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser for which ``-:2``, of standard input, is a file."""
+
+    def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
+        return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
+
+
+def parsed(parser: Parser, words: Sequence[str], options: AnyOptions) -> AnyOptions:
+    """Parse files and options in any order; what follows ``--`` are files, on every version of Python."""
+    before, after = list(words), []
+    if "--" in before:
+        place = before.index("--")
+        before, after = before[:place], before[place + 1 :]
+    parser.parse_intermixed_args(before, options)
+    options.files += after
+    return options
+
+
 def add_text_options(parser: argparse.ArgumentParser) -> None:
     """Add what says how text is read."""
     text = parser.add_argument_group("how text is read")
     text.add_argument(
         "--tokenizer",
         "-tok",
-        choices=TOKENIZERS,
+        type=_tokenizer,
         metavar="NAME",
         help=f"for bleu, overlap and gleu: {', '.join(TOKENIZERS)}; default: 13a",
     )
-    text.add_argument("--spm-model", metavar="FILE", help="for the same, instead: a sentencepiece model, for spBLEU")
+    text.add_argument(
+        "--spm-model", type=file_name, metavar="FILE", help="for the same, instead: a sentencepiece model, for spBLEU"
+    )
     text.add_argument("--lowercase", "-lc", action="store_true", help="for bleu, as sacrebleu's; rouge does so anyway")
     text.add_argument("--chrf-lowercase", action="store_true", help="for chrf and chrf++")
     text.add_argument("--stem", action="store_true", help="for rouge: stem words")
@@ -41,9 +84,9 @@ def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add what says where the work is done, and the version; return the group of these options."""
     run = parser.add_argument_group("how it is run")
     run.add_argument("--device", type=_device, default="cpu", help="where to count, as cuda; default: cpu")
-    run.add_argument("--threads", type=positive, default=1, metavar="N", help="threads of torch, default: 1")
-    run.add_argument("--version", action=_Version, nargs=0, help="print the version")
-    run.add_argument("-h", "--help", action="help", help="print this")
+    run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch, default: 1")
+    run.add_argument("--version", action=printing(_version), nargs=0, help="print the version")
+    run.add_argument("-h", "--help", action=printing(lambda made, _: made.format_help()), nargs=0, help="print this")
     return run
 
 
@@ -57,11 +100,22 @@ def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namesp
         parser.error("--tokenizer and --spm-model: expected one of them")
 
 
-def positive(text: str) -> int:
-    """Read an integer of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no integer of at least 1")
-    return int(text)
+def _tokenizer(text: str) -> str:
+    if text not in TOKENIZERS:
+        known = ", ".join(TOKENIZERS)
+        raise argparse.ArgumentTypeError(f"unknown tokenizer {text!r}: expected {known}, or --spm-model for a model")
+    return text
+
+
+def integer(first: int, last: int) -> Callable[[str], int]:
+    """Return what reads an integer in these bounds, both included."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not first <= int(text) <= last:
+            raise argparse.ArgumentTypeError(f"{text!r} is no integer from {first} to {last}")
+        return int(text)
+
+    return read
 
 
 def _device(text: str) -> str:
@@ -74,11 +128,19 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-class _Version(argparse.Action):
-    """Prints the version, which takes a while to look up, only when it is asked for."""
+def printing(text: Callable[[argparse.ArgumentParser, str], str]) -> type[argparse.Action]:
+    """Return an action that prints a text, which is made only when it is asked for, and ends."""
 
-    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
-        from importlib.metadata import version
+    class Printing(argparse.Action):
+        def __call__(self, parser: argparse.ArgumentParser, _: object, values: object, *__: object) -> None:
+            with written_to(None) as write:
+                write(text(parser, str(values)))
+            parser.exit()
 
-        print(f"ngram-metrics {version('ngram-metrics')}")
-        parser.exit()
+    return Printing
+
+
+def _version(*_: object) -> str:
+    from importlib.metadata import version
+
+    return f"ngram-metrics {version('ngram-metrics')}\n"

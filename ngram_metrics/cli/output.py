@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from io import FileIO
+from typing import BinaryIO
 
 from ngram_metrics.cli.errors import OutputError
 
@@ -13,7 +17,8 @@ from ngram_metrics.cli.errors import OutputError
 def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
     """Open a file, or standard output where ``path`` is None, and give a function that writes text to it.
 
-    In UTF-8 as the input is, whatever the locale; what is no Unicode, in the name of a file, with backslashes.
+    In UTF-8 as the input is, whatever the locale; what is no Unicode, in the name of a file, with backslashes. A file
+    is there when all of it is written; until then, and after an error, what stood there stays.
 
     Raises:
         OutputError: what was written has not arrived.
@@ -24,7 +29,9 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
     with ExitStack() as stack:
         with _told(name):
             # Without a buffer, which would be written once more where the disk is full and the file is closed.
-            file = sys.stdout.buffer if path is None else stack.enter_context(open(path, "wb", buffering=0))
+            file: BinaryIO | FileIO = sys.stdout.buffer
+            if path is not None:
+                file = stack.enter_context(open(stack.enter_context(_place(path)), "wb", buffering=0))
 
         def write(text: str) -> None:
             left = memoryview(text.encode("utf-8", "backslashreplace"))
@@ -34,6 +41,29 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
                 file.flush()
 
         yield write
+
+
+@contextmanager
+def _place(path: str) -> Iterator[str]:
+    """Give the path to write to, beside the file itself, and put what was written in its place at the end."""
+    whole = os.path.realpath(path)
+    folder, name = os.path.split(whole)
+    is_there = os.path.exists(whole)
+    if is_there and not (os.path.isfile(whole) and os.access(whole, os.W_OK) and os.access(folder, os.W_OK)):
+        # A device or a pipe, such as /dev/stdout; what may not be written to is an error of open.
+        yield path
+        return
+    part = os.path.join(folder, f".{name}.{os.getpid()}")
+    try:
+        yield part
+        if is_there:
+            shutil.copymode(whole, part)
+        with _told(path):
+            os.replace(part, whole)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+        raise
 
 
 @contextmanager

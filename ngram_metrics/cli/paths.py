@@ -33,6 +33,35 @@ def place_of(name: str) -> Place:
     return Place(name, path, column=int(part)) if part.isdecimal() else Place(name, path, field=part)
 
 
+def file_name(text: str) -> str:
+    """Read the name of a file, which may be that of a variable of the shell that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is no name of a file")
+    return text
+
+
+def destination(text: str) -> str | None:
+    """Read the name of a file to write, None for standard output."""
+    return None if text == "-" else file_name(text)
+
+
+def check_different(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
+    """End with an error where a file is named twice, also by another path."""
+    for number, name in enumerate(names):
+        if any(is_same(name, other) for other in names[:number]):
+            parser.error(f"the {kind} {name!r} is given twice")
+
+
+def is_same(name: str, other: str) -> bool:
+    """Tell whether two names are of one file, and of one part of it."""
+    return name == other or _absolute(name) == _absolute(other)
+
+
+def _absolute(name: str) -> Place:
+    place = place_of(name)
+    return place._replace(name="", path="-" if place.path == "-" else os.path.abspath(place.path))
+
+
 def check_inputs(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
     """End with an error where standard input is to be read twice, or a column is the zeroth."""
     places = [place_of(name) for name in names]

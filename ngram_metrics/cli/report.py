@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
+from ngram_metrics.cli.entries import Entry, Report
 from ngram_metrics.cli.intervals import intervals
+from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.scores.resampling import RESAMPLES, SEED
 from ngram_metrics.significance import TRIALS, Comparison, paired_approximate_randomization, paired_bootstrap
@@ -17,7 +17,7 @@ _TESTS: dict[str, Callable[..., dict[str, dict[str, Comparison]]]] = {
 }
 
 
-def report(tallies: Mapping[str, Sequence[Tally]], options: argparse.Namespace) -> dict[str, Any]:
+def report(tallies: Mapping[str, Sequence[Tally]], options: ScoreOptions) -> Report:
     """Return the report: scores in 0..100, not rounded; brevity penalty, ratio and p-values as they are.
 
     Args:
@@ -27,19 +27,15 @@ def report(tallies: Mapping[str, Sequence[Tally]], options: argparse.Namespace) 
     baseline, *others = tallies
     flat = [tally for of_system in tallies.values() for tally in of_system]
     ends = iter(intervals(flat, options.confidence) if options.confidence is not None else [{}] * len(flat))
-    systems: dict[str, dict[str, Any]] = {system: {} for system in tallies}
+    systems: dict[str, dict[str, Entry]] = {system: {} for system in tallies}
     for system, of_system in tallies.items():
         for tally in of_system:
             systems[system] |= _entries(tally, next(ends))
     if others:
         _add_p_values(systems, tallies, options.test)
-    made: dict[str, Any] = {
-        "sentences": flat[0].sentences,
-        "references": options.references,
-        "systems": systems,
-    }
+    made: Report = {"sentences": flat[0].sentences, "references": options.references, "systems": systems}
     if others:
-        made |= {"baseline": baseline, "test": options.test}
+        made["baseline"], made["test"] = baseline, options.test
     if options.confidence is not None:
         made["confidence"] = options.confidence
     draws = _draws(options, tested=bool(others))
@@ -47,43 +43,43 @@ def report(tallies: Mapping[str, Sequence[Tally]], options: argparse.Namespace) 
     return made
 
 
-def _entries(tally: Tally, ends: Mapping[str, tuple[float, float]]) -> dict[str, dict[str, Any]]:
+def _entries(tally: Tally, ends: Mapping[str, tuple[float, float]]) -> dict[str, Entry]:
     """Return for each value its score, what it is made of, and its interval."""
     scores = tally.scores()
-    entries: dict[str, dict[str, Any]] = {}
+    entries: dict[str, Entry] = {}
     for value in tally.metric.values:
-        entry: dict[str, Any] = {"score": 100 * scores[value]}
-        entry |= {part: 100 * scores[f"{value}_{part}"] for part in ("precision", "recall") if tally.metric.keys}
+        entry: Entry = {"score": 100 * scores[value]}
+        if tally.metric.keys:
+            entry["precision"], entry["recall"] = (100 * scores[f"{value}_{part}"] for part in ("precision", "recall"))
         if tally.metric.name == "bleu":
-            entry |= _bleu_parts(tally)
+            _add_parts(entry, tally)
         if value in ends:
-            entry |= {end: 100 * score for end, score in zip(("low", "high"), ends[value], strict=True)}
+            entry["low"], entry["high"] = (100 * score for score in ends[value])
         entries[value] = entry
     return entries
 
 
-def _bleu_parts(tally: Tally) -> dict[str, Any]:
+def _add_parts(entry: Entry, tally: Tally) -> None:
     parts = tally.parts()
     hypothesis, reference = int(parts["hypothesis_length"]), int(parts["reference_length"])
-    return {
-        "precisions": [100 * precision for precision in parts["precisions"].tolist()],
-        "brevity_penalty": parts["brevity_penalty"].item(),
-        "ratio": hypothesis / reference if reference else 0.0,
-        "hypothesis_length": hypothesis,
-        "reference_length": reference,
-    }
+    entry["precisions"] = [100 * precision for precision in parts["precisions"].tolist()]
+    entry["brevity_penalty"] = parts["brevity_penalty"].item()
+    entry["ratio"] = hypothesis / reference if reference else 0.0
+    entry["hypothesis_length"], entry["reference_length"] = hypothesis, reference
 
 
-def _add_p_values(systems: dict[str, dict[str, Any]], tallies: Mapping[str, Sequence[Tally]], test: str) -> None:
-    baseline, *others = tallies
+def _add_p_values(systems: dict[str, dict[str, Entry]], tallies: Mapping[str, Sequence[Tally]], test: str) -> None:
+    baseline = next(iter(tallies))
     for number, tally in enumerate(tallies[baseline]):
         compared = _TESTS[test]({system: of_system[number] for system, of_system in tallies.items()}, baseline)
-        for system in others:
+        for system in compared:
             for value in tally.metric.values:
-                systems[system][value]["p_value"] = compared[system][value].p_value
+                p_value = compared[system][value].p_value
+                if p_value is not None:
+                    systems[system][value]["p_value"] = p_value
 
 
-def _draws(options: argparse.Namespace, tested: bool) -> dict[str, str]:
+def _draws(options: ScoreOptions, tested: bool) -> dict[str, str]:
     """Return the draws of what is printed, for the signature."""
     draws = {}
     if options.confidence is not None or (tested and options.test == "bootstrap"):

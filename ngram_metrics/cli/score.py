@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import ExitStack
-from typing import Any
 
 from ngram_metrics.cli.formats import written
 from ngram_metrics.cli.metrics import chosen
 from ngram_metrics.cli.output import written_to
 from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.progress import name_phase, progress
+from ngram_metrics.cli.progress import Bar, name_phase, progress
 from ngram_metrics.cli.report import report
+from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.sentences import SentenceLines
 from ngram_metrics.cli.side_by_side import chunks
 from ngram_metrics.cli.sources import opened
@@ -21,23 +20,24 @@ from ngram_metrics.cli.tally import Tally
 CHUNK = 2048
 
 
-def run(options: argparse.Namespace) -> None:
+def run(options: ScoreOptions) -> None:
     """Score, and write."""
     metrics = chosen(options)
     keep = options.confidence is not None or len(options.systems) > 1
     tallies = {
         system: [Tally(metric, len(options.references), keep) for metric in metrics] for system in options.systems
     }
-    with progress("lines") as bar:
-        _count(tallies, options, bar)
-        if keep:
-            name_phase(bar, "resampling")
-        found = report(tallies, options)
+    # Opened first: what cannot be written to is told before the work is done.
     with written_to(options.output) as write:
+        with progress("lines") as bar:
+            _count(tallies, options, bar)
+            if keep:
+                name_phase(bar, "resampling")
+            found = report(tallies, options)
         write(written(found, options))
 
 
-def _count(tallies: dict[str, list[Tally]], options: argparse.Namespace, bar: Any) -> None:
+def _count(tallies: dict[str, list[Tally]], options: ScoreOptions, bar: Bar) -> None:
     with ExitStack() as stack:
         names = [*options.systems, *options.references]
         sources = [stack.enter_context(opened(place_of(name))) for name in names]

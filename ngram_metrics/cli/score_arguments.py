@@ -6,9 +6,19 @@ import argparse
 import math
 from collections.abc import Sequence
 
-from ngram_metrics.cli.completion import SHELLS, print_completion
-from ngram_metrics.cli.options import add_run_options, add_text_options, check_text_options
-from ngram_metrics.cli.paths import check_inputs, check_written
+from ngram_metrics.cli import mbr_arguments
+from ngram_metrics.cli.completion import SHELLS, script
+from ngram_metrics.cli.options import (
+    Options,
+    Parser,
+    add_run_options,
+    add_text_options,
+    check_text_options,
+    integer,
+    parsed,
+    printing,
+)
+from ngram_metrics.cli.paths import check_different, check_inputs, check_written, destination, file_name, is_same
 
 METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
 FORMATS = ("table", "json", "tsv", "markdown", "latex")
@@ -22,16 +32,34 @@ _FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is it
 FILE:answer is a field of JSON lines; - is standard input."""
 
 
-def parser() -> argparse.ArgumentParser:
+class ScoreOptions(Options):
+    """Beside them, the options that ``score`` alone has; ``systems`` begin with the baseline."""
+
+    input: list[str] | None
+    references: list[str]
+    systems: list[str]
+    baseline: str | None
+    confidence: float | None
+    test: str
+    digits: int | None
+    details: bool
+    sentences: str | None
+
+
+def parser() -> Parser:
     """Return the parser."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="ngram-metrics", usage=_USAGE, description=_DESCRIPTION, epilog=_FILES, allow_abbrev=False, add_help=False
     )
     files = made.add_argument_group("files")
-    files.add_argument("files", nargs="*", metavar="FILE", help="outputs of systems; with -i, the references")
-    files.add_argument("-r", "--references", nargs="+", action="extend", metavar="FILE", help="one or more references")
-    files.add_argument("-i", "--input", nargs="+", action="extend", metavar="FILE", help="outputs of systems")
-    files.add_argument("--baseline", metavar="FILE", help="the system that others are tested against, if not the first")
+    files.add_argument(
+        "files", nargs="*", type=file_name, metavar="FILE", help="outputs of systems; with -i, the references"
+    )
+    for names, told in ((("-r", "--references"), "one or more references"), (("-i", "--input"), "outputs of systems")):
+        files.add_argument(*names, nargs="+", action="extend", type=file_name, metavar="FILE", help=told)
+    files.add_argument(
+        "--baseline", type=file_name, metavar="FILE", help="the system that others are tested against, if not the first"
+    )
     scores = made.add_argument_group("scores")
     scores.add_argument(
         "-m",
@@ -48,15 +76,26 @@ def parser() -> argparse.ArgumentParser:
     add_text_options(made)
     report = made.add_argument_group("what is written")
     report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
-    report.add_argument("-w", "--digits", type=_digits, metavar="N", help="default: 2; of json and tsv, all")
+    report.add_argument("-w", "--digits", type=integer(0, 15), metavar="N", help="default: 2; of json and tsv, all")
     report.add_argument("--details", action="store_true", help="what scores are made of, and p-values; json has them")
-    report.add_argument("-o", "--output", metavar="FILE", help="where the report goes; default: standard output")
-    report.add_argument("--sentences", metavar="FILE", help="scores of every sentence, to FILE.tsv or FILE.jsonl")
-    add_run_options(made).add_argument("--print-completion", choices=SHELLS, help="print a script for a shell")
+    report.add_argument(
+        "-o", "--output", type=destination, metavar="FILE", help="where the report goes; default: standard output"
+    )
+    report.add_argument(
+        "--sentences", type=file_name, metavar="FILE", help="scores of every sentence, to FILE.tsv or FILE.jsonl"
+    )
+    add_run_options(made).add_argument(
+        "--print-completion", choices=SHELLS, action=printing(_completion), help="print a script for a shell"
+    )
     return made
 
 
-def parse(words: Sequence[str]) -> argparse.Namespace:
+def _completion(_: argparse.ArgumentParser, shell: str) -> str:
+    # Of new parsers: this one has set the files aside.
+    return script(parser(), {"score": parser(), "mbr": mbr_arguments.parser()}, shell)
+
+
+def parse(words: Sequence[str]) -> ScoreOptions:
     """Parse arguments, and end with exit code 2 where they are wrong.
 
     Returns:
@@ -64,10 +103,7 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
         by their names.
     """
     made = parser()
-    options = made.parse_intermixed_args(_joined(words))
-    if options.print_completion:
-        # Of a new parser: this one has set the files aside.
-        print_completion(parser(), options.print_completion)
+    options = parsed(made, _joined(words), ScoreOptions())
     options.metrics = list(dict.fromkeys(options.metrics or ("bleu", "chrf")))
     options.systems, options.references = _sides(made, options)
     options.inputs = [*options.systems, *options.references]
@@ -103,7 +139,7 @@ def _joined(words: Sequence[str]) -> list[str]:
     return joined
 
 
-def _sides(made: argparse.ArgumentParser, options: argparse.Namespace) -> tuple[list[str], list[str]]:
+def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[str], list[str]]:
     """Return the systems, the baseline first, and the references."""
     if options.input and options.references:
         if options.files:
@@ -119,13 +155,9 @@ def _sides(made: argparse.ArgumentParser, options: argparse.Namespace) -> tuple[
         made.error("no system: what follows -r is a reference; expected SYSTEM... -r REFERENCE...")
     baseline = options.baseline or systems[0]
     # A glob may name the baseline once more.
-    others = [path for path in systems if path != baseline]
-    for path in others:
-        if others.count(path) > 1:
-            made.error(f"the system {path!r} is given twice")
-    for path in references:
-        if references.count(path) > 1:
-            made.error(f"the reference {path!r} is given twice")
+    others = [path for path in systems if not is_same(path, baseline)]
+    check_different(made, "system", others)
+    check_different(made, "reference", references)
     return [baseline, *others], references
 
 
@@ -150,9 +182,3 @@ def _level(text: str) -> float:
     if not 0 < level < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no level between 0 and 1")
     return level
-
-
-def _digits(text: str) -> int:
-    if not text.isdecimal() or int(text) > 15:
-        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0 to 15")
-    return int(text)

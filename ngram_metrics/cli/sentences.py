@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
+from ngram_metrics.cli.cells import plain
+
 
 class SentenceLines:
     """Lines of a table parted by tabs, or JSON lines; each has the number of its sentence, from 1."""
@@ -33,5 +35,4 @@ class SentenceLines:
         if self._as_json:
             values = dict(zip(names, scores, strict=True))
             return json.dumps({"line": self._number, "system": system, **values})
-        # A tab in a name would part it.
-        return "\t".join([str(self._number), system.replace("\t", " "), *map(repr, scores)])
+        return "\t".join([str(self._number), plain(system), *map(repr, scores)])

@@ -12,11 +12,14 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ngram_metrics.cli.contents import GZIP, LOOKED_AT, XZ, unreadable
 from ngram_metrics.cli.errors import InputError
 from ngram_metrics.cli.paths import Place
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _BUFFER = 1 << 16
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
@@ -45,7 +48,7 @@ class Source:
         self._line += len(texts)
         return texts
 
-    def values(self, lines: int) -> list[Any]:
+    def values(self, lines: int) -> list[object]:
         """Return what the next lines are in JSON, or the field of it that the place names; raises as :meth:`chunk`."""
         texts = self._decoded(self._raw(lines))
         found = [self._json(text, number) for number, text in enumerate(texts, self._line + 1)]
@@ -100,9 +103,9 @@ class Source:
             raise self.error(number, f"{self.place.field!r} is {_shown(value)}: expected a string")
         return value
 
-    def _json(self, text: str, number: int) -> Any:
+    def _json(self, text: str, number: int) -> object:
         try:
-            value = json.loads(text)
+            value: object = json.loads(text)
         except (ValueError, RecursionError) as error:
             raise self.error(number, f"{_shown(text)} is no JSON: expected JSON lines") from error
         if self.place.field is None:
@@ -121,7 +124,7 @@ def opened(place: Place) -> Iterator[Source]:
     """
     with ExitStack() as stack:
         try:
-            stream: Any = stack.enter_context(open(place.path, "rb")) if place.path != "-" else _standard_input()
+            stream = _standard_input() if place.path == "-" else stack.enter_context(open(place.path, "rb"))
             first = stream.read(LOOKED_AT)
             if first.startswith(GZIP):
                 stream = stack.enter_context(gzip.GzipFile(fileobj=_again(first, stream)))
@@ -139,10 +142,10 @@ def opened(place: Place) -> Iterator[Source]:
         yield Source(place, _again(first, stream))
 
 
-def _standard_input() -> BinaryIO:
+def _standard_input() -> io.BufferedIOBase:
     if sys.stdin is None:
         raise InputError("standard input is closed")
-    return sys.stdin.buffer
+    return cast(io.BufferedIOBase, sys.stdin.buffer)
 
 
 def check_readable(places: list[Place]) -> None:
@@ -170,21 +173,22 @@ def _shown(value: object) -> str:
     return shown if len(shown) <= 60 else shown[:57] + "..."
 
 
-def _again(first: bytes, stream: Any) -> BinaryIO:
+def _again(first: bytes, stream: io.BufferedIOBase) -> BinaryIO:
     return io.BufferedReader(_Again(first, stream), _BUFFER)
 
 
 class _Again(io.RawIOBase):
     """A stream from its start, though its first bytes have been read, also of a pipe; to close it leaves that open."""
 
-    def __init__(self, first: bytes, stream: Any) -> None:
+    def __init__(self, first: bytes, stream: io.BufferedIOBase) -> None:
         self._first, self._stream = first, stream
 
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer: Any) -> int:
-        data = self._first[: len(buffer)] or self._stream.read1(len(buffer))
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        room = memoryview(buffer)
+        data = self._first[: len(room)] or self._stream.read1(len(room))
         self._first = self._first[len(data) :]
-        buffer[: len(data)] = data
+        room[: len(data)] = data
         return len(data)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 
 from ngram_metrics.cli.errors import InputError
+from ngram_metrics.cli.options import Options
 
 
 @contextmanager
-def surroundings(options: argparse.Namespace) -> Iterator[None]:
+def surroundings(options: Options) -> Iterator[None]:
     """Set threads and warnings, and afterwards set them back."""
     _check_device(options.device)
     threads = torch.get_num_threads()
@@ -29,7 +28,7 @@ def surroundings(options: argparse.Namespace) -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _show(message: Warning | str, *_: Any, **__: Any) -> None:
+def _show(message: Warning | str, *_: object, **__: object) -> None:
     print(f"ngram-metrics: warning: {message}", file=sys.stderr)
 
 

@@ -6,7 +6,8 @@ most of the time of a small batch, and numpy starts no threads.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -16,7 +17,7 @@ from torch import Tensor
 
 #: Bytes in a window.
 WINDOW = 8
-#: Fewer values than these are numbered by sorting them.
+#: Fewer values than these are numbered by sorting them; rows of several at once would be sorted once for each.
 FEW = 1 << 10
 
 
@@ -61,13 +62,6 @@ def indices(mask: Array) -> Array:
     return cast(Array, mask.nonzero()[0] if isinstance(mask, np.ndarray) else tensor(mask).nonzero().squeeze(1))
 
 
-def look_up(table: Array, index: Array) -> Array:
-    """Return what a table holds at each index, which a tensor of bytes would not be if it stood in brackets."""
-    if isinstance(table, np.ndarray):
-        return table[index]
-    return cast(Array, tensor(table).index_select(0, tensor(index).int()))
-
-
 def positions(counts: Array) -> Array:
     """Return where in its group each item stands: counts ``2, 3`` give ``0, 1, 0, 1, 2``."""
     total = counts.cumsum(0)
@@ -93,45 +87,66 @@ def joined(arrays: Sequence[Array]) -> Array:
     return cast(Array, torch.cat(list(map(tensor, arrays))))
 
 
-def numbered(values: Array) -> tuple[Array, int]:
-    """Number the distinct values, in any order.
+def numbered(*columns: Array) -> tuple[Array, int]:
+    """Number the distinct rows, in any order.
+
+    Args:
+        columns: the values of each row, ``(rows,)`` int64 each.
 
     Returns:
-        The number of each value, int64, and how many distinct values there are.
+        The number of each row, int64, and how many distinct rows there are.
     """
+    if isinstance(columns[0], np.ndarray) and (len(columns) > 1 or len(columns[0]) >= FEW):
+        return _by_hash(cast("tuple[NDArray[np.int64], ...]", columns))
+    return _by_sort(columns)
+
+
+def _by_sort(columns: Sequence[Array]) -> tuple[Array, int]:
+    number, distinct = _column_by_sort(columns[0])
+    for column in columns[1:]:
+        in_column, others = _column_by_sort(column)
+        number, distinct = _column_by_sort(number * others + in_column)
+    return number, distinct
+
+
+def _column_by_sort(values: Array) -> tuple[Array, int]:
     if not isinstance(values, np.ndarray):
         names, number = torch.unique(tensor(values), return_inverse=True)
         return cast(Array, number), len(names)
-    number, distinct = _by_sort(values) if len(values) < FEW else _by_hash(values)
-    return cast(Array, number), distinct
-
-
-def _by_sort(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     ordered = np.sort(values)
     different = np.ones(len(values), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=different[1:])
     distinct = ordered[different]
-    return distinct.searchsorted(values), len(distinct)
+    return cast(Array, distinct.searchsorted(values)), len(distinct)
 
 
-def _by_hash(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Let each value write its place into a slot, and read who wrote last; who reads another value is sorted."""
-    bits = (4 * len(values)).bit_length()
-    slot = ((values.view(np.uint64) * _FIBONACCI) >> np.uint64(64 - bits)).view(np.int64)
-    place = np.arange(len(values))
+def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
+    """Let each row write its place into a slot, and read who wrote last; who reads another row is sorted."""
+    first, *others = columns
+    bits = (4 * len(first)).bit_length()
+    mixed = first.view(np.uint64) * _FIBONACCI
+    for column in others:
+        # The high bits of a product hang on all bits of its factors, the low bits on few: they change places.
+        mixed = (mixed ^ (mixed >> np.uint64(32))) + column.view(np.uint64)
+        mixed *= _FIBONACCI
+    slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
+    place = np.arange(len(first))
     last = np.empty(1 << bits, np.int64)  # only what is written is read
     last[slot] = place
     found = last[slot]
-    # Equal values share a slot, so either all of them read their own value or none does.
-    alone = (values[found] != values).nonzero()[0]
+    # Equal rows share a slot, so either all of them read their own values or none does.
+    is_other = first[found] != first
+    for column in others:
+        is_other |= column[found] != column
+    alone = is_other.nonzero()[0]
     is_last = found == place
     is_last[alone] = False
     rank = is_last.cumsum()
-    distinct = int(rank[-1])
+    distinct = int(rank[-1]) if len(rank) else 0
     number = rank[found] - 1
-    number[alone], others = _by_sort(values[alone])
+    number[alone], more = _by_sort([cast(Array, column[alone]) for column in columns])
     number[alone] += distinct
-    return number, distinct + others
+    return cast(Array, number), distinct + more
 
 
 #: 2^64 divided by the golden ratio: its multiples spread evenly.
@@ -144,22 +159,34 @@ def numbered_by_table(values: Array) -> tuple[Array, int]:
         occurs = np.zeros(int(values.max(initial=0)) + 1, np.bool_)
         occurs[values] = True
         number = occurs.cumsum()
-        return cast(Array, (number - 1)[values]), int(number[-1]) if len(number) else 0
+        return cast(Array, (number - 1)[values]), int(number[-1])
     index = tensor(values).long()
     table = torch.zeros(int(index.max()) + 1 if len(index) else 0, dtype=torch.int64, device=index.device)
     rank = table.index_fill_(0, index, 1).cumsum(0)
     return cast(Array, (rank - 1)[index]), int(rank[-1]) if len(rank) else 0
 
 
-def one_of_each(number: Array, bound: int) -> Array:
-    """Return for each number below ``bound`` where it occurs, the last place; where it does not, the first of all."""
+def numbered_in_order(values: Sequence[Hashable], device: torch.device) -> tuple[Array, int]:
+    """Number hashables of the host in the order in which they first appear; returns as :func:`numbered`.
+
+    Raises:
+        TypeError: a value is not hashable.
+    """
+    numbers: defaultdict[Hashable, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    number = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
+    return array(number, np.int64, device), len(numbers)
+
+
+def one_of_each(number: Array, distinct: int) -> Array:
+    """Return the last place of each number; each of the ``distinct`` numbers occurs."""
     if isinstance(number, np.ndarray):
-        place = np.zeros(bound if len(number) else 0, np.int64)
+        place = np.empty(distinct, np.int64)
         place[number] = np.arange(len(number))
         return cast(Array, place)
     index = tensor(number)
-    place_ = torch.zeros(bound if len(index) else 0, dtype=torch.int64, device=index.device)
-    return cast(Array, place_.scatter_(0, index, torch.arange(len(index), device=index.device)))
+    places = torch.arange(len(index), device=index.device)
+    return cast(Array, index.new_empty(distinct).scatter_(0, index, places))
 
 
 def counts_between(ascending: Array, bounds: Array) -> Array:

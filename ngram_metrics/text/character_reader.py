@@ -16,9 +16,9 @@ from ngram_metrics.counting.token_batch import RaggedTokens
 from ngram_metrics.text.arrays import counts_between, indices, joined, numbered_by_table, tensor
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.door import Sentences
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, parted
 from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
-from ngram_metrics.text.tokenizers import shortened
 from ngram_metrics.text.words import number_words
 
 

@@ -30,7 +30,7 @@ from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
 from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.kinds import common_kind, token_types
-from ngram_metrics.text.tokenizers import shortened
+from ngram_metrics.text.messages import shortened
 
 
 class Sentences(NamedTuple):
@@ -129,8 +129,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     types = set() if is_text else token_types(hypotheses, sentence_place)
     if not is_text and not types:
         _refuse_ambiguous(target)
-    several = [_references(item, is_text, tuple in types) for item in target]
-    counts = list(map(len, several))
+    parted, counts = _parted(target, is_text, tuple in types)
     if 0 in counts:
         index = counts.index(0)
         raise ValueError(
@@ -138,7 +137,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
             f"one empty reference is written {[''] if is_text else [[]]}"
         )
     named = partial(grouped_place, counts=counts)
-    references = checked_sentences(list(chain.from_iterable(several)), is_text, named)
+    references = checked_sentences(parted, is_text, named)
     given = Sentences("text", hypotheses, references, counts)
     if is_text:
         warn_of_split_references(hypotheses, references, counts)
@@ -233,6 +232,16 @@ def _sentence(given: object, is_text: bool, where: str) -> Document:
             f"{where} is a {type(given).__name__}, {shortened(given)}: expected a str, a sequence of tokens, or 1-D ids"
         )
     return given
+
+
+def _parted(target: list[Any], is_text: bool, tuple_tokens: bool) -> tuple[list[Any], list[int]]:
+    """Return the references of all items, and how many each item holds."""
+    types = set(map(type, target)) if is_text else set()
+    if types == {str}:
+        return target, [1] * len(target)
+    are_lists = is_text and types <= {list, tuple}
+    several = target if are_lists else [_references(item, is_text, tuple_tokens) for item in target]
+    return list(chain.from_iterable(several)), list(map(len, several))
 
 
 def _references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:

@@ -18,9 +18,9 @@ from ngram_metrics.counting.batch import RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.text.door import Sentences, checked_sentences, plain
 from ngram_metrics.text.kinds import common_kind, token_types
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import host_counts
 from ngram_metrics.text.reader import Reader
-from ngram_metrics.text.tokenizers import shortened
 
 
 class Rows(NamedTuple):

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.inputs import Document
-from ngram_metrics.text.tokenizers import shortened
+from ngram_metrics.text.messages import shortened
 
 _CONTAINERS = (Tensor, np.ndarray, list, dict, set)
 _FLOATS = (float, np.floating)

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.token_batch import RaggedTokens, owners, ragged_from_ids, repeated
+from ngram_metrics.text.arrays import numbered_in_order, tensor
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of, shortened
+from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.rules import WHITESPACE
+from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of
 from ngram_metrics.text.words import number_words
+
+#: Fewer characters than these are split at whitespace text by text, which costs less than the steps over arrays.
+FEW_CHARACTERS = 1 << 14
 
 
 def number_tokens(
@@ -27,16 +31,12 @@ def number_tokens(
     Raises:
         TypeError: a token is not hashable; ``place`` names the document of an index.
     """
-    vocabulary: defaultdict[Hashable, int] = defaultdict()
-    vocabulary.default_factory = vocabulary.__len__
-    lengths = host_counts(list(map(len, documents)))
-    numbered = map(vocabulary.__getitem__, chain.from_iterable(documents))
     try:
-        ids = np.fromiter(numbered, np.int64, int(lengths.sum()))
+        ids, bound = numbered_in_order(list(chain.from_iterable(documents)), device)
     except TypeError:
         _name_unhashable(documents, place)
         raise
-    return RaggedTokens(torch.from_numpy(ids).to(device), lengths, len(vocabulary))
+    return RaggedTokens(tensor(ids), host_counts(list(map(len, documents))), bound)
 
 
 def number_texts(
@@ -44,6 +44,8 @@ def number_texts(
 ) -> RaggedTokens:
     """Number the tokens of texts; raises as the tokenizer, for which ``place`` names a text."""
     rule = rule_of(tokenizer)
+    if rule is WHITESPACE and device.type == "cpu" and sum(map(len, texts)) < FEW_CHARACTERS:
+        return number_tokens(list(map(str.split, texts)), device, place)
     if rule is not None:
         return number_words(rule, texts, device)
     return number_tokens(batch_tokenizer(tokenizer)(texts, place), device, place)

@@ -13,8 +13,8 @@ from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import host_counts, listed_ids, number_tensors, number_tokens
-from ngram_metrics.text.tokenizers import shortened
 
 
 class Reader(ABC):

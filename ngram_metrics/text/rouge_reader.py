@@ -27,6 +27,7 @@ from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences,
 from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import host_counts, listed_ids, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
@@ -37,7 +38,6 @@ from ngram_metrics.text.tokenizers import (
     check_tokenizer,
     reads_text_as_it_is,
     rule_of,
-    shortened,
     tokenizer_signature,
 )
 from ngram_metrics.text.words import number_words

@@ -14,11 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate
+from typing import cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined, look_up
+from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined, tensor
 from ngram_metrics.text.code_points import Characters
 from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
 
@@ -28,6 +30,8 @@ WORD, ALONE, STOP, NUMBER, HYPHEN, MARK = 1, 2, 4, 8, 16, 32
 #: All code points that have a character; the others are unassigned or for private use.
 _ASSIGNED = (range(0x40000), range(0xE0000, 0xE0200))
 _CODE_POINTS = 0x110000
+#: No class, and no byte of ASCII.
+_UNKNOWN = 0xFF
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,17 @@ class Rule:
 
     def classes(self, characters: Characters) -> Array:
         """Return the class of each character, uint8."""
-        return look_up(_table(self.class_of, characters.ascii, characters.device), characters.codes)
+        codes = characters.codes
+        if not isinstance(codes, np.ndarray):
+            table = _table(self.class_of, characters.ascii, characters.device)
+            return cast(Array, tensor(table).index_select(0, tensor(codes).int()))
+        known = _known_classes(self.class_of)
+        classes = known.take(codes)  # a third of what brackets cost
+        if classes.max() == _UNKNOWN:
+            for code in np.unique(codes[classes == _UNKNOWN]).tolist():
+                known[code] = self.class_of(chr(code))
+            classes = known.take(codes)
+        return cast(Array, classes)
 
     def words(self, characters: Characters) -> tuple[Array, Array, Array]:
         """Find the words.
@@ -81,8 +95,14 @@ class Rule:
 
 
 @cache
+def _known_classes(class_of: Callable[[str], int]) -> NDArray[np.uint8]:
+    """Return the class of each code point of the texts so far: the host asks for that of another when it comes."""
+    return np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
+
+
+@cache
 def _table(class_of: Callable[[str], int], ascii_only: bool, device: torch.device) -> Array:
-    """Return the class of each code point, uint8."""
+    """Return the class of every code point, uint8, for a device, which cannot ask."""
     if ascii_only:
         return array(bytes(map(class_of, map(chr, range(128)))), np.uint8, device)
     # To ask for each of the million unassigned ones would take a third of a second.

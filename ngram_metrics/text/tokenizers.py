@@ -16,6 +16,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from typing import Any, TypeGuard
 
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
 
 #: Names the text of an index for an error message.
@@ -149,10 +150,10 @@ def _sacrebleu_tokenizer(name: str) -> Any:
             "pass the SentencePieceProcessor"
         )
     if name not in _OF_SACREBLEU:
-        raise ValueError(
-            f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; of a model, pass its tokenizer, "
-            f"such as AutoTokenizer.from_pretrained({name!r})"
-        )
+        hint = f"of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained({name!r})"
+        if name.lower() in _names():
+            hint = f"did you mean {name.lower()!r}?"
+        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; {hint}")
     module, class_name = _OF_SACREBLEU[name].split(".")
     try:
         found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
@@ -214,9 +215,3 @@ def _with_callable(
             )
         tokenized.append(tokens)
     return tokenized
-
-
-def shortened(value: object, width: int = 60) -> str:
-    """Return a representation that fits an error message."""
-    shown = repr(value)
-    return shown if len(shown) <= width else shown[: width - 3] + "..."

@@ -13,9 +13,10 @@ from torch import Tensor
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.text.door import Sentences, plain
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import number_texts, refuse_negative
 from ngram_metrics.text.reader import Reader, batch_of, pad_ids, pad_signature
-from ngram_metrics.text.tokenizers import check_tokenizer, shortened, tokenizer_signature
+from ngram_metrics.text.tokenizers import check_tokenizer, tokenizer_signature
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,18 @@
 
 A word is the bytes of its UTF-8, cut into windows of eight, each one int64. The last window is filled up with a byte
 that UTF-8 does not use, so two words are equal where their windows are. Most words are one window: the number of a
-window among all distinct ones is the id of its word. Longer words are numbered pair by pair: the numbers of two
-neighbouring windows make a new number, which stands for both, until one number stands for the whole word::
+window among all distinct ones is the id of its word. Longer words are numbered pair by pair: a number stands for two
+neighbouring windows, the next for two such numbers, until one number stands for the whole word::
 
-    windows     internat ionaliza tion....     numbers     5 2 7
-    pairs       (5, 2) (7, -)                  numbers     1 0
-    pairs       (1, 0)                         number      0
+    pairs       (internat, ionaliza) (tion...., -)      numbers     1 0
+    pairs       (1, 0)                                  number      0
 
 No number is a hash, so no two words ever share an id. A word of n bytes takes log2(n / 8) rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,11 +23,11 @@ from ngram_metrics.counting.token_batch import RaggedTokens
 from ngram_metrics.text.arrays import (
     WINDOW,
     Array,
-    array,
     counts_between,
     indices,
     joined,
     numbered,
+    numbered_in_order,
     one_of_each,
     past_the_end,
     positions,
@@ -41,7 +40,7 @@ from ngram_metrics.text.code_points import NEWLINE, Characters, character_chunks
 from ngram_metrics.text.rules import Rule
 
 #: Fewer words than these are numbered in a dict: so few steps of Python cost less than the steps over arrays.
-FEW = 512
+FEW = 1 << 10
 
 
 class Words(NamedTuple):
@@ -71,8 +70,8 @@ class Found(NamedTuple):
 
     def to_bytes(self) -> list[bytes]:
         """Return the words as bytes of the host."""
-        raw, start = raw_bytes(self.units), tensor(self.begin).tolist()
-        return [raw[at : at + size] for at, size in zip(start, tensor(self.length).tolist(), strict=True)]
+        raw, start, end = raw_bytes(self.units), tensor(self.begin), tensor(self.begin + self.length)
+        return [raw[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
 
 
 def number_words(
@@ -103,13 +102,13 @@ def number_words(
         ids.append(of_chunk + bound)
         counts.append(in_documents)
         bound += size
-        found = found.take(one_of_each(of_chunk, size))
-        if stem is None:
-            distinct.append(_words(found))
-        else:
+        if stem is not None:
+            found = found.take(one_of_each(of_chunk, size))
             stems += [stem(word.decode("utf-8", "surrogatepass")) for word in found.to_bytes()]
-    if stem is not None or len(distinct) > 1:
-        number, bound = _in_order(stems, device) if stem is not None else exact_ids(_all(distinct))
+        elif len(characters.ends) < len(texts):
+            distinct.append(_words(found.take(one_of_each(of_chunk, size))))
+    if stem is not None or distinct:
+        number, bound = numbered_in_order(stems, device) if stem is not None else exact_ids(_all(distinct))
         ids = [number[of_chunk] for of_chunk in ids]
     return RaggedTokens(tensor(joined(ids)), tensor(joined(counts)).cpu(), bound)
 
@@ -128,7 +127,7 @@ def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Ar
 def _numbered(found: Found) -> tuple[Array, int]:
     """Number the words of a chunk; returns as :func:`exact_ids`."""
     if isinstance(found.begin, np.ndarray) and len(found.begin) < FEW:
-        return _in_order(found.to_bytes(), torch.device("cpu"))
+        return numbered_in_order(found.to_bytes(), torch.device("cpu"))
     return exact_ids(_words(found))
 
 
@@ -136,10 +135,14 @@ def _words(found: Found) -> Words:
     """Cut words into windows."""
     units, begin, length = found
     several = indices(length > WINDOW)
-    number = (length[several] + (WINDOW - 1)) // WINDOW
+    number = _window_counts(length[several])
     offset = positions(number) * WINDOW  # (windows,)
     long = _window(units, repeated(begin[several], number) + offset, repeated(length[several], number) - offset)
     return Words(_window(units, begin, length), length, long)
+
+
+def _window_counts(length: Array) -> Array:
+    return (length + (WINDOW - 1)) // WINDOW
 
 
 def _window(units: Array, begin: Array, length: Array) -> Array:
@@ -160,31 +163,27 @@ def exact_ids(words: Words) -> tuple[Array, int]:
     ids = words.length * 0
     short = indices(~is_long)
     ids[short], bound = numbered(words.first[short])
-    count = (words.length[several] + (WINDOW - 1)) // WINDOW  # (words left,)
-    number, distinct = numbered(words.long)  # (windows of the words left,)
-    while len(several):
+    number, count = words.long, _window_counts(words.length[several])  # (windows of words left,), (words left,)
+    while True:
+        start, two = count.cumsum(0) - count, count < 3
+        last = indices(two)
+        ids_of_last, distinct = numbered(number[start[last]], number[start[last] + 1])
+        ids[several[last]] = ids_of_last + bound
+        bound += distinct
+        longer = indices(~two)
+        if len(longer) == 0:
+            break
+        several, start, count = several[longer], start[longer], count[longer]
         pairs = (count + 1) // 2
         position = positions(pairs) * 2
-        left = repeated(count.cumsum(0) - count, pairs) + position
+        left = repeated(start, pairs) + position
         has_right = (position + 1 < repeated(count, pairs)) * 1
-        number, distinct = numbered(number[left] * (distinct + 1) + (number[left + has_right] + 1) * has_right)
-        done = pairs < 2
-        finished, others = numbered(number[(pairs.cumsum(0) - pairs)[indices(done)]])
-        ids[several[indices(done)]] = finished + bound
-        bound += others
-        left_over = indices(~done)
-        number = number[indices(repeated(~done, pairs))]
-        several, count = several[left_over], pairs[left_over]
+        # -1 stands beside the last where the count is odd: no window is all ones.
+        number, _ = numbered(number[left], (number[left + has_right] + 1) * has_right - 1)
+        count = pairs
     return ids, bound
 
 
 def _all(words: Sequence[Words]) -> Words:
     """Lay the words of several chunks end to end."""
     return Words(*map(joined, zip(*words, strict=True)))
-
-
-def _in_order(words: Sequence[Hashable], device: torch.device) -> tuple[Array, int]:
-    """Number words in the order in which they first appear."""
-    numbers: dict[Hashable, int] = {}
-    ids = [numbers.setdefault(word, len(numbers)) for word in words]
-    return array(np.array(ids, np.int64), np.int64, device), len(numbers)

@@ -48,10 +48,6 @@ class Saving(torchmetrics.Metric):
         # Metric.persistent saves all states or none.
         self._persistent["callables"] = False
 
-    def set_dtype(self, dst_type: str | torch.dtype) -> Saving:
-        """Do nothing: counts and sums keep their dtype."""
-        return self
-
     def reset(self) -> None:
         """Forget all batches."""
         if self._keeps_rows:

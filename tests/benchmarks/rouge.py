@@ -1,7 +1,8 @@
 """ROUGE against its peers on real text, from strings.
 
-Goal, on one thread: rouge1, rouge2 and rougeL at least 6 times as fast as rouge_score, 4.5 times with the stemmer, and
-8 times as fast as torchmetrics; with rougeLsum, on documents of five lines, at least 5 times as fast as rouge_score.
+Goal, on one thread: rouge1, rouge2 and rougeL at least 16 times as fast as rouge_score, 6 times with the stemmer;
+8 times as fast as torchmetrics; 0.55 times as fast as rouge-score-rs, which is given the batch in one call.
+With rougeLsum, on documents of five lines, at least 5 times as fast as rouge_score.
 
 How to run: ``python tests/benchmarks/rouge.py FOLDER``, with the extra ``bench`` installed, on an idle machine. FOLDER
 holds ``reference.txt`` and ``systems/*.txt``.
@@ -101,13 +102,13 @@ def documents(lines: Sequence[str], size: int = 5) -> list[str]:
 def main(options: Any) -> None:
     corpus = read_corpus(options.folder)
     fresh = fresh_batch(corpus)
-    for stemmer, goal in ((False, 6), (True, 4.5)):
+    for stemmer, goal in ((False, 16), (True, 6)):
         contestants = [
             Contestant("ngram_metrics.ROUGEScore", ours(KEYS, stemmer), 1e-12),
             Contestant("rouge_score", peer(rouge_scorer, KEYS, stemmer), 1e-12, goal),
             Contestant("torchmetrics rouge_score", torchmetrics(stemmer), 1e-6, 8),
             Contestant("rouge-score-rs, pair by pair", peer(rust_scorer, KEYS, stemmer), 1e-12),
-            Contestant("rouge-score-rs, batch", rust_batch(KEYS, stemmer), 1e-12),
+            Contestant("rouge-score-rs, batch", rust_batch(KEYS, stemmer), 1e-12, None if stemmer else 0.55),
         ]
         if not stemmer:
             contestants.append(Contestant("rouge-rust, batch", rouge_rust, 1e-12))

@@ -1,7 +1,7 @@
 """Paired bootstrap tests of many systems against sacrebleu's.
 
 Goal: on one thread, all systems of a test set against one of them, 1,000 resamples: from counted sentences, at least 50
-times as fast as sacrebleu; from strings at least 5 times as fast.
+times as fast as sacrebleu; from strings at least 12 times as fast.
 
 How to run: ``python tests/benchmarks/significance.py FOLDER --threads 1``, with the extra ``bench`` installed, on an
 idle machine; the peer takes seconds to minutes a repeat, so ask for few ``--repeats``. FOLDER holds ``reference.txt``
@@ -110,7 +110,7 @@ def from_strings() -> list[Contestant]:
 
     return [
         Contestant("ngram_metrics", ours),
-        Contestant("sacrebleu", peer, AGREEMENT, goal=5),
+        Contestant("sacrebleu", peer, AGREEMENT, goal=12),
     ]
 
 

@@ -36,6 +36,11 @@ SYSTEMS = ["base.txt", "other.txt"]
         ("base.txt -m bleu,chrf other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
         ("base.txt -lc other.txt -r ref.txt", SYSTEMS, ["ref.txt"]),
         ("base.txt -r ref.txt -- -lc", ["base.txt", "-lc"], ["ref.txt"]),
+        ("-r ref.txt -- -lc", ["-lc"], ["ref.txt"]),
+        ("base.txt ./base.txt other.txt -r ref.txt", ["base.txt", "other.txt"], ["ref.txt"]),
+        ("base.txt t.tsv:1 t.tsv:2 -r ref.txt", ["base.txt", "t.tsv:1", "t.tsv:2"], ["ref.txt"]),
+        ("-:2 other.txt -r ref.txt", ["-:2", "other.txt"], ["ref.txt"]),
+        ("-r -:text -m bleu -i base.txt", ["base.txt"], ["-:text"]),
     ],
 )
 def test_which_file_is_what(arguments: str, systems: list[str], references: list[str]):
@@ -74,18 +79,26 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("-r ref.txt base.txt", "no system: what follows -r is a reference"),
         ("ref2.txt -i base.txt -r ref.txt", "with -i and -r, 'ref2.txt' is neither a system nor a reference"),
         ("base.txt other.txt other.txt -r ref.txt", "the system 'other.txt' is given twice"),
+        ("base.txt other.txt ./other.txt -r ref.txt", "the system './other.txt' is given twice"),
+        ("base.txt t.tsv:1 ./t.tsv:1 -r ref.txt", "the system './t.tsv:1' is given twice"),
+        ("base.txt -r ref.txt ./ref.txt", "the reference './ref.txt' is given twice"),
         ("base.txt -r ref.txt ref.txt", "the reference 'ref.txt' is given twice"),
         ("base.txt -r ref.txt -m meteor", "unknown metric 'meteor': expected some of bleu,chrf"),
         ("base.txt -r ref.txt -m bleu,", "unknown metric '': expected some of bleu,chrf"),
         ("base.txt -r ref.txt -c 95", "'95' is no level between 0 and 1"),
         ("base.txt -r ref.txt -c nan", "'nan' is no level between 0 and 1"),
         ("base.txt -r ref.txt -c=high", "'high' is no level between 0 and 1"),
-        ("base.txt -r ref.txt --tokenizer 14a", "invalid choice: '14a'"),
+        ("base.txt -r ref.txt --tokenizer 14a", "unknown tokenizer '14a': expected 13a, char, "),
+        ("base.txt -r ref.txt --tokenizer 13A", "unknown tokenizer '13A': expected 13a, char, "),
+        ("base.txt -r ref.txt -tok flores200", "unicode, zh, or --spm-model for a model"),
         ("base.txt -r ref.txt --device gpu", "'gpu' is no device: expected cpu, cuda, cuda:1, xpu or mps"),
         ("base.txt -r ref.txt --device meta", "'meta' is no device"),
-        ("base.txt -r ref.txt --threads 0", "'0' is no integer of at least 1"),
+        ("base.txt -r ref.txt --threads 0", "'0' is no integer from 1 to 1024"),
+        ("base.txt -r ref.txt --threads 99999", "'99999' is no integer from 1 to 1024"),
+        ("base.txt -r ref.txt --digits -1", "'-1' is no integer from 0 to 15"),
         ("base.txt -r ref.txt --digits x", "'x' is no integer from 0 to 15"),
         ("- -r -", "standard input can be read once, and - is given twice"),
+        ("-:2 -r -", "standard input can be read once"),
         ("base.txt:0 -r ref.txt", "base.txt:0: columns are counted from 1"),
         ("base.txt -r ref.txt -m bleu --stem", "--stem is for rouge, and does nothing for bleu"),
         ("base.txt -r ref.txt -m chrf,rouge -lc", "--lowercase is for bleu, and does nothing for chrf and rouge"),
@@ -103,9 +116,11 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("base.txt -r ref.txt -o .", "--output . is a directory: expected a file"),
         ("base.txt -r ref.txt --metri bleu", "unrecognized arguments: --metri"),
         ("base.txt -r ref.txt -s other.txt", "unrecognized arguments: -s"),
-        ("mbr", "the following arguments are required: SAMPLES"),
+        ("mbr", "expected SAMPLES, one file of hypotheses, and got none"),
+        ("mbr n.txt m.txt -k 5", "expected SAMPLES, one file of hypotheses, and got n.txt, m.txt"),
         ("mbr n.txt -m rougeL", "invalid choice: 'rougeL'"),
-        ("mbr n.txt -k 0", "'0' is no integer of at least 1"),
+        ("mbr n.txt -k 0", "'0' is no integer from 1 to 100000"),
+        ("mbr n.txt -k 99999999999999999999", "is no integer from 1 to 100000"),
         ("mbr n.txt --stem", "--stem is for rouge, and does nothing for chrf"),
         ("mbr - --weights -", "standard input can be read once"),
         ("mbr n.txt -o n.txt", "--output n.txt would overwrite n.txt"),
@@ -114,6 +129,13 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
 def test_wrong_arguments_exit_with_2_and_say_why(arguments: str, told: str, folder: Path, capsys):
     found = refused(capsys, *arguments.split())
     assert told in found
+
+
+@pytest.mark.parametrize("words", ["#", "base.txt -r #", "base.txt -r ref.txt -o #", "a -r b --sentences #"])
+def test_a_name_of_nothing_is_refused(words: str, capsys):
+    """As a variable of the shell is, where it is not set."""
+    given = [word.replace("#", "") for word in words.split()]
+    assert refused(capsys, *given).endswith(": '' is no name of a file")
 
 
 def test_the_table_and_json_name_systems_and_references(folder: Path, capsys):

@@ -6,6 +6,7 @@ import io
 import lzma
 import os
 import sys
+import tarfile
 import threading
 import time
 import zipfile
@@ -37,6 +38,13 @@ def _zip() -> bytes:
     return buffer.getvalue()
 
 
+def _tar() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("a"), io.BytesIO())
+    return buffer.getvalue()
+
+
 TEXT = "".join(f"{line}\n" for line in REFERENCES)
 PACKED = "expected lines of text in UTF-8, plain or packed by gzip or xz"
 
@@ -47,6 +55,9 @@ PACKED = "expected lines of text in UTF-8, plain or packed by gzip or xz"
         (TEXT.encode("utf-16"), "bad looks like UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"),
         (TEXT.encode("utf-16-be"), "bad looks like UTF-16: "),
         (TEXT.encode("utf-16-le"), "bad looks like UTF-16: "),
+        (TEXT.encode("utf-32"), "bad looks like UTF-32: convert it, as by iconv -f UTF-32 -t UTF-8"),
+        (_tar(), "bad looks like a tar archive: unpack it first"),
+        (gzip.compress(_tar()), "bad looks like a tar archive: unpack it first"),
         (gzip.compress(TEXT.encode("utf-16")), "bad looks like UTF-16: "),
         (_zip(), f"bad looks like a zip archive: {PACKED}"),
         (b"BZh91AY&SY\xff\xfe", f"bad looks like packed by bzip2: {PACKED}"),
@@ -119,6 +130,9 @@ def test_standard_input_is_read_and_left_open(packed: bool, folder: Path, capsys
         monkeypatch.setattr(sys, "stdin", stream)
         assert scores(capsys, *arguments) == expected
         assert not sys.stdin.buffer.closed
+    stream = io.TextIOWrapper(io.BytesIO(b"".join(b"7\t%s\n" % line for line in content.splitlines())))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert scores(capsys, "base.txt", "-r", "-:2") == expected
     monkeypatch.setattr(sys, "stdin", None)
     assert failing(capsys, "-", "-r", "ref.txt") == "standard input is closed"
 

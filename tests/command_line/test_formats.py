@@ -133,3 +133,14 @@ def test_a_name_that_is_no_unicode_is_shown_with_backslashes(folder: Path, capsy
     write(folder / name, (folder / "base.txt").read_bytes())
     assert "Zo\\udceb.txt" in printed(capsys, name, "-r", "ref.txt")
     assert name in json.loads(printed(capsys, name, "-r", "ref.txt", "-f", "json"))["systems"]
+
+
+def test_a_name_with_a_tab_or_a_newline_is_one_cell(folder: Path, capsys):
+    name = "a\tb\nc.txt"
+    write(folder / name, (folder / "base.txt").read_bytes())
+    for form in ("table", "tsv", "markdown", "latex"):
+        shown = printed(capsys, name, "-r", "ref.txt", "-f", form, "--sentences", "scores.tsv")
+        assert sum("a b c.txt" in line for line in shown.splitlines()) == 1
+    assert name in report(capsys, name, "-r", "ref.txt")["systems"]
+    lines = (folder / "scores.tsv").read_text().splitlines()
+    assert {len(line.split("\t")) for line in lines} == {4}

@@ -78,6 +78,13 @@ def test_files_are_packed_and_output_goes_to_a_file(folder: Path, capsys):
     assert (folder / "chosen.txt").read_text().splitlines() == [line for line, _, _ in _chosen("chrf")]
 
 
+def test_output_to_a_dash_is_standard_output(folder: Path, capsys):
+    write(folder / "samples.txt", LINES)
+    expected = printed(capsys, "mbr", "samples.txt", "-k", "5")
+    assert printed(capsys, "mbr", "samples.txt", "-k", "5", "--output", "-") == expected
+    assert not (folder / "-").exists()
+
+
 def test_options_reach_the_metric(folder: Path, capsys):
     write(folder / "samples.txt", ["A B", "A B", "a b", "a b", "a b"])
     assert printed(capsys, "mbr", "samples.txt", "-k", "5") == "a b\n"
@@ -103,6 +110,13 @@ def test_options_reach_the_metric(folder: Path, capsys):
     ],
 )
 def test_files_that_cannot_be_decoded_are_told(content: str, arguments: str, told: str, folder: Path, capsys):
-    for name, text in {"n": content, "w": "[1]\n[1, 2]\n", "v": "[1]\n[0, 0]\n", "u": "0\n0\n"}.items():
+    for name, text in {
+        "o": "as it was",
+        "n": content,
+        "w": "[1]\n[1, 2]\n",
+        "v": "[1]\n[0, 0]\n",
+        "u": "0\n0\n",
+    }.items():
         (folder / name).write_text(text)
-    assert failing(capsys, "mbr", "n", *arguments.split()).startswith(told)
+    assert failing(capsys, "mbr", "n", *arguments.split(), "-o", "o").startswith(told)
+    assert (folder / "o").read_text() == "as it was"

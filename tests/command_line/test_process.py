@@ -68,7 +68,15 @@ def test_a_shell_completes_options_and_files(folder: Path, capsys):
         cli.main(["--print-completion", "bash"])
     assert stopped.value.code == 0
     (folder / "completion").write_text(capsys.readouterr().out)
-    for words, offered in ((["--conf"], "--confidence"), (["oth"], "other.txt"), (["-r", "oth"], "other.txt")):
+    for words, offered in (
+        (["--conf"], "--confidence"),
+        (["oth"], "other.txt"),
+        (["-r", "oth"], "other.txt"),
+        (["mbr", "--wei"], "--weights"),
+        (["mbr", "oth"], "other.txt"),
+        (["mbr", "-m", "rouge2"], "rouge2"),
+        (["score", "--conf"], "--confidence"),
+    ):
         program = f"""
         source completion
         COMP_WORDS=(ngram-metrics {" ".join(words)}) COMP_CWORD={len(words)}
@@ -77,6 +85,14 @@ def test_a_shell_completes_options_and_files(folder: Path, capsys):
         """
         done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
         assert done.stdout.split() == [offered], done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["mbr", "-h"], ["--print-completion", "zsh"]])
+def test_what_is_printed_of_the_command_itself_arrives_or_is_an_error(words: list[str], folder: Path):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode() == "ngram-metrics: cannot write to standard output: No space left on device\n"
 
 
 def test_a_closed_pipe_and_a_full_disk_are_one_line(folder: Path):
@@ -106,6 +122,22 @@ def test_interruption_is_one_line(folder: Path):
         process.send_signal(signal.SIGINT)
         told = process.stderr.read().decode()
         assert (process.wait(), told) == (130, "ngram-metrics: interrupted\n")
+
+
+def test_interruption_of_an_import_is_one_line(folder: Path):
+    """Numpy, where torch imports it, makes an error of its own of an exception."""
+    program = """
+import importlib.abc, os, signal, sys
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == "numpy.exceptions":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from ngram_metrics.cli import main
+sys.exit(main(["base.txt", "-r", "ref.txt"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "ngram-metrics: interrupted\n")
 
 
 def test_interruption_at_any_step_is_one_line(folder: Path, capsys, monkeypatch):

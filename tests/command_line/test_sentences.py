@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from commands import BASE, OTHER, REFERENCES, SECOND, failing, printed
+from commands import BASE, OTHER, REFERENCES, SECOND, failing, printed, write
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 
@@ -59,6 +59,32 @@ def _read(path: Path) -> list[dict]:
 def test_the_other_metrics_have_scores_of_sentences(folder: Path, capsys):
     printed(capsys, "ref.txt", "-r", "ref.txt", "-m", "overlap,gleu", "--sentences", "scores.tsv")
     assert {tuple(row.values())[2:] for row in _read(folder / "scores.tsv")} == {(100, 100)}
+
+
+@pytest.mark.parametrize("before", [None, b"what was there"])
+def test_half_a_file_is_never_left(before: bytes | None, folder: Path, capsys, monkeypatch):
+    """Of a failure after the first lines; what stood there stays."""
+    monkeypatch.setattr(score, "CHUNK", 7)
+    if before is not None:
+        (folder / "scores.tsv").write_bytes(before)
+    words = ["-r", "ref.txt", "--sentences", "scores.tsv", "-o", "scores.tsv.report"]
+    write(folder / "cut.txt", BASE[:-1])
+    files = sorted(folder.iterdir())
+    assert "have different numbers of lines" in failing(capsys, "cut.txt", *words)
+    assert sorted(folder.iterdir()) == files
+    assert before is None or (folder / "scores.tsv").read_bytes() == before
+    printed(capsys, "base.txt", *words)
+    assert len(_read(folder / "scores.tsv")) == len(BASE)
+    assert sorted(folder.iterdir()) == sorted({*files, folder / "scores.tsv", folder / "scores.tsv.report"})
+
+
+def test_a_file_that_is_replaced_keeps_its_mode_and_links(folder: Path, capsys):
+    (folder / "there.tsv").touch(mode=0o600)
+    (folder / "link.tsv").symlink_to("there.tsv")
+    printed(capsys, "base.txt", "-r", "ref.txt", "--sentences", "link.tsv")
+    assert len(_read(folder / "there.tsv")) == len(BASE)
+    assert (folder / "there.tsv").stat().st_mode & 0o777 == 0o600
+    assert (folder / "link.tsv").is_symlink()
 
 
 def test_a_file_that_cannot_be_written_is_told(folder: Path, capsys):

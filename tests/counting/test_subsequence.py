@@ -18,8 +18,7 @@ from rouge_oracle import union_hits as hits
 
 from ngram_metrics.counting import chunks
 from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
-from ngram_metrics.counting.subsequence import pairs as pair_chunks
-from ngram_metrics.counting.subsequence import table, union
+from ngram_metrics.counting.subsequence import halves, table, union
 from ngram_metrics.counting.subsequence.pairs import similar_pairs, subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import PaddedTokens
@@ -51,14 +50,15 @@ def hits_of_padded(hypotheses, references, spare=1):
 
 
 @contextmanager
-def bounds(word_bits=62, tile=64, words=3 << 20, step_words=2048, slots=1 << 17):
+def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17, joining=16):
     """Move every bound of the implementation to where small texts reach it."""
     with (
         patch.object(table, "WORD_BITS", word_bits),
         patch.object(union, "WORD_BITS", word_bits),
         patch.object(table, "TILE", tile),
         patch.object(table, "CPU_WORDS", words),
-        patch.object(pair_chunks, "CPU_STEP_WORDS", step_words),
+        patch.object(halves, "CPU_STEP_WORDS", step_words),
+        patch.object(halves, "JOINING_STEPS", joining),
         patch.object(chunks, "CPU_SLOTS", slots),
     ):
         yield
@@ -66,11 +66,12 @@ def bounds(word_bits=62, tile=64, words=3 << 20, step_words=2048, slots=1 << 17)
 
 any_bounds = st.fixed_dictionaries(
     {
-        "word_bits": st.sampled_from([1, 2, 3, 5, 62]),
+        "word_bits": st.sampled_from([1, 2, 3, 5, 55]),
         "tile": st.sampled_from([1, 2, 3, 64]),
         "words": st.sampled_from([1, 40, 400, 3 << 20]),
         "step_words": st.sampled_from([1, 8, 2048]),
         "slots": st.sampled_from([1, 9, 100, 1 << 17]),
+        "joining": st.sampled_from([0, 16]),
     }
 )
 documents = st.integers(1, 5).flatmap(lambda last: st.lists(st.integers(0, last), max_size=20))
@@ -103,7 +104,7 @@ def test_hits_are_those_of_the_walks(pairs, moved):
 
 
 @pytest.mark.parametrize("repeats", [2, 6, 80])
-@pytest.mark.parametrize("width", [61, 62, 63, 123, 124, 125, 187])
+@pytest.mark.parametrize("width", [54, 55, 56, 109, 110, 111, 166])
 def test_around_whole_words(width, repeats):
     source = random.Random(width * repeats)
     hypotheses, references = ([[source.randrange(repeats) for _ in range(width)] for _ in range(3)] for _ in range(2))

@@ -28,10 +28,14 @@ def test_no_text_has_no_tokens(tokenizer):
     assert tokenized(tokenizer, []) == []
 
 
-@pytest.mark.parametrize("name", ["14a", "", "13A", "whitespace"])
-def test_an_unknown_name_is_refused_with_the_names_there_are(name):
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("14a", "from_pretrained('14a')"), ("", "pass its tokenizer"), ("13A", "did you mean '13a'?")],
+)
+def test_an_unknown_name_is_refused_with_the_names_there_are(name, hint):
     with pytest.raises(ValueError, match=r"unknown tokenizer '.*': expected one of") as error:
         check_tokenizer(name)
+    assert hint in str(error.value)
     assert all(repr(one) in str(error.value) for one in [*NAMED, "ja-mecab", "ko-mecab"])
 
 

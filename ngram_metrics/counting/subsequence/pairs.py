@@ -17,6 +17,7 @@ from torch import Tensor
 from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
+from ngram_metrics.counting.subsequence.halves import both_halves, in_halves, joined_lengths, step_words
 from ngram_metrics.counting.subsequence.table import (
     advance,
     first_state,
@@ -28,10 +29,6 @@ from ngram_metrics.counting.subsequence.table import (
     word_counts,
 )
 from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens, owners
-
-#: Words of a step that cost no more than starting its operations: chunks up to here may be padded freely.
-CPU_STEP_WORDS = 1 << 11
-ACCELERATOR_STEP_WORDS = 1 << 19
 
 
 def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
@@ -75,11 +72,19 @@ def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     """Return ``(pairs,)`` lengths from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 where there is no token."""
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
+    if in_halves(len(positions), word_count(positions.shape[1]), steps.shape[1], positions.device):
+        rows = _last_rows(*both_halves(positions, steps), rank_bound)
+        return joined_lengths(rows, positions.shape[1])
+    return set_bits(_last_rows(positions, steps, rank_bound)).sum(0)
+
+
+def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    """Return the last row of each pair's table, ``(words, pairs)``."""
     windows = mask_windows(positions, steps, rank_bound)
     state = first_state(windows)
     for start, stop in windows.windows():
         state = advance(state, windows.masks(start, stop))
-    return set_bits(state.increments).sum(0)
+    return state.increments
 
 
 def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor:
@@ -163,7 +168,6 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
     if not len(long):
         return
     budget = word_budget(device)
-    step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
     words = word_counts(long)
     order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True)
     words, steps = words.index_select(0, order), short.index_select(0, order)
@@ -174,7 +178,7 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
         count = torch.arange(1, len(words[ahead]) + 1, device=words.device)
         padded = count * pair_words(most_words, steps[ahead].cummax(0).values)
         own = pair_words(words[ahead], steps[ahead]).cumsum(0)
-        fits = (padded <= budget) & ((padded <= 2 * own) | (count * most_words <= step_words))
+        fits = (padded <= budget) & ((padded <= 2 * own) | (count * most_words <= step_words(device)))
         stop = start + max(1, int(fits.long().cumprod(0).sum()))
         yield order[start:stop]
         start = stop

@@ -1,4 +1,4 @@
-"""The table of longest common subsequences, 62 cells to a machine operation.
+"""The table of longest common subsequences, 55 cells to a machine operation.
 
 The classical table holds in row s and column p the length of the longest common subsequence of the first s tokens of
 one text and the first p of the other. Along a row it grows by 0 or 1 a column, so a row is a bit a column: bit p of
@@ -8,11 +8,12 @@ from the one above (Allison and Dix 1986; Crochemore et al. 2001 and Hyyro 2004 
     either = increments | mask
     increments = either & (2 * increments - either)
 
-A column is a position of the *long* side, 62 to an int64 word, so that nothing overflows; a row is a *step*, a token of
-the *short* side, taken for all pairs of a chunk at once. The subtraction borrows from the next word upwards, and a
-negative difference is a borrow. No step waits for it to ripple, as in Hyyro 2004, section 3.3: word w takes step s at
-the time s + w, when the word below has done that step one time earlier. So a time is five operations, whatever the
-number of words, and texts of any length are one case.
+A column is a position of the *long* side, 55 to an int64 word; a row is a *step*, a token of the *short* side, taken
+for all pairs of a chunk at once. The subtraction borrows from the next word upwards, and a negative difference is a
+borrow. No step waits for it to ripple, as in Hyyro 2004, section 3.3: word w takes step s at the time s + w, when the
+word below has done that step one time earlier. No step works out the borrow either: a word is so narrow that the
+highest byte of its difference is -1 where it borrows and 0 elsewhere, and is read as it is. So a time is four
+operations, whatever the number of words, and texts of any length are one case.
 
 Example: the long side ``a b a c``, its positions from the left, and the short side ``b a``. Before the first step
 ``increments`` is 0000. Step ``b``: mask 0100, so the increments are 0100 and the lengths 0 1 1 1. Step ``a``: mask
@@ -24,14 +25,18 @@ masks of a window of times stand in a table, added up bit by bit. All sizes come
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
-#: Positions in a word: twice a word minus a word minus a borrow then stays within an int64.
-WORD_BITS = 62
+#: Positions in a word: twice a word minus a word minus a borrow lies in [-2^55, 2^56), and has no bit of its own in the
+#: highest byte, which only repeats the sign.
+WORD_BITS = 55
+#: Where the highest byte of an int64 is.
+HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
 Size = TypeVar("Size", int, Tensor)
 #: Mask words in a window. The CPU's bound keeps an array below 32 MiB, up to which freed memory is used again at once.
 CPU_WORDS = 3 << 20
@@ -172,24 +177,42 @@ def advance(
     increments, words = state.increments, len(state.increments)
     either, spare = torch.empty_like(increments), torch.zeros_like(state.difference)
     # The differences of this time and of the one before take turns in two buffers.
-    now, before = (spare[:-1], spare[1:], spare), (state.difference[:-1], state.difference[1:], state.difference)
+    now, before = _turn(spare), _turn(state.difference)
     for time, mask in enumerate(masks):
         torch.bitwise_or(mask, increments, out=either)
         if words > 1:
-            torch.bitwise_right_shift(before[1], 63, out=now[0]).add_(increments, alpha=2)
+            torch.add(before.borrows, increments, alpha=2, out=now.difference)
         else:
-            torch.add(increments, increments, out=now[0])
-        now[0].sub_(either)
+            torch.add(increments, increments, out=now.difference)
+        now.difference.sub_(either)
         if sentences is None:
-            torch.bitwise_and(now[0], either, out=increments)
+            torch.bitwise_and(now.difference, either, out=increments)
         else:
             row = increments if history is None else history[time]
-            torch.bitwise_and(now[0], either, out=row)
+            torch.bitwise_and(now.difference, either, out=row)
             # The bit of a gap is set before every step: it pays any borrow from below, so none leaves its sentence.
             torch.bitwise_and(row, sentences.kept[start + time : start + time + words], out=increments)
             increments.bitwise_or_(sentences.gaps)
         now, before = before, now
-    return TableState(increments, before[2])
+    return TableState(increments, before.whole)
+
+
+class _Turn(NamedTuple):
+    """The differences of one time.
+
+    Attributes:
+        difference: ``(words, pairs)`` int64.
+        borrows: ``(words, pairs)`` int8, -1 where the word below borrows and 0 elsewhere.
+        whole: ``(words + 1, pairs)`` int64, what both are views of.
+    """
+
+    difference: Tensor
+    borrows: Tensor
+    whole: Tensor
+
+
+def _turn(whole: Tensor) -> _Turn:
+    return _Turn(whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8], whole)
 
 
 def set_bits(words: Tensor) -> Tensor:

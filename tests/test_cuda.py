@@ -1,0 +1,230 @@
+"""What must hold on a GPU: equal scores, no waiting, graphs. It runs on the pretend accelerator too, by default.
+
+`pytest -m cuda -n 0` imports no other file and no peer, so that it runs where only torch, torchmetrics and pytest are.
+"""
+
+import functools
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from pretend.cuda import pretend_cuda
+from pretend.device import DEVICE, accelerator
+from torch import Tensor
+
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional, mbr
+
+PADDING, SEPARATOR = 0, 4
+PADDED = {"pad_id": (PADDING, -100)}
+
+
+class Machine(NamedTuple):
+    """Where a test runs, and what refuses to wait there."""
+
+    device: torch.device
+    never_waits: Callable[[], AbstractContextManager[None]]
+
+
+@contextmanager
+def _cuda_never_waits() -> Iterator[None]:
+    mode = torch.cuda.get_sync_debug_mode()
+    try:
+        with warnings.catch_warnings():
+            # torch warns once that the mode is a prototype.
+            warnings.simplefilter("ignore", UserWarning)
+            torch.cuda.set_sync_debug_mode("error")
+        yield
+    finally:
+        torch.cuda.set_sync_debug_mode(mode)
+
+
+@pytest.fixture(params=["pretend", pytest.param("cuda", marks=pytest.mark.cuda)])
+def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    if request.param == "cuda":
+        yield Machine(torch.device("cuda", 0), _cuda_never_waits)
+        return
+    with accelerator() as log:
+        pretend_cuda(monkeypatch, log)
+
+        @contextmanager
+        def never_waits() -> Iterator[None]:
+            log.clear()
+            yield
+            assert log.counts[:3] == (0, 0, 0)
+
+        yield Machine(DEVICE, never_waits)
+
+
+def there(machine: Machine, values: Any) -> Any:
+    """The tensors of a batch where the test runs; all else as it is."""
+    return [side.to(machine.device) if isinstance(side, Tensor) else side for side in values]
+
+
+def assert_same(actual: Any, expected: Any, device: torch.device) -> None:
+    """Equal to 1e-12, the actual ones on the device."""
+    if isinstance(expected, dict):
+        assert actual.keys() == expected.keys()
+        actual, expected = list(actual.values()), list(expected.values())
+    if isinstance(expected, (list, tuple)):
+        for pair in zip(actual, expected, strict=True):
+            assert_same(*pair, device)
+        return
+    assert (actual.device, actual.dtype) == (device, expected.dtype)
+    torch.testing.assert_close(actual.cpu(), expected, rtol=0, atol=1e-12, equal_nan=True)
+
+
+def ids(seed: int, *shape: int) -> Tensor:
+    """Few ids, padding and separators among them, so that all recur."""
+    return torch.randint(-1, 6, shape, generator=torch.Generator().manual_seed(seed))
+
+
+TEXT = (
+    ["the cat sat on the mat", "a dog ran home", "über den Fluss!\nno more"],
+    [["the cat sat on a mat", "a cat sat"], ["a dog ran away from home"], ["über dem Fluss", "no\nmore, no more", ""]],
+)
+LISTS = [[5, 7, 5, 8], [6], []], [[[5, 7, 8]], [[6, 7], [6]], [[1, 2]]]
+
+
+def padded(seed: int, width: int = 11) -> tuple[Tensor, Tensor]:
+    return ids(seed, 5, width), ids(seed + 100, 5, 3, width + 1)
+
+
+def wide(seed: int) -> tuple[Tensor, Tensor]:
+    """Documents of several words of the table of subsequences, and keys of several sorts."""
+    draw = torch.Generator().manual_seed(seed)
+    return tuple(torch.randint(1, 1 << 40, shape, generator=draw) % 30_011 for shape in ((3, 150), (3, 2, 190)))
+
+
+ROUGE_KEYS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+METRICS: dict[str, tuple[type, dict[str, Any]]] = {
+    "bleu": (Bleu, {"smooth": "exp"}),
+    "bleu-micro": (Bleu, {"average": "micro", "ngram": 9}),
+    "rouge": (ROUGEScore, {"rouge_keys": ROUGE_KEYS}),
+    "rouge-avg": (ROUGEScore, {"rouge_keys": ROUGE_KEYS, "accumulate": "avg"}),
+    "chrf": (ChrF, {"average": "none"}),
+    "overlap": (NgramOverlap, {"ngram": 2}),
+    "gleu": (Gleu, {"average": "none"}),
+    "intervals": (ChrF, {"confidence": 0.9}),
+}
+each_metric = pytest.mark.parametrize("name", METRICS)
+
+
+def _filled(name: str, batches: Any, device: Any, options: dict[str, Any]) -> Any:
+    metric, settings = METRICS[name]
+    made = metric(**settings, **options, device=device)
+    for batch in batches:
+        made.update(*batch)
+    return made
+
+
+@each_metric
+@pytest.mark.parametrize("kind", ["text", "lists", "padded", "wide"])
+def test_metrics_score_as_on_the_cpu(machine: Machine, name: str, kind: str):
+    batches = {"text": [TEXT, TEXT], "lists": [LISTS], "padded": [padded(0), padded(1)], "wide": [wide(0)]}[kind]
+    options = {} if kind == "text" else PADDED
+    expected = _filled(name, batches, "cpu", options)
+    metric = _filled(name, [there(machine, batch) for batch in batches], machine.device, options)
+    assert_same(metric.compute(), expected.compute(), machine.device)
+    assert_same(metric.to("cpu").compute(), expected.compute(), torch.device("cpu"))
+
+
+@each_metric
+def test_updates_of_padded_ids_and_compute_never_wait(machine: Machine, name: str):
+    if name == "intervals":
+        pytest.skip("intervals are drawn on the CPU")
+    metric = _filled(name, [there(machine, padded(0))], machine.device, PADDED)  # what is loaded once may be waited for
+    batches = [there(machine, padded(seed)) for seed in (1, 2)]
+    with machine.never_waits():
+        for batch in batches:
+            metric.update(*batch)
+        metric.compute()
+
+
+def _score(function: str, **options: Any) -> Callable[..., Any]:
+    return functools.partial(getattr(functional, function), average="none", **PADDED, **options)
+
+
+def _get_score(preds: Tensor, target: Tensor) -> Tensor:
+    return functional.get_score(target[:, 0], preds.unsqueeze(1), PADDING, 2)
+
+
+REWARDS: dict[str, Callable[..., Any]] = {
+    "bleu": _score("bleu_score", smooth="exp"),
+    "bleu-effective": _score("bleu_score", effective_order=True, weights=(0.4, 0.3, 0.2, 0.1)),
+    "rouge": _score("rouge_score", rouge_keys=ROUGE_KEYS[:3]),
+    "rougeLsum": _score("rouge_score", rouge_keys="rougeLsum", sentence_separator_id=SEPARATOR),
+    "chrf": _score("chrf_score"),
+    "gleu": _score("gleu_score"),
+    "overlap": _score("ngram_overlap", ngram=2),
+    "get_score": _get_score,
+}
+each_reward = pytest.mark.parametrize("reward", REWARDS)
+
+
+@each_reward
+def test_rewards_are_those_of_the_cpu(machine: Machine, reward: str):
+    for batch in (padded(0), padded(1), wide(2)):
+        assert_same(REWARDS[reward](*there(machine, batch)), REWARDS[reward](*batch), machine.device)
+
+
+@each_reward
+def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward: str):
+    call, static = REWARDS[reward], there(machine, padded(0, width=70))
+    # Warmed up on a stream of its own, as torch asks before a capture.
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            call(*static)
+    torch.cuda.current_stream().wait_stream(stream)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        captured = call(*static)
+    for seed in range(1, 4):
+        for room, side in zip(static, there(machine, padded(seed, width=70)), strict=True):
+            room.copy_(side)
+        graph.replay()
+        assert_same(captured, call(*padded(seed, width=70)), machine.device)
+
+
+ROWS = [["a b cd", "b a cd", "cd cd"], ["a b"], ["c", "", "a cd b a"]]
+MEASURES: dict[str, tuple[type, dict[str, Any]]] = {
+    "bleu": (Bleu, {"smooth": "exp"}),
+    "chrf": (ChrF, {}),
+    "chrf++": (ChrF, {"word_order": 2}),
+    "gleu": (Gleu, {}),
+}
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_all_pairs_score_as_on_the_cpu(machine: Machine, name: str):
+    metric, options = MEASURES[name]
+    on_device, on_host = metric(**options, device=machine.device), metric(**options)
+    assert_same(mbr.pairwise(on_device, ROWS, ROWS), mbr.pairwise(on_host, ROWS, ROWS), machine.device)
+    probabilities = [[1, 2, 3], [1], [2, 1, 1]]
+    decoded, expected = (mbr.decode(each, ROWS, ROWS[:], probabilities) for each in (on_device, on_host))
+    assert decoded.indices.tolist() == expected.indices.tolist()
+    assert_same(decoded.expected_utilities, expected.expected_utilities, machine.device)
+
+
+def test_ids_of_rows_are_scored_where_they_lie(machine: Machine):
+    rows = ids(0, 3, 8, 12)
+    metric = Bleu(smooth="exp", **PADDED)
+    (on_device,) = there(machine, [rows])
+    assert_same(mbr.pairwise(metric, on_device, on_device), mbr.pairwise(metric, rows, rows), machine.device)
+    assert mbr.decode(metric, on_device).hypotheses[0].device == machine.device
+
+
+@pytest.mark.parametrize("function", [functional.pairwise_chrf, functional.aggregate_chrf])
+def test_drop_ins_of_fastchrf_score_as_on_the_cpu(machine: Machine, function: Callable[..., Any]):
+    for same in (True, False):
+        others = ROWS if same else [["a cd b"], ["c", "a b"], [""]]
+        assert_same(function(ROWS, others, device=machine.device), function(ROWS, others), machine.device)
+
+
+def test_padding_of_rows_stays_where_they_are(machine: Machine):
+    rows = [torch.tensor([5]), torch.tensor([6, 7])]
+    assert_same(functional.pad2max(there(machine, rows), 9), torch.tensor([[5, 9], [6, 7]]), machine.device)
