@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faces.cases import Case, Face, assert_same, assert_same_states, each_face, each_metric, states_of
+from faces.cases import Case, assert_same, assert_same_states, each_metric, states_of
+from faces.ignite_cases import Face, each_face
 from torch.utils._python_dispatch import TorchDispatchMode
 
 PROBE = Path(__file__).parent / "memory_probe.py"

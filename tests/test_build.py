@@ -133,10 +133,6 @@ def test_the_installed_wheel_works_away_from_the_source(dist: Path, tmp_path: Pa
     _check_smoke(_run([sys.executable, "-c", SMOKE], cwd=elsewhere, env=surroundings), target)
 
 
-def test_the_sdist_installs_the_same_files(dist: Path, tmp_path: Path):
-    assert _install(_only(dist, "*.tar.gz"), tmp_path) == SOURCES
-
-
 @pytest.mark.slow
 def test_the_wheel_alone_works_in_an_empty_environment(dist: Path, tmp_path: Path):
     folder = tmp_path / "venv"

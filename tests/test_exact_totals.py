@@ -14,7 +14,8 @@ import oracles
 import pytest
 import rouge_oracle
 import torch
-from faces.cases import Case, Face, each_case, each_face, each_metric, states_of
+from faces.cases import Case, each_case, each_metric, states_of
+from faces.ignite_cases import Face, each_face
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore

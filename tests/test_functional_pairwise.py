@@ -70,16 +70,6 @@ def test_a_text_of_one_repeated_character(name, eps_smoothing):
     assert_scores_are_those_of_fastchrf(name, *rows, eps_smoothing=eps_smoothing)
 
 
-def test_the_matrices_that_fastchrf_documents():
-    found = pairwise_chrf(HYPOTHESES, REFERENCES)
-    assert found.shape == (1, 2, 3)
-    assert found[0].tolist() == [
-        pytest.approx([100.0, 74.63190449, 55.77074554], abs=5e-9),
-        pytest.approx([79.65373543, 57.15287549, 50.72182797], abs=5e-9),
-    ]
-    assert aggregate_chrf(HYPOTHESES, REFERENCES).tolist() == [pytest.approx([78.56389721, 63.37194047], abs=5e-9)]
-
-
 # torch.Tensor.__array__ has not got the parameter `copy` that numpy 2 asks for, and numpy says so of any tensor.
 @pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning")
 def test_results_become_arrays_as_those_of_fastchrf_do():
@@ -88,26 +78,6 @@ def test_results_become_arrays_as_those_of_fastchrf_do():
         expected = np.array(getattr(fastchrf, name)(HYPOTHESES, REFERENCES))
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("eps_smoothing", [False, True])
-def test_rows_without_hypotheses_or_references(eps_smoothing):
-    batch = [["a", "b"], [], []], [[], ["c"], []]
-    found = pairwise_chrf(*batch, eps_smoothing=eps_smoothing)
-    assert [one.shape for one in found] == [(2, 0), (0, 1), (0, 0)]
-    assert pairwise_chrf([["a"], ["b"]], [[], []]).shape == (2, 1, 0)
-    assert pairwise_chrf([[], []], [["a"], ["b"]]).shape == (2, 0, 1)
-    assert [one.tolist() for one in aggregate_chrf(*batch, eps_smoothing=eps_smoothing)] == [[0, 0], [], []]
-    assert aggregate_chrf([["a"], ["b"]], [[], []], eps_smoothing=eps_smoothing).tolist() == [[0], [0]]
-    assert aggregate_chrf([[], []], [["a"], ["b"]]).shape == (2, 0)
-
-
-def test_equal_rows_are_one_tensor_and_others_a_list():
-    assert pairwise_chrf([["a", "b"]] * 3, [["c"]] * 3).shape == (3, 2, 1)
-    assert [one.shape for one in pairwise_chrf([["a", "b"]] * 2, [["c"], ["d", "e"]])] == [(2, 1), (2, 2)]
-    # Aggregates are one for a hypothesis, however many references there are.
-    assert aggregate_chrf([["a", "b"]] * 2, [["c"], ["d", "e"]]).shape == (2, 2)
-    assert [one.shape for one in aggregate_chrf([["a"], ["b", "c"]], [["c"], ["d"]])] == [(1,), (2,)]
 
 
 def test_the_aggregate_of_one_reference_is_that_reference():

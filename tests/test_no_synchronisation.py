@@ -216,6 +216,7 @@ REWARDS = (
     _reward("bleu-effective", bleu_score, _EFFECTIVE, references=None),
     _reward("rouge", rouge_score, {"rouge_keys": ROUGE_KEYS[:3]}, width=4),
     _reward("rougeLsum", rouge_score, _LSUM, width=4),
+    _reward("mean rouge", rouge_score, {"rouge_keys": "rouge1", "accumulate": "avg"}, width=4),
     _reward("chrf", chrf_score),
     _reward("gleu", gleu_score),
     _reward("overlap", ngram_overlap, {"ngram": 2}, samples=2),

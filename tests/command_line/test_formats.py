@@ -106,7 +106,7 @@ def test_latex(folder: Path, capsys):
     assert all(line.startswith("% ") for line in lines[8:])
 
 
-@pytest.mark.parametrize("digits", [0, 1, 5])
+@pytest.mark.parametrize("digits", [0, 5])
 def test_digits(digits: int, folder: Path, capsys):
     full = report(capsys, *ARGUMENTS)["systems"]["other.txt"]["bleu"]
     short = report(capsys, *ARGUMENTS, "--digits", str(digits))["systems"]["other.txt"]["bleu"]
@@ -121,12 +121,11 @@ def test_digits(digits: int, folder: Path, capsys):
 
 @pytest.mark.parametrize("form", ["table", "json", "tsv", "markdown", "latex"])
 def test_output_goes_to_a_file(form: str, folder: Path, capsys):
-    expected = printed(capsys, *ARGUMENTS, "-f", form)
-    assert printed(capsys, *ARGUMENTS, "-f", form, "--output", "report") == ""
+    arguments = ["base.txt", "-r", "ref.txt", "-m", "bleu", "-f", form]
+    expected = printed(capsys, *arguments)
+    assert printed(capsys, *arguments, "--output", "report") == ""
     assert (folder / "report").read_text() == expected
-    assert failing(capsys, *ARGUMENTS, "-f", form, "-o", "/dev/full") == (
-        "cannot write /dev/full: No space left on device"
-    )
+    assert failing(capsys, *arguments, "-o", "/dev/full") == "cannot write /dev/full: No space left on device"
 
 
 def test_a_name_that_is_no_unicode_is_shown_with_backslashes(folder: Path, capsys):

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,17 @@ SCORES = {
 }
 
 
+@cache
+def _score(metric: str, line: str, other: str) -> float:
+    return SCORES[metric](line, other)
+
+
 def _chosen(metric: str, weights: list[list[float]] | None = None) -> list[tuple[str, int, float]]:
     found = []
     for number, several in enumerate(SAMPLES):
         of_row = weights[number] if weights else [1.0] * len(several)
         utilities = [
-            sum(weight * SCORES[metric](line, other) for other, weight in zip(several, of_row, strict=True))
+            sum(weight * _score(metric, line, other) for other, weight in zip(several, of_row, strict=True))
             / sum(of_row)
             for line in several
         ]

@@ -6,7 +6,8 @@ from itertools import islice
 import oracles
 import pytest
 import torch
-from hypothesis import given, settings
+from draws import fewer
+from hypothesis import given
 from hypothesis import strategies as st
 from layouts import padded, padded_sides, ragged, ragged_sides
 
@@ -175,7 +176,7 @@ def test_one_giant_document(layout, references):
     assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
 
 
-@settings(max_examples=15)
+@fewer(4)
 @given(batches(any_ids), st.integers(1, 12))
 def test_padded_tokens_never_wait_for_the_device(batch, max_order):
     """On the meta device there are no data: whatever would have to read some raises."""

@@ -7,7 +7,8 @@ from unittest.mock import patch
 
 import pytest
 import torch
-from hypothesis import given, settings
+from draws import fewer
+from hypothesis import given
 from hypothesis import strategies as st
 from layouts import groups, ragged
 from layouts import padded as padded_rows
@@ -92,7 +93,7 @@ def test_lengths_are_the_tables(pairs, moved):
         assert subsequence_lengths(PaddedPairs(padded(hypotheses), padded(references, 2))).tolist() == expected
 
 
-@settings(max_examples=30)
+@fewer(2)
 @given(summary_pairs, any_bounds)
 def test_hits_are_those_of_the_walks(pairs, moved):
     hypotheses, references = sides(pairs)

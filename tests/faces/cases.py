@@ -1,7 +1,8 @@
-"""The table of all metrics: their classes for torchmetrics and for ignite, their functions, and data to feed them.
+"""The table of all metrics: their classes for torchmetrics, their functions, and data to feed them.
 
 What every metric must do is tested over this table. A new metric is a new row of CASES for text and one for padded ids,
 and a line in FUNCTIONS; no test is copied. tests/faces/test_completeness.py fails where a public name has no row.
+ignite_cases.py has the classes for ignite.
 """
 
 import math
@@ -10,14 +11,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
-import ignite.metrics
 import pytest
 import torch
 import torchmetrics
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional
-from ngram_metrics import ignite as for_ignite
 
 Batch = tuple[Any, Any]
 
@@ -192,8 +191,8 @@ class Case:
         return FUNCTIONS[self.metric](*batch, average=average, **options)
 
 
-_PADDED = {"pad_id": (PADDING, IGNORED)}
-_MORE_PADDING = {"pad_id": (PADDING, IGNORED, RARE)}
+PADDED = {"pad_id": (PADDING, IGNORED)}
+MORE_PADDING = {"pad_id": (PADDING, IGNORED, RARE)}
 
 
 def _text(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
@@ -201,7 +200,7 @@ def _text(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[
 
 
 def _ids(name: str, metric: type, options: Mapping[str, Any], *others: Mapping[str, Any], tried: str) -> Case:
-    return Case(name, metric, IDS, RARE_IDS, {**_PADDED, **options}, (_MORE_PADDING, *others), tuple(tried.split()))
+    return Case(name, metric, IDS, RARE_IDS, {**PADDED, **options}, (MORE_PADDING, *others), tuple(tried.split()))
 
 
 _LOWERCASE, _13A, _STEMMED, _SUMS = (
@@ -227,75 +226,10 @@ CASES = (
     _ids("NgramOverlap-ids", NgramOverlap, {"ngram": 1}, tried="none"),
     Case(
         *("NgramOverlap-samples", NgramOverlap, SAMPLES, _samples(RARE_IDS)),
-        *({"ngram": 1, **_PADDED}, (_MORE_PADDING,), ("macro", "none")),
+        *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
     ),
     _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
     _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
-)
-
-
-@dataclass(frozen=True)
-class Face:
-    """A class for ignite under settings, and data.
-
-    Attributes:
-        name: names it in a test's id.
-        face: the class.
-        batches: as those of a case.
-        options: the settings.
-        others: changes of the settings under which states are not exchanged.
-        case: the same class for torchmetrics; None for what is ignite's alone.
-        average: that of the case.
-    """
-
-    name: str
-    face: type[ignite.metrics.Metric]
-    batches: tuple[Batch, ...]
-    options: Mapping[str, Any]
-    others: tuple[Mapping[str, Any], ...]
-    case: Case | None = None
-    average: str = "macro"
-
-    def make(self, **options: Any) -> Any:
-        return self.face(**{**self.options, **options})
-
-    def filled(self, batches: Sequence[Batch] | None = None, **options: Any) -> Any:
-        """A metric that has seen the batches, by default all."""
-        metric = self.make(**options)
-        for batch in self.batches if batches is None else batches:
-            metric.update(batch)
-        return metric
-
-    def value(self, batches: Sequence[Batch] | None = None) -> Any:
-        """What it must compute of the batches: what the class for torchmetrics does, in ignite's types."""
-        batches = self.batches if batches is None else batches
-        if self.case is None:
-            return self.filled([joined(batches)]).compute()
-        value = self.case.value(self.average, batches)
-        if self.average == "none" or (self.face, self.average, type(value)) == (for_ignite.Bleu, "macro", Tensor):
-            return value
-        return {name: float(one) for name, one in value.items()} if isinstance(value, Mapping) else float(value)
-
-
-FACES = (
-    *(
-        Face(
-            f"{case.name}-{average}",
-            getattr(for_ignite, case.metric.__name__),
-            case.batches,
-            {**case.options, "average": average},
-            case.others,
-            case,
-            average,
-        )
-        for case in CASES
-        for average in case.tried
-        if (case.metric, average) != (Bleu, "none")  # as in ignite, there is none
-    ),
-    Face("Rouge-text", for_ignite.Rouge, TEXT, {"variants": [1, 2, "L"], "alpha": 0.5}, ({"alpha": 0.4},)),
-    Face("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
-    Face("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **_PADDED}, (_MORE_PADDING,)),
-    Face("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
 )
 
 
@@ -319,7 +253,6 @@ each_case = pytest.mark.parametrize("case", [pytest.param(case, id=case.name) fo
 each_case_with_none = pytest.mark.parametrize(
     "case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages]
 )
-each_face = pytest.mark.parametrize("face", [pytest.param(face, id=face.name) for face in FACES])
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

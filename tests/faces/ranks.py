@@ -16,7 +16,8 @@ import ignite.distributed as idist
 import torch
 import torchmetrics
 import torchmetrics.text
-from faces.cases import CASES, FACES, TEXT, Batch, Case, Face, joined
+from faces.cases import CASES, TEXT, Batch, Case, joined
+from faces.ignite_cases import FACES, Face
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
 from torchmetrics import MetricCollection

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import Case, Face, assert_same, assert_same_states, each_case, each_face, each_metric, states_of
+from faces.cases import Case, assert_same, assert_same_states, each_case, each_metric, states_of
+from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel

@@ -5,18 +5,19 @@ import math
 import numpy as np
 import pytest
 import torch
+from draws import fewer
 from hypothesis import given
-from hypothesis import settings as examples
 from hypothesis import strategies as st
 from measures import MEASURES, Measured, summed
 
+from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.scores.rows import pack, row_width, unpack
 
 #: Texts of which ROUGE's rule leaves nothing are among those drawn; `text/test_hints.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 
 # What is counted once more in other company or another shape: there the tests against plain Python have many examples.
-few = examples(max_examples=20)
+few = fewer(3)
 each = pytest.mark.parametrize("measured", MEASURES.values(), ids=MEASURES)
 
 
@@ -178,10 +179,14 @@ def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
 
 
 @each
-def test_every_variant_compiles_into_one_graph(measured):
+def test_every_variant_compiles_into_one_graph_with_all_its_averages(measured):
     batch = [(measured.of_text(one), list(map(measured.of_text, several))) for one, several in SAMPLE]
     for settings in measured.variants:
         torch._dynamo.reset()
         measure, rows = measured.make(settings), measured.statistics(settings, batch)
-        compiled = torch.compile(measure.score, fullgraph=True, backend="eager")
-        assert compiled(rows).equal(measure.score(rows)), settings
+
+        def scored(rows, measure=measure):
+            return [averaged_score(measure, rows, average) for average in measured.averages]
+
+        compiled = torch.compile(scored, fullgraph=True, backend="eager")
+        assert all(one.equal(other) for one, other in zip(compiled(rows), scored(rows), strict=True)), settings

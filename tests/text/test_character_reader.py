@@ -1,6 +1,5 @@
 """chrF's reading: code points without whitespace, words with their punctuation split off, ids as characters."""
 
-import re
 import sys
 
 import numpy as np
@@ -151,24 +150,16 @@ def test_tokens_may_be_the_characters():
 
 
 @pytest.mark.parametrize(
-    ("preds", "target", "error", "words"),
+    ("preds", "target", "words"),
     [
-        (["a"], [["a"], ["b"]], ValueError, "preds has 1 sentences and target has 2 items"),
-        (["a"], [[]], ValueError, re.escape("sentence 0 has no reference")),
-        (["a", ["b"]], ["a", "b"], TypeError, "sentence 1 is a list"),
-        (["a"], [[["a"]]], TypeError, "reference 0 of sentence 0 is a list"),
-        (torch.tensor([[1.0]]), torch.tensor([[1]]), TypeError, "preds is a tensor of torch.float32"),
-        ([[1]], [["a"]], TypeError, "reference 0 of sentence 0 holds tokens, .* but sentence 0 holds ids"),
-        # Tokens that are words.
         (
             [["a"], ["b", "cat"]],
             [["a"], ["b"]],
-            TypeError,
             "sentence 1 has the token 'cat', but chrF counts characters: expected text, such as words joined by blanks",
         ),
-        ([["a"]], [[["a"], ["", "a"]]], TypeError, "reference 1 of sentence 0 has the token ''.*tokens of one char"),
+        ([["a"]], [[["a"], ["", "a"]]], "reference 1 of sentence 0 has the token ''.*tokens of one char"),
     ],
 )
-def test_what_cannot_be_read_is_refused(preds, target, error, words):
-    with pytest.raises(error, match=words):
+def test_tokens_that_are_words_are_refused(preds, target, words):
+    with pytest.raises(TypeError, match=words):
         CharacterReader().read(preds, target, CPU)

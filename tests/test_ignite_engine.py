@@ -1,0 +1,150 @@
+"""What an engine of ignite holds of every metric: by name, epoch after epoch, and where two share a key."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+import torch
+from faces.cases import assert_same
+from faces.ignite_cases import FACES, Face, assert_equal, each_face
+from ignite.engine import Engine, Events
+from ignite.metrics import MetricGroup, RunningAverage
+
+from ngram_metrics import ignite as ours
+
+DROP_INS = ("Rouge", "RougeN", "RougeL")
+
+
+def _echo(engine: Engine, batch: Any) -> Any:
+    return batch
+
+
+def _run(metric: Any, batches: Sequence[Any], epochs: int = 1) -> dict[str, Any]:
+    engine = Engine(_echo)
+    metric.attach(engine, "score")
+    return engine.run(batches, max_epochs=epochs).metrics
+
+
+def _in_an_engine(face: Face, value: Any) -> dict[str, Any]:
+    """What an engine holds of a value by the name of `attach`."""
+    if not isinstance(value, Mapping):
+        return {"score": float(value) if isinstance(value, float) or value.dim() == 0 else value}
+    if face.case is None:  # the keys are ignite's
+        return {**value, "score": value}
+    alone = {"Bleu": "bleu", "ChrF": "chrf", "NgramOverlap": "ngram_overlap", "Gleu": "gleu"}.get(face.face.__name__)
+    if alone is None:
+        return {**{f"score_{key}": one for key, one in value.items()}, "score": value}
+    return {key.replace(alone, "score"): one for key, one in value.items()}
+
+
+each_face_of_one_number = pytest.mark.parametrize(
+    "face",
+    [
+        pytest.param(face, id=face.name)
+        for face in FACES
+        if face.average != "none" and face.case is not None and not isinstance(face.value(), Mapping)
+    ],
+)
+
+
+@each_face
+def test_every_epoch_of_an_engine_ends_with_its_own_value(face: Face):
+    values, engine, metric = [], Engine(_echo), face.make()
+    metric.attach(engine, "score")
+    engine.add_event_handler(Events.EPOCH_COMPLETED, lambda engine: values.append(dict(engine.state.metrics)))
+    engine.run(face.batches, max_epochs=2)
+    engine.run(face.batches[1:])
+    whole = _in_an_engine(face, face.value())
+    for value, expected in zip(values, (whole, whole, _in_an_engine(face, face.value(face.batches[1:]))), strict=True):
+        assert set(value) == set(expected)
+        for key, one in expected.items():
+            assert_equal(value[key], one)
+    metric.detach(engine)
+    assert not metric.is_attached(engine)
+
+
+@pytest.mark.parametrize(
+    "face", [face for face in FACES if isinstance(face.batches[0][0], torch.Tensor)], ids=lambda face: face.name
+)
+def test_lists_of_tensors_are_not_unrolled(face: Face):
+    """By default ignite hands a metric the pairs of (list of tensors, list of tensors) one by one, batched."""
+    if face.batches[0][0].dim() == 3:
+        return
+    firsts = [(y_pred, y[:, 0]) for y_pred, y in face.batches]
+    expected = _run(face.make(), firsts)
+    assert_same(_run(face.make(), [(list(y_pred), list(y)) for y_pred, y in firsts]), expected)
+
+
+@each_face
+def test_outputs_by_name_and_transformed(face: Face):
+    expected = _in_an_engine(face, face.value())
+    named = [{"y": y, "y_pred": y_pred, "loss": 1.0} for y_pred, y in face.batches]
+    assert_same(_run(face.make(), named), expected)
+    metric = face.make(output_transform=lambda output: (output["out"], output["gold"]))
+    assert_same(_run(metric, [{"out": y_pred, "gold": y, "loss": 1.0} for y_pred, y in face.batches]), expected)
+
+
+@each_face_of_one_number
+def test_what_ignite_makes_of_metrics(face: Face):
+    """Arithmetic, groups and running averages, which are saved as well."""
+    value = float(face.value())
+    assert _run(100 * face.make() - 1, face.batches, epochs=2)["score"] == pytest.approx(100 * value - 1, rel=1e-12)
+    assert _run((face.make() + face.make()) / 2, face.batches)["score"] == pytest.approx(value, rel=1e-12)
+    group = MetricGroup({"one": face.make(), "two": face.make()})
+    metrics = _run(group, face.batches)
+    assert [float(metrics["one"]), float(metrics["two"])] == pytest.approx([value] * 2, rel=1e-12)
+    each = [float(face.value([batch])) for batch in face.batches]
+    running = RunningAverage(face.make(), alpha=0.5)
+    expected = each[0] / 4 + each[1] / 4 + each[2] / 2
+    assert _run(running, face.batches)["score"] == pytest.approx(expected, rel=1e-12)
+    restored = RunningAverage(face.make(), alpha=0.5)
+    restored.load_state_dict(running.state_dict())
+    assert float(restored._value) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("confidence", [None, 0.9])
+def test_two_metrics_of_one_class_keep_their_values(confidence: float | None):
+    engine, batch = Engine(_echo), FACES[0].batches[0]
+    first, second = ours.ChrF(), ours.ChrF(word_order=2, confidence=confidence)
+    first.attach(engine, "chrf")
+    second.attach(engine, "chrfpp")
+    metrics = engine.run([batch]).metrics
+    second.reset()
+    second.update(batch)
+    value = second.compute()
+    named = (
+        {"chrfpp": value} if confidence is None else {f"chrfpp{k.removeprefix('chrf')}": v for k, v in value.items()}
+    )
+    assert metrics == {"chrf": metrics["chrf"], **named}
+    first.reset()
+    first.update(batch)
+    assert metrics["chrf"] == first.compute()
+
+
+@pytest.mark.parametrize("usages", [("epoch_wise", "batch_wise"), ("batch_wise", "epoch_wise")])
+def test_drop_ins_warn_where_they_share_a_key_at_different_times(usages):
+    engine = Engine(_echo)
+    ours.Rouge().attach(engine, "first", usage=usages[0])
+    with pytest.warns(UserWarning, match="both write"):
+        ours.Rouge(alpha=1).attach(engine, "second", usage=usages[1])
+
+
+def test_drop_ins_warn_where_they_share_a_key():
+    engine = Engine(_echo)
+    first = ours.Rouge(variants=[1, "L"])
+    first.attach(engine, "rouge")
+    with pytest.warns(UserWarning, match=r"both write \['Rouge-1-P', 'Rouge-1-R', 'Rouge-1-F'\]"):
+        ours.RougeN(1).attach(engine, "rouge1")
+
+
+def test_drop_ins_do_not_warn_without_a_cause():
+    engine, first = Engine(_echo), ours.RougeN(1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        first.attach(engine, "rouge1")
+        ours.RougeN(2).attach(engine, "rouge2")
+        first.attach(engine, "again")
+        first.detach(engine)
+        ours.RougeN(1).attach(engine, "rouge1")
+        ours.RougeN(1).attach(Engine(_echo), "rouge1")

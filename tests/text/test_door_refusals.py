@@ -1,0 +1,148 @@
+"""What a caller may not give as `preds` and `target`: the words of every refusal."""
+
+import numpy as np
+import pytest
+import torch
+
+from ngram_metrics.text.door import read
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "words"),
+    [
+        # Different numbers.
+        (["a", "b"], ["a"], r"preds has 2 sentences and target has 1 items"),
+        ([], ["a"], r"preds has 0 sentences and target has 1 items"),
+        ([[1]], [[1], [2]], r"preds has 1 sentences and target has 2 items"),
+        (
+            torch.zeros(2, 3).long(),
+            torch.zeros(1, 3).long(),
+            r"preds has 2 sentences and target has 1: expected references for each sentence",
+        ),
+        # Transposed, as for sacrebleu: a list for each stream of references.
+        (["a b", "c"], [["a", "c d"]], r"target has 1 items: .*pass list\(zip\(\*target\)\)$"),
+        (["a", "b"], [["c", "d"]] * 3, r"target has 3 items: .*; target looks like sacrebleu's list of reference str"),
+        ([["a"], ["b", "c"]], [[["a"], ["b"]]], r"target has 1 items: .*pass list\(zip"),
+        ([[1], [2]], [[torch.tensor([1]), torch.tensor([2])]], r"target has 1 items: .*pass list\(zip"),
+        (["a", "b"], [["c", "d"], "d", ["e", "f"]], r"target has 3 items: .* for each sentence$"),
+        (["a", "b"], [["c", "d", "e"]], r"target has 1 items: .* for each sentence$"),
+        ([["a"], ["b"]], [["a", "b"]], r"target has 1 items: .* for each sentence$"),
+        (["a", "b"], [], r"target has 0 items: .* for each sentence$"),
+        (torch.zeros(2, 3).long(), [[1]], r"preds has 2 sentences and target has 1 items"),
+        # No reference.
+        (["a", "b"], ["a", []], r"sentence 1 has no reference: its item of target is \[\].* written \[''\]"),
+        ("a", [], r"sentence 0 has no reference.* written \[''\]"),
+        ([["a"]], [[]], r"sentence 0 has no reference.* written \[\[\]\]"),
+        ([[1], [2]], [[1], ()], r"sentence 1 has no reference: its item of target is \(\)"),
+        (torch.zeros(2, 3).long(), torch.zeros(2, 0, 3).long(), r"\(2, 0, 3\): expected at least one reference"),
+        # Shapes.
+        (
+            torch.zeros(2, 2, 3).long(),
+            torch.zeros(2, 3).long(),
+            r"preds has shape \(2, 2, 3\): expected \(sentences, w",
+        ),
+        (torch.zeros(3).long(), torch.zeros(3).long(), r"preds has shape \(3,\).*a single sentence of ids goes into a"),
+        (torch.tensor(3), torch.tensor(3), r"preds has shape \(\)"),
+        (torch.zeros(2, 3).long(), torch.zeros(2).long(), r"target has shape \(2,\): expected \(sentences, width\) or"),
+        (torch.zeros(2, 3).long(), torch.zeros(2, 1, 1, 3).long(), r"target has shape \(2, 1, 1, 3\)"),
+        (torch.zeros(3).long(), [[1]], r"preds has shape \(3,\): expected \(sentences, width\) beside a sequence"),
+        (
+            [[1], [2]],
+            torch.zeros(2, 2, 3).long(),
+            r"target has shape \(2, 2, 3\): expected \(sentences, width\) beside",
+        ),
+        ([torch.zeros(1, 3).long()], [[1]], r"sentence 0 is a tensor of shape \(1, 3\): expected 1-D ids"),
+        ([[1]], [[torch.zeros(1, 3).long()]], r"reference 0 of sentence 0 is a tensor of shape \(1, 3\)"),
+    ],
+)
+def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
+    with pytest.raises(ValueError, match=words):
+        read(preds, target)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target", "words"),
+    [
+        # Kinds that differ, either way round.
+        (["a b"], [[["a", "b"]]], r"reference 0 of sentence 0 is a list, \['a', 'b'\], but"),
+        (
+            ["a b"],
+            [[1, 2]],
+            r"reference 0 of sentence 0 is a int, 1, but the first sentence is text: expected one kind",
+        ),
+        (["a b"], [torch.tensor([1])], r"reference 0 of sentence 0 is a Tensor.* but the first sentence is text"),
+        (["a b"], torch.tensor([[1]]), r"reference 0 of sentence 0 is a Tensor.* but the first sentence is text"),
+        ([["a", "b"]], ["a b"], r"reference 0 of sentence 0 is a str, 'a b', but the first sentence is tokens or ids"),
+        ([["a"], ["b"]], [["a"], [["b"], "c"]], r"reference 1 of sentence 1 is a str, 'c'"),
+        (
+            [["a", "b"]],
+            [[1, 2]],
+            r"reference 0 of sentence 0 holds ids, \[1, 2\], but sentence 0 holds tokens: expected one kind",
+        ),
+        (
+            [["a", "b"]],
+            torch.tensor([[1, 2]]),
+            r"reference 0 of sentence 0 holds ids, tensor.* sentence 0 holds tokens",
+        ),
+        ([[], [1], ["a"]], [[[]], [1], ["a"]], r"sentence 2 holds tokens, \['a'\], but sentence 1 holds ids"),
+        ([["a"], [1, "b"]], [["a"], ["b"]], r"sentence 1 holds 1, an id, beside 'b', a token: expected ids alone"),
+        ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of sentence 0 holds .*1.*, an id, beside 'b', a token"),
+        ([[1, 2]], ["1 2"], r"reference 0 of sentence 0 is a str, '1 2', but the first sentence is tokens or ids"),
+        ([[1, 2]], [["1", "2"]], r"reference 0 of sentence 0 holds tokens, \['1', '2'\], but sentence 0 holds ids"),
+        (torch.tensor([[1, 2]]), [["1", "2"]], r"reference 0 of sentence 0 holds tokens, .* but sentence 0 holds ids"),
+        (["a", ["b"]], ["a", "b"], r"sentence 1 is a list, \['b'\], but the first sentence is text"),
+        ([["a"], "b"], [["a"], ["b"]], r"sentence 1 is a str, 'b', but the first sentence is tokens or ids"),
+        # One string where sentences are due.
+        (["abc", "d"], "abc", r"target is a str: expected a sequence with one item a sentence"),
+        ([["a"]], "abc", r"reference 0 of sentence 0 is a str, 'abc', but the first sentence is tokens or ids"),
+        # Numbers that are no ids.
+        (torch.zeros(1, 2), torch.zeros(1, 2), r"preds is a tensor of torch.float32: expected token ids of an integer"),
+        (torch.zeros(1, 2).long(), torch.zeros(1, 2), r"target is a tensor of torch.float32"),
+        (torch.zeros(1, 2).bool(), torch.zeros(1, 2).long(), r"preds is a tensor of torch.bool"),
+        (torch.zeros(1, 2).cfloat(), torch.zeros(1, 2).long(), r"preds is a tensor of torch.complex64"),
+        (np.zeros((1, 2)), np.zeros((1, 2)), r"preds is a tensor of torch.float64"),
+        ([torch.zeros(2)], [[1]], r"sentence 0 is a tensor of torch.float32"),
+        ([[1]], [[torch.zeros(2)]], r"reference 0 of sentence 0 is a tensor of torch.float32"),
+        ([[1.0, 2.0]], [[1, 2]], r"sentence 0 holds 1.0, a float: expected token ids, which are integers, or tokens"),
+        ([[1, 2]], [[1, 2.5]], r"reference 0 of sentence 0 holds 2.5, a float"),
+        ([[np.float32(1)]], [[1]], r"sentence 0 holds .*1.0.*, a float32"),
+        ([["a"], ["a", 2.5]], [["a"], ["a"]], r"sentence 1 holds 2.5, a float"),
+        # Tensors as tokens.
+        ([[torch.tensor(1), torch.tensor(2)]], [[1, 2]], r"sentence 0 holds a Tensor as a token.* one 1-D tensor"),
+        ([[1]], [[torch.tensor(1)]], r"reference 0 of sentence 0 holds a Tensor as a token"),
+        ([["a"], [["b"]]], [["a"], ["b"]], r"sentence 1 holds a list as a token: expected hashable tokens"),
+        ([["a"]], [[["a"], [["b"]]]], r"reference 1 of sentence 0 holds a list as a token"),
+        # What is no sequence, or not of sentences.
+        (b"a b", b"a b", r"preds is a bytes: expected a sequence"),
+        ([b"a b"], [b"a b"], r"sentence 0 is a bytes, b'a b': expected a str, a sequence of tokens, or 1-D ids"),
+        ([["a"]], [b"a"], r"reference 0 of sentence 0 is a bytes"),
+        ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence"),
+        ([["a"]], [{"a": 1}], r"reference 0 of sentence 0 is a dict"),
+        ((one for one in ["a b"]), ["a b"], r"preds is a generator: expected a sequence"),
+        (["a b"], (one for one in ["a b"]), r"target is a generator"),
+        (["a b"], [(one for one in ["a b"])], r"reference 0 of sentence 0 is a generator"),
+        ([iter(["a"])], [["a"]], r"sentence 0 is a list_iterator"),
+        (["a"], None, r"target is a NoneType"),
+        (["a", None], ["a", "b"], r"sentence 1 is a NoneType, None, but the first sentence is text"),
+        (["a"], [["b", None]], r"reference 1 of sentence 0 is a NoneType"),
+        (5, 5, r"preds is a int: expected a sequence"),
+        ([5], [5], r"sentence 0 is a int, 5: expected a str"),
+    ],
+)
+def test_what_is_no_sentence_is_refused_by_name_and_place(preds, target, words):
+    with pytest.raises(TypeError, match=words):
+        read(preds, target)
+
+
+def test_a_sentence_that_is_too_long_for_a_message_is_cut():
+    with pytest.raises(TypeError) as error:
+        read([["a"]], ["x" * 10_000])
+    assert len(str(error.value)) < 300
+
+
+def test_unsigned_ids_that_int64_does_not_hold_are_refused():
+    ids = np.array([[2**63 + 5, 6]], np.uint64)
+    for preds, target in ((ids, ids), ([ids[0]], [[ids[0]]])):
+        with pytest.raises(ValueError, match=r"has the id 9223372036854775813: expected ids below 2\^63"):
+            read(preds, target)
+    assert read(ids[:, 1:], ids[:, 1:]).kind == "ids"
