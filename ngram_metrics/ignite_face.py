@@ -156,6 +156,10 @@ class KeyedFace(Face):
         others.add(self)
         super().attach(engine, name, usage)
 
+    def __repr__(self) -> str:
+        """Show the keys that are written."""
+        return f"{type(self).__name__}({', '.join(self._keys)})"
+
     def compute(self) -> dict[str, float]:
         """Return all values by ignite's keys."""
         return dict(zip(self._keys, super().compute().flatten().tolist(), strict=True))

@@ -123,17 +123,17 @@ def decode(
     heights = own.counts.tolist()
     expected: list[list[Tensor]] = [[] for _ in heights]
     for block in score_blocks(measure, kinds):
-        some = slice(*block.groups)
-        sums = (block.scores * weights[some, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
-        utilities = sums / totals[some].unsqueeze(1)
+        groups = slice(*block.groups)
+        sums = (block.scores * weights[groups, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
+        utilities = sums / totals[groups].unsqueeze(1)
         for group, of_rows in zip(range(*block.groups), utilities, strict=True):
             expected[group].append(of_rows[: heights[group]])
     # Of equal maxima, torch.max names the first.
     best = [torch.cat(parts).max(0) for parts in expected]
-    indices = torch.stack([one.indices for one in best])
-    # By its place: a row may know no indices, or others, as a table's column does.
+    indices = torch.stack([part.indices for part in best])
+    # By position: a row may have no integer indexing, or index by label, as a pandas column does.
     chosen = [list(row)[index] for row, index in zip(hypotheses, indices.tolist(), strict=True)]
-    return Decoded(chosen, indices, torch.stack([one.values for one in best]))
+    return Decoded(chosen, indices, torch.stack([part.values for part in best]))
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
@@ -147,7 +147,7 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
     for index, (row, count) in enumerate(zip(rows, counts, strict=True)):
         if len(row) != count:
             raise ValueError(f"row {index} of reference_probabilities has {len(row)} numbers: expected {count}")
-        if not all(0 <= one < math.inf for one in row) or not any(row):
+        if not all(0 <= number < math.inf for number in row) or not any(row):
             raise ValueError(
                 f"row {index} of reference_probabilities is {shortened(row)}: "
                 "expected finite numbers of at least 0, not all 0"

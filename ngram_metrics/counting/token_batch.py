@@ -131,8 +131,8 @@ def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
     kept = ids >= 0
     if separator is not None and separator < 0:
         kept = kept | (ids == separator)
-    for one in dropped:
-        kept = kept & (ids != one)
+    for token in dropped:
+        kept = kept & (ids != token)
     # A dropped id goes to a slot past the end that is cut off again: its place must not depend on how many are dropped.
     slot = torch.where(kept, kept.cumsum(-1) - 1, ids.shape[-1])
     room = ids.new_zeros((*ids.shape[:-1], ids.shape[-1] + 1))

@@ -50,7 +50,7 @@ def pairwise_chrf(
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not remove_whitespace)
     scores = pair_scores(measure, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
-    return scores.mul_(100) if isinstance(scores, Tensor) else [one.mul_(100) for one in scores]
+    return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
 
 def aggregate_chrf(
@@ -82,7 +82,7 @@ def aggregate_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not remove_whitespace)
-    ((own, others),) = read_rows(reader, hypotheses, references, torch.device(device or "cpu"))
-    scores = 100 * aggregate_scores(measure, own, others)
-    rows = scores.split(own.counts.tolist())
+    ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, torch.device(device or "cpu"))
+    scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
+    rows = scores.split(hypothesis_groups.counts.tolist())
     return torch.stack(rows) if len(set(map(len, rows))) == 1 else list(rows)

@@ -31,9 +31,9 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
         >>> get_score(torch.tensor([[1, 2, 3, 4]]), torch.tensor([[[1, 2, 3, 0], [2, 4, 6, 8]]]), pad_id=0, n_gram=2)
         tensor([[0.8000, 0.0000]], dtype=torch.float64)
     """
-    for name, given in (("ref_tensor", ref_tensor), ("sys_tensor", sys_tensor)):
-        if not isinstance(given, Tensor):
-            raise TypeError(f"{name} is a {type(given).__name__}: expected a tensor of ids")
+    for name, ids in (("ref_tensor", ref_tensor), ("sys_tensor", sys_tensor)):
+        if not isinstance(ids, Tensor):
+            raise TypeError(f"{name} is a {type(ids).__name__}: expected a tensor of ids")
     if sys_tensor.dim() != 3 or ref_tensor.dim() != 2:
         raise ValueError(
             f"ref_tensor has shape {tuple(ref_tensor.shape)} and sys_tensor {tuple(sys_tensor.shape)}: "

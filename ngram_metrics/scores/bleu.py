@@ -208,7 +208,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
 
 def brevity_penalty(statistics: BleuStatistics) -> Tensor:
-    r"""Return :math:`\min(1, e^{1 - r / h})` ``(...,)``, 0 where nothing stands against something."""
+    r"""Return :math:`\min(1, e^{1 - r / h})` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
     dtype = score_dtype(statistics.matches.device)
     hypothesis, reference = statistics.hypothesis_length.to(dtype), statistics.reference_length.to(dtype)
     penalty = _exp((1 - reference / hypothesis.clamp(min=1)).clamp(max=0))

@@ -91,11 +91,11 @@ def measure_of(metric: object, name: str) -> AnyMeasure:
     """Return what a metric counts.
 
     Args:
-        metric: what was given for one.
+        metric: the object that was passed as a metric.
         name: what it is called in an error.
 
     Raises:
-        TypeError: what is no metric of this package, or the class of one.
+        TypeError: an object that is no metric of this package, or a class.
     """
     measure = getattr(metric, "measure", None)
     if not isinstance(measure, Measure):

@@ -122,8 +122,8 @@ def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -
 def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
     """Sum ``(pairs, ...)`` over the references that are there, one after another: ``(sentences, ...)``.
 
-    Floating-point sums hang on the order of additions, which one ``index_add`` of all pairs leaves open on a GPU. Here
-    each step adds at most one reference to a sentence.
+    Floating-point sums depend on the order of additions, which one ``index_add`` of all pairs leaves open on a GPU.
+    Here each step adds at most one reference to a sentence.
     """
     if pairs.sentence is None:
         return values

@@ -108,7 +108,7 @@ class RougeMeasure(Measure[RougeStatistics]):
 
     def __post_init__(self) -> None:
         """Check the orders."""
-        checked = tuple(one if one in ("L", "Lsum") else checked_order(one) for one in self.variants)
+        checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)
         object.__setattr__(self, "variants", checked)
 
     @property

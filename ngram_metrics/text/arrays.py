@@ -17,7 +17,7 @@ from torch import Tensor
 
 #: Bytes in a window.
 WINDOW = 8
-#: Fewer values than these are numbered by sorting them; rows of several at once would be sorted once for each.
+#: A column of fewer values is sorted; several columns would need a sort each.
 FEW = 1 << 10
 
 
@@ -121,12 +121,12 @@ def _column_by_sort(values: Array) -> tuple[Array, int]:
 
 
 def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
-    """Let each row write its place into a slot, and read who wrote last; who reads another row is sorted."""
+    """Hash rows into slots: the last row written to a slot numbers all rows equal to it; the others are sorted."""
     first, *others = columns
     bits = (4 * len(first)).bit_length()
     mixed = first.view(np.uint64) * _FIBONACCI
     for column in others:
-        # The high bits of a product hang on all bits of its factors, the low bits on few: they change places.
+        # The high bits of a product depend on all bits of its factors, the low bits on few: fold the high half in.
         mixed = (mixed ^ (mixed >> np.uint64(32))) + column.view(np.uint64)
         mixed *= _FIBONACCI
     slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
@@ -179,7 +179,7 @@ def numbered_in_order(values: Sequence[Hashable], device: torch.device) -> tuple
 
 
 def one_of_each(number: Array, distinct: int) -> Array:
-    """Return the last place of each number; each of the ``distinct`` numbers occurs."""
+    """Return one place of each number; each of the ``distinct`` numbers occurs."""
     if isinstance(number, np.ndarray):
         place = np.empty(distinct, np.int64)
         place[number] = np.arange(len(number))
@@ -214,4 +214,6 @@ def past_the_end(length: Array) -> Array:
     return cast(Array, -1 << half << half)
 
 
-_PAST_THE_END = np.array([-1 << 8 * length for length in range(WINDOW)] + [0])
+_PAST_THE_END = np.frombuffer(
+    b"".join(b"\0" * length + b"\xff" * (WINDOW - length) for length in range(WINDOW + 1)), np.int64
+)

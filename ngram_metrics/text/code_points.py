@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
@@ -12,13 +13,14 @@ import torch
 
 from ngram_metrics.text.arrays import WINDOW, Array, array, indices
 
-#: Characters in a chunk: few chunks, because the distinct words of each are numbered once more.
+#: Characters in a chunk: many, because the distinct words of every chunk are numbered a second time.
 CPU_CHARACTERS = 1 << 20
 ACCELERATOR_CHARACTERS = 1 << 24
 #: The code point that stands between texts.
 NEWLINE = ord("\n")
 #: Behind the last text, ``WINDOW`` times: no byte of UTF-8.
 END = b"\xff"
+_UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 
 class Characters(NamedTuple):
@@ -72,6 +74,6 @@ def _characters(texts: Sequence[str], device: torch.device) -> Characters:
     if ascii_only:
         codes = units[: len(joined)]
     else:
-        codes = array(joined.encode("utf-32-le", "surrogatepass"), np.int32, device)
+        codes = array(joined.encode(_UTF_32, "surrogatepass"), np.int32, device)
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     return Characters(codes, units, array((lengths + 1).cumsum(), np.int64, device), ascii_only, device)

@@ -138,13 +138,13 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
         )
     named = partial(grouped_place, counts=counts)
     references = checked_sentences(parted, is_text, named)
-    given = Sentences("text", hypotheses, references, counts)
+    sentences = Sentences("text", hypotheses, references, counts)
     if is_text:
         warn_of_split_references(hypotheses, references, counts)
-        return given
-    kind = common_kind(types | token_types(references, named), hypotheses + references, given.place)
+        return sentences
+    kind = common_kind(types | token_types(references, named), hypotheses + references, sentences.place)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
-    return given._replace(kind=kind, padded=padded)
+    return sentences._replace(kind=kind, padded=padded)
 
 
 def sentence_place(index: int) -> str:
@@ -159,18 +159,18 @@ def grouped_place(index: int, counts: Sequence[int], one: str = "reference", gro
     return f"{one} {index - ends[number] + counts[number]} of {group} {number}"
 
 
-def plain(given: Any, where: str) -> Any:
-    """Turn a numeric array into a tensor, an array of other things into a list, and refuse a tensor of no ids."""
-    if isinstance(given, np.ndarray):
-        if given.dtype.kind in "OUS":
-            return given.tolist()
-        if given.dtype == np.uint64 and (given >> np.uint64(63)).any():
-            raise ValueError(f"{where} has the id {given.max()}: expected ids below 2^63")
+def plain(value: Any, where: str) -> Any:
+    """Turn a numeric array into a tensor, an array of other things into a list; refuse a tensor that holds no ids."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind in "OUS":
+            return value.tolist()
+        if value.dtype == np.uint64 and (value >> np.uint64(63)).any():
+            raise ValueError(f"{where} has the id {value.max()}: expected ids below 2^63")
         # A copy: torch takes neither a read-only array, nor negative strides, nor another byte order.
-        given = torch.from_numpy(np.array(given, dtype=given.dtype.newbyteorder("="), order="C"))
-    if isinstance(given, Tensor) and (given.is_floating_point() or given.is_complex() or given.dtype == torch.bool):
-        raise TypeError(f"{where} is a tensor of {given.dtype}: expected token ids of an integer dtype")
-    return given
+        value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
+    if isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool):
+        raise TypeError(f"{where} is a tensor of {value.dtype}: expected token ids of an integer dtype")
+    return value
 
 
 def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
@@ -196,42 +196,43 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
     return PaddedSentences(preds, target)
 
 
-def _items(name: str, given: Any) -> list[Any]:
+def _items(name: str, side: Any) -> list[Any]:
     """Return what a batch holds, one item a sentence."""
-    if isinstance(given, Tensor):
-        if given.dim() != 2:
-            raise ValueError(f"{name} has shape {tuple(given.shape)}: expected (sentences, width) beside a sequence")
-        return list(given)
-    if isinstance(given, (str, bytes, Mapping, Set)) or not hasattr(given, "__len__"):
-        raise TypeError(f"{name} is a {type(given).__name__}: expected a sequence with one item a sentence")
-    return list(given)
+    if isinstance(side, Tensor):
+        if side.dim() != 2:
+            raise ValueError(f"{name} has shape {tuple(side.shape)}: expected (sentences, width) beside a sequence")
+        return list(side)
+    if isinstance(side, (str, bytes, Mapping, Set)) or not hasattr(side, "__len__"):
+        raise TypeError(f"{name} is a {type(side).__name__}: expected a sequence with one item a sentence")
+    return list(side)
 
 
-def checked_sentences(given: list[Any], is_text: bool, place: Callable[[int], str]) -> list[Any]:
+def checked_sentences(sentences: list[Any], is_text: bool, place: Callable[[int], str]) -> list[Any]:
     """Check sentences: a str each for text, else a sequence of tokens or 1-D ids; ``place`` names one by its index."""
-    types = set(map(type, given))
+    types = set(map(type, sentences))
     if types <= ({str} if is_text else {list, tuple}):
-        return given
-    return [_sentence(one, is_text, place(index)) for index, one in enumerate(given)]
+        return sentences
+    return [_sentence(sentence, is_text, place(index)) for index, sentence in enumerate(sentences)]
 
 
-def _sentence(given: object, is_text: bool, where: str) -> Document:
-    if isinstance(given, str) is not is_text:
+def _sentence(sentence: object, is_text: bool, where: str) -> Document:
+    if isinstance(sentence, str) is not is_text:
         kinds = ("tokens or ids", "text")
         raise TypeError(
-            f"{where} is a {type(given).__name__}, {shortened(given)}, but the first sentence is {kinds[is_text]}: "
-            "expected one kind"
+            f"{where} is a {type(sentence).__name__}, {shortened(sentence)}, "
+            f"but the first sentence is {kinds[is_text]}: expected one kind"
         )
-    given = plain(given, where)
-    if isinstance(given, Tensor):
-        if given.dim() != 1:
-            raise ValueError(f"{where} is a tensor of shape {tuple(given.shape)}: expected 1-D ids")
-        return given.long()
-    if isinstance(given, bytes) or not isinstance(given, Sequence):
+    sentence = plain(sentence, where)
+    if isinstance(sentence, Tensor):
+        if sentence.dim() != 1:
+            raise ValueError(f"{where} is a tensor of shape {tuple(sentence.shape)}: expected 1-D ids")
+        return sentence.long()
+    if isinstance(sentence, bytes) or not isinstance(sentence, Sequence):
         raise TypeError(
-            f"{where} is a {type(given).__name__}, {shortened(given)}: expected a str, a sequence of tokens, or 1-D ids"
+            f"{where} is a {type(sentence).__name__}, {shortened(sentence)}: "
+            "expected a str, a sequence of tokens, or 1-D ids"
         )
-    return given
+    return sentence
 
 
 def _parted(target: list[Any], is_text: bool, tuple_tokens: bool) -> tuple[list[Any], list[int]]:

@@ -62,29 +62,29 @@ def read_rows(
     pairs = []
     for sides in (batch.sides, batch.words):
         if isinstance(sides, RaggedSides):
-            own = DocumentGroups(sides.hypotheses, counts)
-            pairs.append((own, own if rows.same else sides.references))
+            hypotheses = DocumentGroups(sides.hypotheses, counts)
+            pairs.append((hypotheses, hypotheses if rows.same else sides.references))
     return pairs
 
 
 def _rows(hypotheses: Any, references: Any) -> Rows:
     same = references is hypotheses
-    given = [_split(hypotheses, "hypotheses")]
-    given += given if same else [_split(references, "references")]
-    if not (len(given[0]) and len(given[1])):
+    split = [_split(hypotheses, "hypotheses")]
+    split += split if same else [_split(references, "references")]
+    if not (len(split[0]) and len(split[1])):
         raise ValueError("hypotheses and references must be non-empty: expected at least one row")
-    if len(given[0]) != len(given[1]):
+    if len(split[0]) != len(split[1]):
         raise ValueError(
-            f"hypotheses has {len(given[0])} rows and references has {len(given[1])}: expected the same batch size"
+            f"hypotheses has {len(split[0])} rows and references has {len(split[1])}: expected the same batch size"
         )
-    flat = [list(chain.from_iterable(row.documents for row in side)) for side in given]
-    counts = [[len(row.documents) for row in side] for side in given]
+    flat = [list(chain.from_iterable(row.documents for row in side)) for side in split]
+    counts = [[len(row.documents) for row in side] for side in split]
     is_text = isinstance(next(chain(*flat), ""), str)
     # Compared only where both sides are text throughout: arrays, which are refused below, have no single truth value.
-    all_text = is_text and all(isinstance(one, str) for one in chain.from_iterable(flat))
+    all_text = is_text and all(isinstance(document, str) for document in chain.from_iterable(flat))
     same = same or (all_text and flat[0] == flat[1] and counts[0] == counts[1])
     if same:
-        flat[1], counts[1] = [], [0] * len(given[0])
+        flat[1], counts[1] = [], [0] * len(split[0])
     # A name for each document before anything is known of it.
     unread = Sentences("text", flat[0], flat[1], counts[1], counts[0])
 
@@ -98,7 +98,7 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
     documents = unread._replace(hypotheses=checked[0], references=checked[1])
     if not is_text:
         every = checked[0] + checked[1]
-        padded = [row.padded for side in given[: 1 if same else 2] for row in side for _ in row.documents]
+        padded = [row.padded for side in split[: 1 if same else 2] for row in side for _ in row.documents]
         kind = common_kind(token_types(every, unread.place), every, unread.place)
         documents = documents._replace(kind=kind, padded=padded)
     return Rows(documents, same)
@@ -111,15 +111,15 @@ class _Row(NamedTuple):
     padded: bool
 
 
-def _split(given: Any, name: str) -> list[_Row]:
+def _split(side: Any, name: str) -> list[_Row]:
     """Return the documents of each row."""
-    given = plain(given, name)
-    if isinstance(given, Tensor) and given.dim() != 3:
-        raise ValueError(f"{name} has shape {tuple(given.shape)}: expected (rows, documents, width)")
-    if not _is_row(given):
-        raise TypeError(f"{name} is a {type(given).__name__}: expected a sequence of rows")
+    side = plain(side, name)
+    if isinstance(side, Tensor) and side.dim() != 3:
+        raise ValueError(f"{name} has shape {tuple(side.shape)}: expected (rows, documents, width)")
+    if not _is_row(side):
+        raise TypeError(f"{name} is a {type(side).__name__}: expected a sequence of rows")
     rows = []
-    for index, row in enumerate(given):
+    for index, row in enumerate(side):
         row = plain(row, f"row {index} of {name}")
         if not _is_row(row):
             raise TypeError(
@@ -133,5 +133,5 @@ def _split(given: Any, name: str) -> list[_Row]:
     return rows
 
 
-def _is_row(given: Any) -> bool:
-    return hasattr(given, "__len__") and not isinstance(given, (str, bytes, Mapping, Set))
+def _is_row(value: object) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, (str, bytes, Mapping, Set))

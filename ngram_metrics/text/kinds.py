@@ -88,7 +88,7 @@ def _refuse_mixed(sentences: Sequence[Document], place: Callable[[int], str]) ->
         if len(found) > 1:
             raise TypeError(
                 f"{place(index)} holds {shortened(found['ids'])}, an id, beside {shortened(found['tokens'])}, a token: "
-                "expected ids alone, which are integers, or tokens alone, which are none"
+                "expected ids, which are integers, or tokens, which are not"
             )
         for kind in found:
             if before is not None and kind != before[1]:

@@ -125,7 +125,7 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
     if (
         isinstance(ids, (str, bytes))
         or not isinstance(ids, Sequence)
-        or not all(isinstance(one, (int, np.integer)) and not isinstance(one, bool) for one in ids)
+        or not all(isinstance(token, (int, np.integer)) and not isinstance(token, bool) for token in ids)
     ):
         raise TypeError(f"pad_id is {shortened(pad_id)}: expected an integer, a sequence of integers, or None")
     return tuple(ids)

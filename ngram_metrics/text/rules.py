@@ -64,7 +64,7 @@ class Rule:
             table = _table(self.class_of, characters.ascii, characters.device)
             return cast(Array, tensor(table).index_select(0, tensor(codes).int()))
         known = _known_classes(self.class_of)
-        classes = known.take(codes)  # a third of what brackets cost
+        classes = known.take(codes)  # a third of the cost of known[codes]
         if classes.max() == _UNKNOWN:
             for code in np.unique(codes[classes == _UNKNOWN]).tolist():
                 known[code] = self.class_of(chr(code))
@@ -96,13 +96,13 @@ class Rule:
 
 @cache
 def _known_classes(class_of: Callable[[str], int]) -> NDArray[np.uint8]:
-    """Return the class of each code point of the texts so far: the host asks for that of another when it comes."""
+    """Return a cache of classes, ``(0x110000,)`` uint8: ``_UNKNOWN`` where no text has held the code point yet."""
     return np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
 
 
 @cache
 def _table(class_of: Callable[[str], int], ascii_only: bool, device: torch.device) -> Array:
-    """Return the class of every code point, uint8, for a device, which cannot ask."""
+    """Return the class of every code point, uint8, for a device, from which ``class_of`` cannot be called."""
     if ascii_only:
         return array(bytes(map(class_of, map(chr, range(128)))), np.uint8, device)
     # To ask for each of the million unassigned ones would take a third of a second.

@@ -89,7 +89,7 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
     if hasattr(tokenizer, "convert_ids_to_tokens"):
         # Of one name there may be several revisions.
         path, backend = getattr(tokenizer, "name_or_path", ""), getattr(tokenizer, "backend_tokenizer", None)
-        known = [one for one in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if one]
+        known = [name for name in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if name]
         name = callable_name(tokenizer) + (f"[{','.join(known)}]" if known else "")
         return {"tok": name, "transformers": version("transformers")}
     if _is_of_sentencepiece(tokenizer):
@@ -98,13 +98,13 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
     return {"tok": callable_name(tokenizer)}
 
 
-def callable_name(given: object) -> str:
+def callable_name(function: object) -> str:
     """Return the qualified name of a function, or of the class of another callable; of a partial, its arguments too."""
-    if isinstance(given, partial):
-        fixed = [("", one) for one in given.args] + [(f"{name}=", one) for name, one in given.keywords.items()]
+    if isinstance(function, partial):
+        fixed = [("", one) for one in function.args] + [(f"{name}=", one) for name, one in function.keywords.items()]
         settings = (name + (callable_name(one) if callable(one) else repr(one)) for name, one in fixed)
-        return f"{callable_name(given.func)}({','.join(settings)})"
-    named = given if hasattr(given, "__qualname__") else type(given)
+        return f"{callable_name(function.func)}({','.join(settings)})"
+    named = function if hasattr(function, "__qualname__") else type(function)
     module = getattr(named, "__module__", None)  # built-in methods have none
     return f"{module}.{named.__qualname__}" if module else named.__qualname__
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: What torchmetrics' ``Metric._forward_reduce_state_update`` notes and turns, and puts back only where no error comes.
+#: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
 _SWITCHES = (
     "_update_count",
     "_computed",

@@ -1,4 +1,4 @@
-"""Keywords of other packages: whoever brings one along is told what it is called here."""
+"""Keywords of other packages: the error names the option of this package."""
 
 from __future__ import annotations
 

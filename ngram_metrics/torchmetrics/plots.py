@@ -1,4 +1,4 @@
-"""Plots that torchmetrics has not: many values, intervals, and how the scores of sentences are distributed.
+"""Plots that torchmetrics lacks: many values, intervals, and how the scores of sentences are distributed.
 
 They return the figure and the axis, and raise ModuleNotFoundError where matplotlib is not installed (extra ``plot``).
 """

@@ -152,7 +152,7 @@ class Saving(torchmetrics.Metric):
             return tensor.to(device)
 
         self._computed = None  # Metric._apply would move it, and it is of the old device's precision
-        # What was counted is asked for at every update, and would be waited for on a device.
+        # ``counted`` is read at every update; on an accelerator that would synchronise.
         return super()._apply(move, (*exclude_state, "counted"))
 
     def __setstate__(self, state: dict[str, object]) -> None:

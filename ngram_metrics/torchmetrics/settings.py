@@ -30,13 +30,13 @@ _numbers: dict[tuple[int, ...], int] = {}
 
 def settings_digest(*settings: object) -> Tensor:
     """Return the SHA-256 of settings, ``(32,)`` uint8: equal settings in any process give equal digests."""
-    text = repr([_described(one) for one in settings])
+    text = repr([_described(setting) for setting in settings])
     return _bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
 def callables_number(*settings: object) -> Tensor:
     """Return a number of this process for the callables among settings, ``(8,)`` uint8."""
-    identity = tuple(address for one in settings for address in _addresses(one))
+    identity = tuple(address for setting in settings for address in _addresses(setting))
     number = _numbers.setdefault(identity, len(_numbers))
     return _bytes(number.to_bytes(8, "little"))
 
@@ -53,7 +53,7 @@ def _described(value: object) -> object:
             *((field.name, _described(getattr(value, field.name))) for field in fields(value)),
         ]
     if isinstance(value, (list, tuple)):
-        return [_described(one) for one in value]
+        return [_described(item) for item in value]
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, np.generic):
@@ -72,8 +72,8 @@ def _addresses(value: object) -> Iterator[int]:
         for field in fields(value):
             yield from _addresses(getattr(value, field.name))
     elif isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _addresses(one)
+        for item in value:
+            yield from _addresses(item)
     elif isinstance(value, MethodType):  # a new object at every access
         yield from (id(value.__self__), id(value.__func__))
     elif value is not None and not isinstance(value, (str, Number)):

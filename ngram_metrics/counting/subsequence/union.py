@@ -5,14 +5,18 @@ the reference tokens that stand in any of them, each token counted at most as of
 several subsequences are equally long, rouge_score's choice is taken, token for token. It walks the table back from the
 last cell (reference position p, hypothesis token s), takes a pair of equal tokens wherever it stands on one, and else
 moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So at token s the walk drops to the highest
-position, not above where it stands, that equals the token or where the table's row grows; there it takes the token, or
-goes on to s - 1 from the same position.
+position, at or below its own, that equals the token or where the table's row grows. If the position equals the token,
+the walk takes it; if not, the walk stays there for s - 1.
+
+Example: the reference ``a b`` and the hypothesis ``b a``. Both subsequences have one token. At the last token, ``a``,
+the walk is at ``b``; the highest candidate at or below it is ``a``, which is hit. So the hits are 1 0, and ``b`` is
+none.
 
 All sentences of a summary are walked at once. The bits of its reference sentences lie side by side in the words of
 :mod:`ngram_metrics.counting.subsequence.table`, with a gap between two that lets nothing through, and a gap between two
 sentences of the hypothesis starts all tables anew. The way back keeps for each position whether it is at or below where
 its sentence's walk stands: filling the bits below a candidate finds the highest one in every sentence together. The way
-back goes from high words to low ones and from the last time to the first, and so has the skew of the way down.
+back goes from high words to low ones and from the last time to the first, and so the same skew serves both directions.
 
 Rows of the way down are kept for a window of times; an earlier window is worked out a second time from its first state,
 so memory does not grow with the table.
@@ -58,7 +62,7 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
     Returns:
         ``(pairs,)`` int64. Padded summaries take no step that depends on data, with a separator or without.
     """
-    # Of one sentence with one, the union is the subsequence itself, and no token is in it too often.
+    # With one sentence on each side, the union is the subsequence itself, and no token is hit too often.
     if isinstance(summaries, PaddedPairs):
         return subsequence_lengths(summaries) if separator_id is None else _padded_hits(*summaries, separator_id)
     if all(int(side.counts.max()) <= 1 for side in summaries if len(side.counts)):
