@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from pretend.cuda import Graph, capture
 from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
 from torch import Tensor
@@ -188,3 +189,25 @@ def test_equal_values_are_sorted_in_any_order_unless_asked():
         assert len(results(lambda: torch.argsort(rows, descending=True))) == 4
         assert results(lambda: torch.sort(rows).values) == {(0, 0, 1, 1)}
         assert results(lambda: torch.sort(rows, stable=True).indices) == {(1, 3, 0, 2)}
+
+
+def test_a_graph_does_on_replay_what_was_captured_with_what_its_inputs_then_hold():
+    with accelerator() as log:
+        inputs, graph = ids(), Graph()
+        with capture(graph, log):
+            room = inputs.clone().add_(1)
+            result = (room.view(2, 2)[1] * 2).cumsum(0)
+        assert result.tolist() == [6, 10]
+        inputs.copy_(torch.tensor([0, 0, 5, 6]).to(DEVICE))
+        graph.replay()
+        assert result.tolist() == [12, 26]
+
+
+@pytest.mark.parametrize(
+    "step", [lambda x: x.sum().item(), lambda x: x[x > 1], lambda x: x + torch.arange(4).to(DEVICE), lambda x: x.cpu()]
+)
+def test_what_waits_or_copies_from_the_host_is_not_captured(step: Callable[[Tensor], Any]):
+    with accelerator() as log:
+        inputs = ids()
+        with pytest.raises(RuntimeError, match="not permitted when stream is capturing"), capture(Graph(), log):
+            step(inputs)

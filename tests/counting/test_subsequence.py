@@ -19,6 +19,7 @@ from rouge_oracle import union_hits as hits
 from ngram_metrics.counting import chunks
 from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
 from ngram_metrics.counting.subsequence import halves, table, union
+from ngram_metrics.counting.subsequence import pairs as pair_chunks
 from ngram_metrics.counting.subsequence.pairs import similar_pairs, subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import PaddedTokens
@@ -57,7 +58,8 @@ def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17,
         patch.object(union, "WORD_BITS", word_bits),
         patch.object(table, "TILE", tile),
         patch.object(table, "CPU_WORDS", words),
-        patch.object(halves, "CPU_STEP_WORDS", step_words),
+        patch.object(pair_chunks, "CPU_STEP_WORDS", step_words),
+        patch.object(halves, "CPU_WORDS_IN_HALVES", step_words),
         patch.object(halves, "JOINING_STEPS", joining),
         patch.object(chunks, "CPU_SLOTS", slots),
     ):

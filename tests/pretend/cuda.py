@@ -47,6 +47,13 @@ class _Capture(TorchDispatchMode):
         return results
 
 
+@contextmanager
+def capture(graph: Graph, log: Log) -> Iterator[None]:
+    """Write down what is done."""
+    with _Capture(graph, log):
+        yield
+
+
 class _Event:
     _now = itertools.count()
 
@@ -62,18 +69,12 @@ class _Event:
 
 def pretend_cuda(patch: pytest.MonkeyPatch, log: Log) -> None:
     """Let torch.cuda speak of the pretend accelerator."""
-
-    @contextmanager
-    def capture(graph: Graph) -> Iterator[None]:
-        with _Capture(graph, log):
-            yield
-
     stream = SimpleNamespace(wait_stream=lambda other: None)
     described = SimpleNamespace(name="pretend", total_memory=0)
     for name, value in {
         "Event": _Event,
         "CUDAGraph": Graph,
-        "graph": capture,
+        "graph": lambda graph: capture(graph, log),
         "Stream": lambda: stream,
         "current_stream": lambda: stream,
         "stream": lambda other: nullcontext(),

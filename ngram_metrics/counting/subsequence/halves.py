@@ -18,21 +18,18 @@ from torch import Tensor
 
 from ngram_metrics.counting.subsequence.table import unpack_bits
 
-#: Words of a step that cost no more than starting its operations.
-CPU_STEP_WORDS = 1 << 11
-ACCELERATOR_STEP_WORDS = 1 << 19
+#: Words of both halves up to which starting a step costs more than its work. On a CPU their bits, 55 a word, are then
+#: fewer than torch would share among threads; on an accelerator they are laid out in 58 MB.
+CPU_WORDS_IN_HALVES = 1 << 9
+ACCELERATOR_WORDS_IN_HALVES = 1 << 17
 #: Joining costs the launches of so many steps.
 JOINING_STEPS = 16
 
 
-def step_words(device: torch.device) -> int:
-    """Return how many words of a step cost no more than starting its operations on a device."""
-    return CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
-
-
 def in_halves(pairs: int, words: int, steps: int, device: torch.device) -> bool:
     """Tell whether a chunk of so many pairs is better taken in halves."""
-    return steps > 2 * JOINING_STEPS and 2 * pairs * words <= step_words(device)
+    most = CPU_WORDS_IN_HALVES if device.type == "cpu" else ACCELERATOR_WORDS_IN_HALVES
+    return steps > 2 * JOINING_STEPS and 2 * pairs * words <= most
 
 
 def both_halves(positions: Tensor, steps: Tensor) -> tuple[Tensor, Tensor]:

@@ -17,7 +17,7 @@ from torch import Tensor
 from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
-from ngram_metrics.counting.subsequence.halves import both_halves, in_halves, joined_lengths, step_words
+from ngram_metrics.counting.subsequence.halves import both_halves, in_halves, joined_lengths
 from ngram_metrics.counting.subsequence.table import (
     advance,
     first_state,
@@ -29,6 +29,10 @@ from ngram_metrics.counting.subsequence.table import (
     word_counts,
 )
 from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens, owners
+
+#: Words of a step that cost no more than starting its operations: chunks up to here may be padded freely.
+CPU_STEP_WORDS = 1 << 11
+ACCELERATOR_STEP_WORDS = 1 << 19
 
 
 def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
@@ -168,6 +172,7 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
     if not len(long):
         return
     budget = word_budget(device)
+    step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
     words = word_counts(long)
     order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True)
     words, steps = words.index_select(0, order), short.index_select(0, order)
@@ -178,7 +183,7 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
         count = torch.arange(1, len(words[ahead]) + 1, device=words.device)
         padded = count * pair_words(most_words, steps[ahead].cummax(0).values)
         own = pair_words(words[ahead], steps[ahead]).cumsum(0)
-        fits = (padded <= budget) & ((padded <= 2 * own) | (count * most_words <= step_words(device)))
+        fits = (padded <= budget) & ((padded <= 2 * own) | (count * most_words <= step_words))
         stop = start + max(1, int(fits.long().cumprod(0).sum()))
         yield order[start:stop]
         start = stop
