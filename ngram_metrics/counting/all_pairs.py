@@ -4,7 +4,7 @@ Only n-grams that occur on both sides matter. A few of them occur in many docume
 matrices, see :mod:`ngram_metrics.counting.count_table`. Most occur in a handful: there it costs less to list the pairs
 of documents that share the n-gram, see :mod:`ngram_metrics.counting.listed_pairs`.
 
-Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` occurs in three documents and is
+Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
 
 Work is cut into pools of whole groups, and a large group into blocks of hypotheses; the counts do not depend on where.
