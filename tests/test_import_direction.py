@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parent.parent / PACKAGE
 _COUNTS = {"counting"}
 _FUNCTIONAL = _COUNTS | {"text", "scores", "functional"}
 _FACES = _FUNCTIONAL | {"torchmetrics", "mbr", "significance", "the package"}
-_OUTSIDE = _FACES | {"ignite", "ignite_face", "cli"}
+_OUTSIDE = _FACES | {"ignite", "ignite_face", "hugging_face", "cli"}
 MAY_IMPORT = {
     "counting": _COUNTS,
     "text": _COUNTS | {"text"},
@@ -31,12 +31,13 @@ MAY_IMPORT = {
     "the package": _FACES,
     "ignite": _OUTSIDE,
     "ignite_face": _FACES - {"the package"} | {"ignite_face"},
+    "hugging_face": _FACES - {"the package"} | {"hugging_face"},
     "cli": _OUTSIDE,
     "__main__": _OUTSIDE,
 }
 
 # A third-party package that only these layers may import.
-ONLY_IN = {"ignite": {"ignite", "ignite_face"}, "torchmetrics": {"torchmetrics"}}
+ONLY_IN = {"ignite": {"ignite", "ignite_face"}, "torchmetrics": {"torchmetrics", "hugging_face"}}
 
 
 def layer_of(module: str) -> str:

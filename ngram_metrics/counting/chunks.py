@@ -39,10 +39,17 @@ def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> 
 
     The groups of an ``update`` are sentences.
     """
+    budget = update_budget(len(sizes), int(sizes.sum()), device) if update else slot_budget(device)
+    return even_chunks(sizes, budget)
+
+
+def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of groups of ``sizes`` ``(groups,)``, of about one size, each within ``largest`` or a single group.
+
+    Of about one size, because a small chunk left over would be sorted slower, by comparison instead of by radix.
+    """
     ends = sizes.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0
-    # Chunks of about one size: a small one left over would be sorted slower, by comparison instead of by radix.
-    largest = update_budget(len(sizes), total, device) if update else slot_budget(device)
     budget = math.ceil(total / math.ceil(total / largest)) if total else 0
     start, before = 0, 0
     while start < len(sizes):

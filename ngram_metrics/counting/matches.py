@@ -37,6 +37,7 @@ from ngram_metrics.counting.token_batch import (
     RaggedTokens,
     flat_positions,
     owners,
+    remaining_tokens,
     repeated,
 )
 
@@ -160,7 +161,6 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
         reference = references.tokens.slice(first_reference, int(reference_ends[stop - 1]))
         lengths = torch.cat((hypothesis.lengths, reference.lengths))
         owner = torch.cat((torch.arange(stop - start, device="cpu"), owners(counts[start:stop])))
-        remaining = repeated(lengths, lengths) - flat_positions(lengths)
         group = repeated(owner, lengths)
         document = None
         count = int(counts[start:stop].max())
@@ -169,7 +169,7 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
             document = repeated(number, lengths).to(device)
         digits = Digits(
             torch.cat((hypothesis.ids, reference.ids)) + 1,
-            remaining.to(device),
+            remaining_tokens(lengths).to(device),
             bit_length(id_bound),
             group.to(device),
             bit_length(stop - start - 1),

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import Digits, bit_length
-from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners, repeated
+from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners, remaining_tokens, repeated
 
 #: Rows times tokens of the largest group in a pool of several: a matrix with a column for each n-gram is not larger.
 POOL_CELLS = 1 << 24
@@ -120,10 +120,9 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     document_group = torch.cat([owners(side.counts) for side in sides])
     document_row = torch.cat([flat_positions(s.counts) + first for s, first in zip(sides, first_rows, strict=False)])
     lengths = torch.cat([side.tokens.lengths for side in sides])
-    remaining = repeated(lengths.cumsum(0), lengths) - torch.arange(int(lengths.sum()), device="cpu")
     digits = Digits(
         torch.cat([side.tokens.ids for side in sides]).add_(1),
-        remaining.to(device),
+        remaining_tokens(lengths).to(device),
         # At least one bit, also where no document has a token.
         bit_length(max(1, *(side.tokens.id_bound for side in sides))),
         repeated(document_group, lengths).to(device),

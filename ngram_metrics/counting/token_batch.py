@@ -151,6 +151,12 @@ def flat_positions(lengths: Tensor) -> Tensor:
     return torch.arange(int(lengths.sum()), device="cpu") - repeated(starts, lengths)
 
 
+def remaining_tokens(lengths: Tensor) -> Tensor:
+    """Return how many tokens each document has from each of them on: lengths ``[2, 3]`` give ``[2, 1, 3, 2, 1]``."""
+    ends = lengths.cumsum(0)
+    return repeated(ends, lengths) - torch.arange(int(lengths.sum()), device="cpu")
+
+
 def owners(counts: Tensor) -> Tensor:
     """Return which group each document belongs to: counts ``[2, 3]`` give ``[0, 0, 1, 1, 1]``; all on the CPU."""
     return repeated(torch.arange(len(counts), device="cpu"), counts)

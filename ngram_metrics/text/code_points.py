@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
+from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.text.arrays import WINDOW, Array, array, indices
 
 #: Characters in a chunk: many, because the distinct words of every chunk are numbered a second time.
@@ -50,20 +49,13 @@ class Characters(NamedTuple):
 
 def character_chunks(texts: Sequence[str], device: torch.device) -> Iterator[Characters]:
     """Lay out texts in chunks, each within the budget or of one text."""
-    ends = list(accumulate(map(len, texts)))
     budget = CPU_CHARACTERS if device.type == "cpu" else ACCELERATOR_CHARACTERS
-    if not ends or ends[-1] <= budget:
+    if sum(map(len, texts)) <= budget:
         yield _characters(texts, device)
         return
-    places = np.array(ends)
-    # Chunks of about one size.
-    budget = math.ceil(ends[-1] / math.ceil(ends[-1] / budget))
-    start = 0
-    while start < len(texts):
-        before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(places.searchsorted(before + budget, "right")))
+    sizes = torch.tensor(list(map(len, texts)), dtype=torch.int64, device="cpu")
+    for start, stop in even_chunks(sizes, budget):
         yield _characters(texts[start:stop], device)
-        start = stop
 
 
 def _characters(texts: Sequence[str], device: torch.device) -> Characters:
