@@ -176,11 +176,15 @@ def test_memory_that_runs_out_at_any_operation_leaves_everything_as_it_was(case:
 
 @each_face
 def test_memory_that_runs_out_leaves_an_ignite_face_as_it_was(face: Face):
-    metric = face.filled(face.batches[:2])
-    states = states_of(metric._accumulator)
-    for number in chosen_operations(partial(face.filled(face.batches[:2]).update, face.batches[2])):
+    metric, fresh = face.filled(face.batches[:2]), face.make()
+    states, nothing = states_of(metric._accumulator), states_of(fresh._accumulator)
+    chosen = chosen_operations(partial(face.filled(face.batches[:2]).update, face.batches[2]))
+    for number in chosen:
         with pytest.raises(MemoryError), Failing(number):
             metric.update(face.batches[2])
         assert_same_states(metric._accumulator, states)
+    with pytest.raises(MemoryError), Failing(chosen[-1]):
+        fresh.update(face.batches[2])
+    assert_same_states(fresh._accumulator, nothing)
     metric.update(face.batches[2])
     assert_same(metric.compute(), face.value())

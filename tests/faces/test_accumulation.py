@@ -156,8 +156,10 @@ def test_an_error_leaves_everything_as_it_was(
     assert {name: getattr(metric, name) for name in SWITCHES} == switches
     counting(*case.batches[0])
     assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))
-    first = case.make(average)
-    failing(case, first, monkeypatch)
+    first = case.make(average, **options)
+    states = states_of(first)
+    failing(case, getattr(first, call), monkeypatch)
+    assert_same_states(first, states)
     assert not first.update_called
 
 
