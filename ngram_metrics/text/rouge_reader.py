@@ -129,7 +129,7 @@ class RougeReader(Reader):
             lengths = lines.lengths[lines.lengths > 0]
             counts = text[lines.lengths > 0].bincount(minlength=len(texts)).tolist()
             lines = lines._replace(lengths=lengths)
-            return _with_summaries(sentences, _joined(lines, counts), lines, counts)
+            return _of_lines(sentences, lines, counts)
         if splitter is None:
             split = [[line for line in text.split("\n") if line] for text in texts]
         else:
@@ -150,7 +150,7 @@ class RougeReader(Reader):
         split = [_parts(document, separator) for document in listed_ids(sentences, dropped, separator)]
         counts = list(map(len, split))
         lines = number_tokens(list(chain.from_iterable(split)), device, sentences.place)
-        return _with_summaries(sentences, _joined(lines, counts), lines, counts)
+        return _of_lines(sentences, lines, counts)
 
     def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
         batch, separator = super()._encode_padded(sentences, dropped), self.sentence_separator_id
@@ -243,6 +243,14 @@ def _joined(sentences: RaggedTokens, counts: list[int]) -> RaggedTokens:
     document = owners(host_counts(counts))
     lengths = torch.zeros(len(counts), dtype=torch.int64, device="cpu").index_add(0, document, sentences.lengths)
     return RaggedTokens(sentences.ids, lengths, sentences.id_bound)
+
+
+def _of_lines(sentences: Sentences, lines: RaggedTokens, counts: list[int]) -> Batch:
+    """Return the batch of documents that are their lines, so many each."""
+    whole = _joined(lines, counts)
+    if max(counts, default=0) <= 1:
+        return batch_of(sentences, whole)
+    return _with_summaries(sentences, whole, lines, counts)
 
 
 def _with_summaries(sentences: Sentences, whole: RaggedTokens, lines: RaggedTokens, counts: list[int]) -> Batch:

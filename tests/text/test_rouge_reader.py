@@ -25,6 +25,14 @@ def documents_of(tokens):
     return [one.tolist() for one in torch.split(tokens.ids, tokens.lengths.tolist())]
 
 
+def sentences_read(batch):
+    """The sentences of all hypotheses and then of all references; without summaries each document is one at most."""
+    if batch.summaries is not None:
+        return sentences_of(batch.summaries.hypotheses) + sentences_of(batch.summaries.references)
+    documents = documents_of(batch.sides.hypotheses) + documents_of(batch.sides.references.tokens)
+    return [[one] if one else [] for one in documents]
+
+
 def joined(summary):
     return [token for sentence in summary for token in sentence]
 
@@ -42,8 +50,9 @@ def test_a_text_is_read_as_lines_of_words(batch):
     got = RougeReader().read(preds, target, CPU)
     summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
     expected = renamed(summaries)
-    read = sentences_of(got.summaries.hypotheses) + sentences_of(got.summaries.references)
+    read = sentences_read(got)
     assert renamed(read) == expected
+    assert (got.summaries is None) == (max(map(len, expected)) < 2)  # sentences that are the documents are left out
     assert documents_of(got.sides.hypotheses) + documents_of(got.sides.references.tokens) == list(map(joined, read))
     assert got.sides.references.counts.tolist() == list(map(len, target))
     whole = RougeReader(sentences=False).read(preds, target, CPU)
@@ -138,12 +147,12 @@ def test_ids_are_split_at_the_separator(form, batch):
     make = list if form is list else lambda one: torch.tensor(one, dtype=torch.int64)
     given_ids = [make(one) for one in preds], [[make(one) for one in several] for several in target]
     got = RougeReader(sentence_separator_id=3, pad_id=0).read(*given_ids, CPU)
-    if got.summaries is None:  # without any id these are tokens, and one sentence each
-        assert not any(preds)
+    if not any(preds):  # without any id these are tokens, and one sentence each
+        assert got.summaries is None
         return
     flat = [*preds, *(one for several in target for one in several)]
     expected = renamed([split_at(one, 3, (0,)) for one in flat])
-    read = sentences_of(got.summaries.hypotheses) + sentences_of(got.summaries.references)
+    read = sentences_read(got)
     assert renamed(read) == expected
     assert documents_of(got.sides.hypotheses) + documents_of(got.sides.references.tokens) == list(map(joined, read))
 
