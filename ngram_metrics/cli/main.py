@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from ngram_metrics.cli import mbr_arguments, score_arguments
 from ngram_metrics.cli.errors import InputError, OutputError
@@ -31,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: MbrOptions | ScoreOptions) -> None:
     check_readable([place_of(name) for name in options.inputs])
-    with interruption_waits():
+    with interruption_waits(), _kept_for_good():
         # torch is imported here, and takes seconds.
         from ngram_metrics.cli import mbr, score
         from ngram_metrics.cli.surroundings import surroundings
@@ -41,6 +43,19 @@ def _run(options: MbrOptions | ScoreOptions) -> None:
             mbr.run(options)
         else:
             score.run(options)
+
+
+@contextmanager
+def _kept_for_good() -> Iterator[None]:
+    """Let the garbage collector pass over what is imported: to look through torch again and again takes a second."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collects:
+            gc.enable()
 
 
 def _told(what: str, code: int) -> int:

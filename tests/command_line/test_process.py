@@ -1,6 +1,7 @@
 """The command as a shell sees it: how fast it answers, its exit codes, and what it leaves on the terminal."""
 
 import fcntl
+import gc
 import json
 import os
 import pty
@@ -53,6 +54,19 @@ def test_arguments_are_answered_without_torch(folder: Path):
     codes = json.dumps([(arguments.split(), code) for arguments, code in answered.items()])
     subprocess.run([sys.executable, "-c", _WITHOUT_TORCH, codes], capture_output=True, check=True)
     assert min(_user_seconds([*COMMAND, "base.txt", "-r", "missing.txt"]) for _ in range(3)) < 0.3
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_garbage_collector_goes_on_as_before(folder: Path, capsys, collects: bool):
+    was = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        printed(capsys, "base.txt", "-r", "ref.txt")
+        assert gc.isenabled() == collects
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()
+        (gc.enable if was else gc.disable)()
 
 
 def _user_seconds(command: list[str]) -> float:
