@@ -61,7 +61,7 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             for order in range(keys.first, keys.last + 1)
         ]
         # Where the hypotheses are, the host knows.
-        present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)
+        present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)  # (hypotheses,)
         matches.append(torch.stack(orders, -1).flatten(0, 1).index_select(0, present.to(device)))
     reference_totals = own_totals.new_zeros(len(references.counts), max_order).index_add_(
         0, owners(references.counts), ngram_totals(references.tokens.lengths, max_order)
@@ -76,7 +76,7 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
 def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor) -> Tensor:
     """Return the matches of one order, ``(groups, hypotheses)``, with ``(groups,)`` references."""
     prefix = keys.keys >> (keys.bits * (keys.last - order))
-    ngram = run_starts(prefix).cumsum(0) - 1
+    ngram = run_starts(prefix).cumsum(0) - 1  # (slots,), ascending
     row = pool.row.index_select(0, keys.slot)
     kept = prefix & ((1 << keys.bits) - 1) != 0
     if pool.same:
@@ -85,13 +85,13 @@ def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor)
         is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
         in_references = tally(2 * ngram + is_reference, 2 * len(ngram)).view(-1, 2)[:, 1]
         kept = kept & ~is_reference & (in_references.index_select(0, ngram) > 0)
-    kept = indices(kept)
+    kept = indices(kept)  # (slots of hypotheses that are shared,)
     row_bits = bit_length(pool.rows)
     ngram_and_row = (ngram.index_select(0, kept) << row_bits) | row.index_select(0, kept)
     # One entry for each n-gram of each hypothesis, with its count.
     ngram_and_row, count = torch.unique_consecutive(torch.sort(ngram_and_row).values, return_counts=True)
     ngram, row = ngram_and_row >> row_bits, ngram_and_row & ((1 << row_bits) - 1)
     references = reference_counts.repeat_interleave(pool.depth).index_select(0, row)
-    smaller = torch.minimum(references * count, in_references.index_select(0, ngram))
-    sums = smaller.new_zeros(pool.rows).scatter_add_(0, row, smaller)
+    smaller = torch.minimum(references * count, in_references.index_select(0, ngram))  # (entries,)
+    sums = smaller.new_zeros(pool.rows).scatter_add_(0, row, smaller)  # (rows,)
     return sums.view(pool.size, pool.depth)[:, : pool.hypothesis_lengths.shape[1]]

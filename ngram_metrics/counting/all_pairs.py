@@ -106,7 +106,7 @@ def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedP
     for keys in sorted_keys(pool.digits, max_order):
         row = pool.row.index_select(0, keys.slot)
         # Joined once for all orders: of a highly repetitive text this leaves few.
-        first = indices(run_starts(keys.keys) | run_starts(row))
+        first = indices(run_starts(keys.keys) | run_starts(row))  # (runs,)
         count = first.diff(append=first.new_full((1,), len(row)))
         runs = _Runs(keys.keys.index_select(0, first), row.index_select(0, first), count)
         for order in range(keys.first, keys.last + 1):
@@ -136,7 +136,7 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
     runs = _Runs(*_select(kept, *runs))
     ngram = (starts.cumsum(0) - 1).index_select(0, kept)
     # Runs of each n-gram: they are at least as many as the documents.
-    either = tally(ngram, len(prefix))
+    either = tally(ngram, len(prefix))  # (n-grams,)
     if pool.same:
         pairs = either * either
     else:
@@ -148,7 +148,7 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
     # An n-gram takes a column of the table for each count that a document has of it; its longest run is most often the
     # largest, and its runs are at least as many as the counts.
     repeated = indices(runs.length > 1)
-    longest = torch.ones_like(either)
+    longest = torch.ones_like(either)  # (n-grams,)
     longest.scatter_reduce_(0, ngram.index_select(0, repeated), runs.length.index_select(0, repeated), "amax")
     columns = torch.minimum(longest, either)
     all_pairs = max(1, pool.hypothesis_lengths.shape[1] * pool.reference_lengths.shape[1])
@@ -161,7 +161,7 @@ def _parted(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[C
     """Part the n-grams of an order; see :func:`_shared`."""
     in_table = frequent.index_select(0, ngram)
     in_list = indices(~in_table)
-    number = (frequent.cumsum(0) - 1).index_select(0, ngram)
+    number = (frequent.cumsum(0) - 1).index_select(0, ngram)  # (runs,)
     number, row, count = _select(indices(in_table), number, runs.row, runs.length)
     table = count_table(number, row, count, pool)
     if len(in_list) == 0:

@@ -60,11 +60,11 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     # A float32 counts exactly up to 2^24, and a product is made of float32 in the end.
     dtype = torch.float32 if len(pool.row) < 1 << 24 else torch.int32
     counts = torch.zeros(ngrams * pool.depth, dtype=dtype, device=row.device)
-    counts = counts.scatter_add_(0, place, count.to(dtype)).view(ngrams, pool.depth)
+    counts = counts.scatter_add_(0, place, count.to(dtype)).view(ngrams, pool.depth)  # (ngrams, depth)
     # An n-gram takes as many places as its largest count, and each count of a document is a cut in there.
-    largest = counts.amax(1).long()
+    largest = counts.amax(1).long()  # (ngrams,)
     begin = largest.cumsum(0) - largest
-    cuts = torch.zeros(int(largest.sum()) + 1, dtype=torch.bool, device=row.device)
+    cuts = torch.zeros(int(largest.sum()) + 1, dtype=torch.bool, device=row.device)  # (places + 1,)
     cuts[::LARGEST_WEIGHT] = True
     cuts[-1:] = True
     repeated = indices(largest > 1)
@@ -72,7 +72,7 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     cut = indices(cuts.index_fill_(0, begin, True).index_fill_(0, within.view(-1), True))
     first = (cuts.cumsum(0) - 1).index_select(0, begin)
     of_column = torch.repeat_interleave(first.diff(append=first.new_full((1,), len(cut) - 1)), output_size=len(cut) - 1)
-    threshold = (cut[1:] - begin.index_select(0, of_column)).to(dtype)
+    threshold = (cut[1:] - begin.index_select(0, of_column)).to(dtype)  # (columns,)
     weight = cut.diff().float()
     if pool.size == 1:
         return CountTable(counts, of_column.unsqueeze(0), threshold.unsqueeze(0), weight.unsqueeze(0))
@@ -80,7 +80,7 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     columns = tally(group.index_select(0, of_column), pool.size)
     in_group = torch.arange(int(columns.max()), device=row.device)
     column = ((columns.cumsum(0) - columns).unsqueeze(1) + in_group).clamp(max=max(0, len(weight) - 1))
-    missing = in_group >= columns.unsqueeze(1)
+    missing = in_group >= columns.unsqueeze(1)  # (groups, columns of the largest)
     threshold = threshold[column].masked_fill_(missing, 1 << 30)
     return CountTable(counts, of_column[column], threshold, weight[column])
 

@@ -50,14 +50,14 @@ def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: P
     """
     row_bits = bit_length(pool.rows)
     ngram_and_row, by = torch.sort((ngram << row_bits) | row)
-    last = indices(run_ends(ngram_and_row))
+    last = indices(run_ends(ngram_and_row))  # (entries,)
     through = count.index_select(0, by).cumsum(0).index_select(0, last)
     count = through.diff(prepend=through.new_zeros(1)).to(pool.count_dtype)
     ngram_and_row = ngram_and_row.index_select(0, last)
     ngram, row = ngram_and_row >> row_bits, ngram_and_row & ((1 << row_bits) - 1)
     is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
     of_references = indices(is_reference)
-    references = tally(ngram.index_select(0, of_references), ngrams)
+    references = tally(ngram.index_select(0, of_references), ngrams)  # (ngrams,)
     before = references.cumsum(0) - references
     # What a document shares with itself is filled in from its length.
     has_partner = references.index_select(0, ngram) > (1 if pool.same else 0)
@@ -81,7 +81,7 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
     _, height, width = matches.shape
     in_group = pool.row_in_group()
     # Where in the flat matches each row of a hypothesis begins.
-    begin = (pool.row_group() * height + in_group - rows[0]) * width
+    begin = (pool.row_group() * height + in_group - rows[0]) * width  # (rows of the pool,)
     hypothesis, count, first, partners = listed[:4]
     if height < pool.hypothesis_lengths.shape[1]:
         inside = slice(*torch.searchsorted(listed.hypothesis, _two(*rows, matches.device)).tolist())
@@ -89,7 +89,7 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
     for piece, size in _pieces(partners):
         times = partners[piece]
         position = torch.repeat_interleave(first[piece] - (times.cumsum(0) - times), times, output_size=size)
-        position += torch.arange(size, device=position.device)
+        position += torch.arange(size, device=position.device)  # (pairs of the piece,)
         pair = torch.repeat_interleave(begin.index_select(0, hypothesis[piece]), times, output_size=size)
         pair += in_group.index_select(0, listed.reference.index_select(0, position)) - pool.first_reference
         smaller = torch.repeat_interleave(count[piece], times, output_size=size)

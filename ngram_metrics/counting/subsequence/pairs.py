@@ -123,8 +123,8 @@ def pair_ranks(
         if common_only:
             on_side = [torch.zeros_like(kept).index_fill_(0, number, True) for number in numbers]
             kept = on_side[0] & on_side[1]
-        kept[:1].zero_()
-        dense = kept.cumsum(0)
+        kept[:1].zero_()  # (numbers + 1,), the first for none
+        dense = kept.cumsum(0)  # (numbers + 1,)
         for side, number, side_ranks, side_lengths in zip(chunk, numbers, ranks, lengths, strict=True):
             here = kept.index_select(0, number)
             before = dense.index_select(0, numbered_before.index_select(0, owners(side.lengths).to(device)))
@@ -151,7 +151,7 @@ def _number_in_pairs(hypotheses: RaggedTokens, references: RaggedTokens) -> tupl
         ids, bound = rank_in_rows(ids), len(ids) + 1
     keys, slot = torch.sort(pair * bound + ids)
     ascending = run_starts(keys).cumsum(0)
-    number = torch.empty_like(ascending).scatter_(0, slot, ascending)
+    number = torch.empty_like(ascending).scatter_(0, slot, ascending)  # (tokens of both sides,)
     sizes = hypotheses.lengths + references.lengths
     starts = (sizes.cumsum(0) - sizes).to(device)
     numbered_before = torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
@@ -201,7 +201,7 @@ def document_rows(tokens: RaggedTokens, documents: Tensor) -> Tensor:
     device = tokens.ids.device
     lengths = tokens.lengths.index_select(0, documents)
     starts = (tokens.lengths.cumsum(0) - tokens.lengths).index_select(0, documents).to(device)
-    place = torch.arange(int(lengths.max()), device=device)
+    place = torch.arange(int(lengths.max()), device=device)  # (width,)
     inside = place < lengths.to(device).unsqueeze(1)
-    slots = (starts.unsqueeze(1) + place) * inside
+    slots = (starts.unsqueeze(1) + place) * inside  # (documents, width)
     return tokens.ids.index_select(0, slots.flatten()).view_as(slots) * inside
