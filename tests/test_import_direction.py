@@ -19,7 +19,7 @@ SOURCE = Path(__file__).parent.parent / PACKAGE
 _COUNTS = {"counting"}
 _FUNCTIONAL = _COUNTS | {"text", "scores", "functional"}
 _FACES = _FUNCTIONAL | {"torchmetrics", "mbr", "significance", "the package"}
-_OUTSIDE = _FACES | {"ignite", "ignite_face", "cli"}
+_OUTSIDE = _FACES | {"ignite", "ignite_face", "cli", "report"}
 MAY_IMPORT = {
     "counting": _COUNTS,
     "text": _COUNTS | {"text"},
@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "ignite": _OUTSIDE,
     "ignite_face": _FACES - {"the package"} | {"ignite_face"},
     "cli": _OUTSIDE,
+    "report": _FACES | {"cli", "report"},
     "__main__": _OUTSIDE,
 }
 
