@@ -66,7 +66,7 @@ def write_report(
     check_installed()
     check_confidence(confidence, "micro")
     texts, reference_texts = checked_sides(systems, references)
-    names = ["reference"] if len(reference_texts) == 1 else [f"reference {n + 1}" for n in range(len(reference_texts))]
+    names = [str(number) for number in range(1, len(reference_texts) + 1)]
     options = report_options(list(texts), names, confidence)
     words = checked_words(tokenizer)
     chosen = chosen_metrics(metrics, words.tokenizer)

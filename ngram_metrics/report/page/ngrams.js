@@ -1,5 +1,6 @@
-// N-grams of two systems, counted when they are asked for: in one order, a few hundred thousand words.
+// N-grams of two systems, counted when they are asked for, in slices of time that nobody notices.
 const SHOWN = 15;
+const SLICE = 40;
 
 // Number the n-grams of texts, each given by the numbers of its words; `numbers` is shared by all that are compared.
 function ngramsOf(ids, order, numbers) {
@@ -26,7 +27,7 @@ function countsOf(ngrams) {
 }
 
 // For each n-gram what the systems produce, match and miss, as BLEU clips; and where its words stand.
-function countNgrams(order, systems) {
+function* countNgrams(order, systems) {
   const numbers = [];
   const found = new Map();
   const entry = (ngram, where) => {
@@ -36,6 +37,7 @@ function countNgrams(order, systems) {
     return found.get(ngram);
   };
   for (let sentence = 0; sentence < sentenceCount; sentence += 1) {
+    if (sentence % 20 === 0) yield;
     const wanted = new Map();
     data.of_references.ids.forEach((texts, number) => {
       const ngrams = ngramsOf(texts[sentence], order, numbers);
@@ -82,21 +84,36 @@ function ngramTable(title, header, ngrams, key, cells, order) {
     make("tbody", {}, ...rows)));
 }
 
-function showNgrams() {
+// What a counting returns, when it has come to its end; null where another has been asked for meanwhile.
+async function counting(steps) {
+  const asked = counting.latest = {};
+  for (;;) {
+    const until = performance.now() + SLICE;
+    while (performance.now() < until) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+    await new Promise((resolve) => { setTimeout(resolve, 0); });
+    if (asked !== counting.latest) return null;
+  }
+}
+
+async function showNgrams() {
   const order = Number(byId("length").value);
   const { first, second } = picked();
   const apart = several && first !== second;
-  const ngrams = countNgrams(order, apart ? [first, second] : [first]);
+  byId("tables").setAttribute("aria-busy", "true");
+  const ngrams = await counting(countNgrams(order, apart ? [first, second] : [first]));
+  if (!ngrams) return;
   const tables = [];
   const [one, other] = [data.systems[first], data.systems[second]];
   if (apart) {
-    const both = ({ matched }) => matched;
-    const header = ["matched by the first", "by the second"];
+    const header = ["by the first", "by the second"];
     tables.push(
       ngramTable(`Matched more often by ${one} than by ${other}`, header, ngrams,
-        ({ matched }) => matched[0] - matched[1], both, order),
+        ({ matched }) => matched[0] - matched[1], ({ matched }) => matched, order),
       ngramTable(`Matched more often by ${other} than by ${one}`, header, ngrams,
-        ({ matched }) => matched[1] - matched[0], both, order));
+        ({ matched }) => matched[1] - matched[0], ({ matched }) => [...matched].reverse(), order));
   }
   const header = ["produced", "matched", "in references"];
   const cells = ({ produced, matched, wanted }) => [produced[0], matched[0], wanted];
@@ -105,4 +122,5 @@ function showNgrams() {
       order),
     ngramTable(`Missed by ${one}`, header, ngrams, ({ wanted, matched }) => wanted - matched[0], cells, order));
   byId("tables").replaceChildren(...tables);
+  byId("tables").setAttribute("aria-busy", "false");
 }

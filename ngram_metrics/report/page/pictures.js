@@ -33,7 +33,7 @@ function numbersTable(caption, header, rows) {
 function drawIntervals() {
   const entries = data.entries.map((of) => of[state.value]);
   const height = entries.length * ROW + 24;
-  const scale = scaleOf(entries.flat(), 150, WIDTH - 12);
+  const scale = scaleOf(entries.flat(), 160, WIDTH - 12);
   const svg = picture(height, `${state.value} of each system with its interval`);
   for (const tick of scale.ticks) {
     const x = scale.at(tick);
@@ -42,7 +42,7 @@ function drawIntervals() {
   }
   entries.forEach(([score, low, high], number) => {
     const y = number * ROW + ROW / 2;
-    svg.append(draw("text", { x: 0, y: y + 4 }, shortened(data.systems[number], 22)),
+    svg.append(draw("text", { x: 0, y: y + 4 }, shortened(data.systems[number], 20)),
       draw("line", { class: "whisker", x1: scale.at(low), x2: scale.at(high), y1: y, y2: y }),
       draw("circle", { class: "dot", cx: scale.at(score), cy: y, r: 4 }));
   });

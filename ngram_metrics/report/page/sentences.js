@@ -1,7 +1,8 @@
-// Sentences, a page of them at a time: so the work does not grow with their number.
-const AT_ONCE = 20;
+// Sentences, a page of them at a time: so the work does not grow with their number, nor with that of systems.
+const LINES = 100;
 const list = { order: [], page: 0, held: null, current: null };
 
+const atOnce = () => Math.max(5, Math.min(20, Math.floor(LINES / (chosen.size + data.references.length))));
 const picked = () => ({ first: Number(byId("first").value), second: Number(byId("second").value) });
 
 // By which number sentences are sorted, and from which end.
@@ -47,15 +48,15 @@ function arrange() {
 }
 
 function showPage() {
-  const start = list.page * AT_ONCE;
-  const sentences = list.order.slice(start, start + AT_ONCE);
+  const start = list.page * atOnce();
+  const sentences = list.order.slice(start, start + atOnce());
   byId("list").replaceChildren(...sentences.map(articleOf));
   byId("range").textContent = sentences.length
     ? `${(start + 1).toLocaleString("en")}–${(start + sentences.length).toLocaleString("en")} of ` +
       counted(list.order.length, "sentence")
     : "no sentence";
   byId("back").disabled = list.page === 0;
-  byId("on").disabled = start + AT_ONCE >= list.order.length;
+  byId("on").disabled = start + sentences.length >= list.order.length;
 }
 
 function givenLine(place) {
@@ -71,7 +72,7 @@ function articleOf(sentence) {
   const rows = data.references.map((name, number) => {
     const orders = largest(markedBy.map((system) => data.reference_orders[system][number][sentence]));
     const { texts, steps } = data.of_references;
-    return make("tr", { class: "reference" }, make("th", { scope: "row" }, make("bdi", {}, name)),
+    return make("tr", { class: "reference" }, make("th", { scope: "row" }, "reference ", make("bdi", {}, name)),
       make("td", { class: "text" }, shadedLine(texts[number][sentence], steps[number][sentence], orders, true),
         ...givenLine(`r${number}:${sentence}`)),
       ...data.values.map(() => make("td", {})));
@@ -106,7 +107,7 @@ function showAll() {
 // Show a sentence wherever it stands in the order; what hides it is taken away.
 function goTo(sentence) {
   if (!list.order.includes(sentence)) showAll();
-  const page = Math.floor(list.order.indexOf(sentence) / AT_ONCE);
+  const page = Math.floor(list.order.indexOf(sentence) / atOnce());
   if (page !== list.page) {
     list.page = page;
     showPage();
@@ -126,7 +127,7 @@ function turn(pages) {
 
 function move(by) {
   const place = list.order.indexOf(list.current);
-  const next = place < 0 ? list.page * AT_ONCE : place + by;
+  const next = place < 0 ? list.page * atOnce() : place + by;
   if (next < 0 || next >= list.order.length) {
     tell(by > 0 ? "the last sentence" : "the first sentence");
     return;
