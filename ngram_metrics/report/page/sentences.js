@@ -64,6 +64,12 @@ function givenLine(place) {
   return text === undefined ? [] : [addText(make("span", { class: "line given", dir: "auto" }, "as given: "), text)];
 }
 
+// What the shading says, for who does not see it.
+function inWords(orders) {
+  const matched = orders.length - orders.split("0").length + 1;
+  return make("span", { class: "hidden" }, ` ${matched} of ${counted(orders.length, "word")} matched`);
+}
+
 function articleOf(sentence) {
   const marked = byId("marked").value;
   const systems = chosenSystems();
@@ -74,7 +80,7 @@ function articleOf(sentence) {
     const { texts, steps } = data.of_references;
     return make("tr", { class: "reference" }, make("th", { scope: "row" }, "reference ", make("bdi", {}, name)),
       make("td", { class: "text" }, shadedLine(texts[number][sentence], steps[number][sentence], orders, true),
-        ...givenLine(`r${number}:${sentence}`)),
+        inWords(orders), ...givenLine(`r${number}:${sentence}`)),
       ...data.values.map(() => make("td", {})));
   });
   for (const system of systems) {
@@ -82,7 +88,7 @@ function articleOf(sentence) {
     const orders = data.hypothesis_orders[system][sentence];
     rows.push(make("tr", {}, make("th", { scope: "row" }, make("bdi", {}, data.systems[system])),
       make("td", { class: "text" }, shadedLine(texts[system][sentence], steps[system][sentence], orders, false),
-        ...givenLine(`s${system}:${sentence}`)),
+        inWords(orders), ...givenLine(`s${system}:${sentence}`)),
       ...data.values.map((value) => make("td", { "data-name": value }, shown(data.scores[value][system][sentence])))));
   }
   const link = make("a", { href: `#s=${sentence + 1}` }, `Sentence ${sentence + 1}`);
