@@ -1,6 +1,6 @@
 """Log all four metrics in Lightning, stop early on chrF and keep the best model, in one process or several.
 
-    pip install -e ".[lightning]"
+    pip install -e ".[lightning,report]"
     python examples/lightning_run.py
     python examples/lightning_run.py --devices 2
 
@@ -33,6 +33,8 @@ from torchmetrics import MetricCollection
 from vowel_batches import Batch, Task, make_batches, prepare
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics.functional import chrf_score
+from ngram_metrics.report import write_report
 
 
 class VowelRestorer(LightningModule):
@@ -53,6 +55,10 @@ class VowelRestorer(LightningModule):
             },
             prefix="val/",
         )
+        # For the report: what this epoch has read so far, and what all epochs wrote, of all processes.
+        self.pairs: list[tuple[str, str]] = []
+        self.written: dict[str, list[str]] = {}
+        self.references: list[str] = []
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Return the optimizer."""
@@ -69,16 +75,29 @@ class VowelRestorer(LightningModule):
     def validation_step(self, batch: Batch, batch_index: int) -> None:
         """Count the n-grams of what the network writes and of what it should have written."""
         source, _, references = batch
-        self.metrics.update(self.characters.decode(self.network.greedy(source)), references)
+        restored = self.characters.decode(self.network.greedy(source))
+        self.metrics.update(restored, references)
+        self.pairs += zip(restored, references, strict=True)
 
     def on_validation_epoch_end(self) -> None:
         """Log the scores of all sentences, of all processes."""
         values = self.metrics.compute()
         self.log_dict(values)
         self.metrics.reset()
+        pairs, self.pairs = self.of_all_processes(self.pairs), []
         if not self.trainer.sanity_checking:
+            self.written[f"epoch {self.current_epoch}"] = [restored for restored, _ in pairs]
+            self.references = [reference for _, reference in pairs]
             shown = "   ".join(f"{name} {value.item():.4f}" for name, value in values.items())
             self.print(f"epoch {self.current_epoch}   {shown}")
+
+    def of_all_processes(self, pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Return the pairs of all processes, in one order in every epoch."""
+        if self.trainer.world_size == 1:
+            return pairs
+        parts: list[Any] = [None] * self.trainer.world_size
+        torch.distributed.all_gather_object(parts, pairs)
+        return [pair for part in parts for pair in part]
 
 
 class Shares(LightningDataModule):
@@ -149,11 +168,22 @@ def main() -> None:
         model.print(f"stopped: no better chrF in {arguments.patience} epochs")
     if trainer.is_global_zero:
         print(f"the best model: {best.best_model_path}")
+        report_epochs(model, arguments.out / "report.html")
         # The file holds all that is needed to make the model again.
         restored = VowelRestorer.load_from_checkpoint(best.best_model_path, map_location="cpu").eval()
         source = without_vowels(task.validation[0])
         written = restored.network.greedy(restored.characters.encode([source]))
         print(f"\nsource     {source}\nrestored   {restored.characters.decode(written)[0]}")
+
+
+def report_epochs(model: VowelRestorer, path: Path) -> None:
+    """Write a page that compares the best epoch of this run with those before it, sentence by sentence."""
+    chrf = {name: chrf_score(texts, model.references).item() for name, texts in model.written.items()}
+    if chrf:
+        best = list(chrf).index(max(chrf, key=chrf.__getitem__))
+        systems = dict(reversed(list(model.written.items())[: best + 1]))
+        write_report(path, systems, model.references, title="Vowels given back")
+        print(f"where it is right and wrong: {path}")
 
 
 def parse_arguments() -> argparse.Namespace:

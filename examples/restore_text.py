@@ -32,6 +32,7 @@ from torch.utils.data import DataLoader
 from vowel_batches import Batch, prepare
 
 from ngram_metrics.ignite import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics.report import write_report
 
 matplotlib.use("Agg")  # draws into files and needs no screen
 from matplotlib import pyplot
@@ -77,6 +78,11 @@ def main() -> None:
         metric.attach(evaluator, name)
 
     history: list[dict[str, float]] = []
+    written: dict[str, list[str]] = {}
+
+    @evaluator.on(Events.ITERATION_COMPLETED)
+    def keep_texts() -> None:
+        written.setdefault(f"epoch {trainer.state.epoch}", []).extend(evaluator.state.output[0])
 
     @trainer.on(Events.EPOCH_COMPLETED)
     def validate() -> None:
@@ -97,6 +103,11 @@ def main() -> None:
 
     print_samples(model, characters, task.validation[:4], device)
     print(f"\nThe scores over the epochs: {draw_scores(history, arguments.out)}")
+    references = [text for _, _, texts in task.validation_batches for text in texts]
+    report = arguments.out / "restore_text.html"
+    # The last epoch is what the others are compared with.
+    write_report(report, dict(reversed(written.items())), references, title="Vowels given back")
+    print(f"Where it is right and wrong, sentence by sentence: {report}")
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -108,7 +119,7 @@ def parse_arguments() -> argparse.Namespace:
     default_device = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--epochs", type=int, default=10, help="times through the training text")
     parser.add_argument("--sentences", type=int, help="use only so many sentences")
-    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder for the picture")
+    parser.add_argument("--out", type=Path, default=Path("runs"), help="folder for the picture and the report")
     parser.add_argument("--device", default=default_device, help="where to train")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything random")
     return parser.parse_args()

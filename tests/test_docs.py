@@ -175,7 +175,10 @@ def test_every_page_is_in_the_navigation_once():
 
 
 def public_names() -> list[str]:
-    modules = ["ngram_metrics", *(f"ngram_metrics.{name}" for name in ("functional", "ignite", "mbr", "significance"))]
+    modules = [
+        "ngram_metrics",
+        *(f"ngram_metrics.{name}" for name in ("functional", "ignite", "mbr", "report", "significance")),
+    ]
     return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]
 
 

@@ -1,6 +1,7 @@
 """The examples of training runs do what their first lines say: scores, files, going on, one process or two."""
 
 import csv
+import json
 import re
 import subprocess
 import sys
@@ -71,6 +72,14 @@ def test_ignite_has_nothing_to_go_on_from(ignite_run, tmp_path: Path):
         run(ignite_run, "--sentences", SENTENCES, "--out", tmp_path, "--resume")
 
 
+def check_report(path: Path, systems: list[str], written: list[str]) -> None:
+    """The report begins with what the best model writes, and has the epochs before it."""
+    (data,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    shown = json.loads(data)
+    assert shown["systems"] == systems
+    assert shown["of_systems"]["texts"][0] == [text.rstrip() for text in written]
+
+
 def check_lightning(module, folder: Path, printed: str, epochs: int, processes: int) -> None:
     """Compare what was logged with what the best model writes, scored here, in one process."""
     with open(only(folder, "scores/version_0/metrics.csv")) as file:
@@ -100,6 +109,7 @@ def check_lightning(module, folder: Path, printed: str, epochs: int, processes: 
         assert float(best[name]) == pytest.approx(value.item(), abs=1e-6)
     assert float(best["val/chrf"]) == pytest.approx(chrf_score(written, references, average="micro").item(), abs=1e-6)
     assert float(best["val/chrf"]) > 0
+    check_report(folder / "report.html", [f"epoch {epoch}" for epoch in range(int(best["epoch"]), -1, -1)], written)
 
 
 def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run, capsys):

@@ -20,7 +20,15 @@ from torch.utils._pytree import tree_leaves
 
 import ngram_metrics.ignite as faces
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.functional import bleu_score, chrf_score, get_score, gleu_score, ngram_overlap, rouge_score
+from ngram_metrics.functional import (
+    bleu_score,
+    chrf_score,
+    get_score,
+    gleu_score,
+    matched_orders,
+    ngram_overlap,
+    rouge_score,
+)
 
 ROUGE_KEYS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 PADDING, SEPARATOR = 0, 4
@@ -183,6 +191,15 @@ def test_get_score_asks_for_nothing_that_waits(device: str):
     assert (matrix.shape, matrix.device.type) == ((3, 2), device)
 
 
+@pytest.mark.parametrize("data", [{}, {"references": None}, {"sentences": 0}], ids=str)
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_matched_orders_ask_for_nothing_that_waits(device: str, data: Mapping[str, Any]):
+    ((preds, target),) = _on(device, [batch_of(1, **data)])
+    with NoSynchronisation(device):
+        orders = matched_orders(preds, target, ngram=30, pad_id=(PADDING, -100))
+    assert (orders.shape, orders.dtype, orders.device.type) == (preds.shape, torch.int64, device)
+
+
 # One graph a shape.
 
 
@@ -225,6 +242,7 @@ REWARDS = (
         lambda preds, target: get_score(target, preds, PADDING, 2),
         {"samples": 2, "references": None},
     ),
+    Reward("matched_orders", lambda preds, target: matched_orders(preds, target, pad_id=PADDING)),
 )
 each_reward = pytest.mark.parametrize("reward", [pytest.param(one, id=one.name) for one in REWARDS])
 

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from ngram_metrics.cli.formats import written
 from ngram_metrics.cli.metrics import chosen
 from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.page import Page, page_of
 from ngram_metrics.cli.paths import place_of
 from ngram_metrics.cli.progress import Bar, name_phase, progress
 from ngram_metrics.cli.report import report
@@ -23,21 +24,23 @@ CHUNK = 2048
 def run(options: ScoreOptions) -> None:
     """Score, and write."""
     metrics = chosen(options)
-    keep = options.confidence is not None or len(options.systems) > 1
+    keep = options.confidence is not None or len(options.systems) > 1 or options.report is not None
     tallies = {
         system: [Tally(metric, len(options.references), keep) for metric in metrics] for system in options.systems
     }
     # Opened first: what cannot be written to is told before the work is done.
-    with written_to(options.output) as write:
+    with written_to(options.output) as write, page_of(options, metrics) as page:
         with progress("lines") as bar:
-            _count(tallies, options, bar)
+            _count(tallies, options, bar, page)
             if keep:
                 name_phase(bar, "resampling")
             found = report(tallies, options)
+            if page is not None:
+                page.write(tallies)
         write(written(found, options))
 
 
-def _count(tallies: dict[str, list[Tally]], options: ScoreOptions, bar: Bar) -> None:
+def _count(tallies: dict[str, list[Tally]], options: ScoreOptions, bar: Bar, page: Page | None) -> None:
     with ExitStack() as stack:
         names = [*options.systems, *options.references]
         sources = [stack.enter_context(opened(place_of(name))) for name in names]
@@ -45,6 +48,8 @@ def _count(tallies: dict[str, list[Tally]], options: ScoreOptions, bar: Bar) -> 
         lines = SentenceLines(as_json=(options.sentences or "").endswith(".jsonl"))
         for columns in chunks(sources, CHUNK):
             references = list(zip(*columns[len(tallies) :], strict=True))
+            if page is not None:
+                page.keep(columns)
             scores = {}
             for (system, of_system), hypotheses in zip(tallies.items(), columns, strict=False):
                 rows = [tally.count(hypotheses, references) for tally in of_system]

@@ -44,6 +44,7 @@ class ScoreOptions(Options):
     digits: int | None
     details: bool
     sentences: str | None
+    report: str | None
 
 
 def parser() -> Parser:
@@ -84,6 +85,9 @@ def parser() -> Parser:
     report.add_argument(
         "--sentences", type=file_name, metavar="FILE", help="scores of every sentence, to FILE.tsv or FILE.jsonl"
     )
+    report.add_argument(
+        "--report", type=file_name, metavar="FILE", help="a page of HTML that shows where systems are right and wrong"
+    )
     add_run_options(made).add_argument(
         "--print-completion", choices=SHELLS, action=printing(_completion), help="print a script for a shell"
     )
@@ -116,7 +120,8 @@ def parse(words: Sequence[str]) -> ScoreOptions:
     if options.sentences and not options.sentences.endswith((".tsv", ".jsonl")):
         made.error(f"--sentences {options.sentences}: expected a name that ends in .tsv or .jsonl")
     read = [*options.inputs, *filter(None, [options.spm_model])]
-    check_written(made, {"--output": options.output, "--sentences": options.sentences}, read)
+    written = {"--output": options.output, "--sentences": options.sentences, "--report": options.report}
+    check_written(made, written, read)
     return options
 
 

@@ -36,13 +36,23 @@ class Tally:
         measure = self.metric.measure
         batch = self.metric.reader.read(hypotheses, references, self.metric.device)
         rows = pack(measure.statistics(batch), measure.layout).cpu()
+        self._add(rows)
+        return rows
+
+    def part(self, sentences: Tensor) -> Tally:
+        """Return the counts of some sentences, by their numbers ``(some,)`` int64; all were kept."""
+        part = Tally(self.metric, self._references, keep=True)
+        part._add(self.sentence_rows()[sentences])
+        return part
+
+    def _add(self, rows: Tensor) -> None:
+        measure = self.metric.measure
         self._row += rows.sum(0)
         self.sentences += len(rows)
         if self.average == "macro":
             self._score_sum += measure.score(unpack(rows, measure.layout)).sum(0)
         if self._keep:
             self._rows.append(rows)
-        return rows
 
     def scores(self) -> dict[str, float]:
         """Return the values of the corpus, in 0..1."""

@@ -88,12 +88,16 @@ def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
         ``(sentences, orders)`` int64: for each order the sum over its n-grams of the smaller of the hypothesis' count
         and the largest count in one reference.
     """
-    chunks = _padded_chunks(*sides) if isinstance(sides, PaddedSides) else _ragged_chunks(*sides)
-    counted = [_count(chunk, max_order) for chunk in chunks]
+    counted = [_count(chunk, max_order) for chunk in chunks_of(sides)]
     return torch.cat(counted) if counted else sides.hypotheses.lengths.new_zeros(0, max_order)
 
 
-class _Chunk(NamedTuple):
+def chunks_of(sides: RaggedSides | PaddedSides) -> Iterator[Chunk]:
+    """Lay out sentences for counting, within the bounds of memory."""
+    return _padded_chunks(*sides) if isinstance(sides, PaddedSides) else _ragged_chunks(*sides)
+
+
+class Chunk(NamedTuple):
     """Some groups laid out for counting.
 
     Attributes:
@@ -123,7 +127,7 @@ class _Chunk(NamedTuple):
         return KEY_BITS // self.count_bits
 
 
-def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> Iterator[_Chunk]:
+def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> Iterator[Chunk]:
     sentences, count, reference_width = references.tokens.ids.shape
     width = hypotheses.ids.shape[-1]
     device = hypotheses.ids.device
@@ -146,10 +150,10 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> It
             slot = torch.arange(slots, device=device)
             document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
         digits = Digits(ranks, remaining, bit_length(slots), None, 0)
-        yield _Chunk(digits, width, document, count + 1, max(width, reference_width), None)
+        yield Chunk(digits, width, document, count + 1, max(width, reference_width), None)
 
 
-def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[_Chunk]:
+def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[Chunk]:
     device = hypotheses.ids.device
     counts, reference_lengths = references.counts, references.tokens.lengths
     sizes = hypotheses.lengths.index_add(0, owners(counts), reference_lengths)
@@ -175,10 +179,10 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
             bit_length(stop - start - 1),
         )
         ends = sizes[start:stop].cumsum(0).to(device)
-        yield _Chunk(digits, len(hypothesis.ids), document, count + 1, int(lengths.max()), ends)
+        yield Chunk(digits, len(hypothesis.ids), document, count + 1, int(lengths.max()), ends)
 
 
-def _count(chunk: _Chunk, max_order: int) -> Tensor:
+def _count(chunk: Chunk, max_order: int) -> Tensor:
     """Return the matches of each group of a chunk, ``(groups, orders)``."""
     if chunk.tokens.digits.shape[-1] == 0:
         groups = len(chunk.tokens.digits) if chunk.group_ends is None else len(chunk.group_ends)
@@ -193,7 +197,7 @@ def _count(chunk: _Chunk, max_order: int) -> Tensor:
     return torch.cat(sums).T
 
 
-def _minima(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
+def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     """Yield matches of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``.
 
     Large chunks on the CPU one order at a time, whose arrays stay in the cache; small ones several at once, in fewer
@@ -225,13 +229,13 @@ def _minima(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
         yield smaller * (ends & keys.valid(prefixes[..., 1:-1]))
 
 
-def _is_large_on_cpu(keys: SortedKeys, chunk: _Chunk) -> bool:
+def _is_large_on_cpu(keys: SortedKeys, chunk: Chunk) -> bool:
     """Tell whether a chunk of ragged pairs outgrows the caches, so that arrays are written again and again."""
     of_pairs = chunk.document is None and chunk.group_ends is not None
     return of_pairs and keys.keys.device.type == "cpu" and len(keys.keys) > _CACHED_SLOTS
 
 
-def _running_sums(keys: SortedKeys, chunk: _Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:
+def _running_sums(keys: SortedKeys, chunk: Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:
     """Count tokens of all documents of a group in a few running sums: side by side in the bits of an int64.
 
     Returns:
@@ -263,7 +267,7 @@ def _unpacked(packed: list[Tensor], bits: int, documents: int) -> list[Tensor]:
     return counts
 
 
-def _minima_many_references(keys: SortedKeys, chunk: _Chunk) -> Iterator[Tensor]:
+def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     """As :func:`_minima`, one order at a time, without a count for each document.
 
     A shorter order's run holds the documents in no order, so each order sorts once more, by n-gram and document.

@@ -128,15 +128,21 @@ def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
         The rows with their remaining ids moved to the front in order.
     """
     ids = ids.long()
-    kept = ids >= 0
-    if separator is not None and separator < 0:
-        kept = kept | (ids == separator)
-    for token in dropped:
-        kept = kept & (ids != token)
+    kept = kept_ids(ids, dropped, separator)
     # A dropped id goes to a slot past the end that is cut off again: its place must not depend on how many are dropped.
     slot = torch.where(kept, kept.cumsum(-1) - 1, ids.shape[-1])
     room = ids.new_zeros((*ids.shape[:-1], ids.shape[-1] + 1))
     return PaddedTokens(room.scatter(-1, slot, ids)[..., :-1], kept.sum(-1))
+
+
+def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> Tensor:
+    """Tell which ids :func:`drop_ids` keeps, bool of the shape of ``ids``."""
+    kept = ids >= 0
+    if separator is not None and separator < 0:
+        kept = kept | (ids == separator)
+    for no_token in dropped:
+        kept = kept & (ids != no_token)
+    return kept
 
 
 def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:

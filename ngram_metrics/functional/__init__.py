@@ -7,6 +7,7 @@ from ngram_metrics.functional.metrics import chrf_score as chrf_score
 from ngram_metrics.functional.metrics import gleu_score as gleu_score
 from ngram_metrics.functional.metrics import ngram_overlap as ngram_overlap
 from ngram_metrics.functional.metrics import rouge_score as rouge_score
+from ngram_metrics.functional.positions import matched_orders as matched_orders
 from ngram_metrics.functional.torch_ngram import get_score as get_score
 from ngram_metrics.functional.torch_ngram import pad2max as pad2max
 
@@ -16,6 +17,7 @@ __all__ = [
     "chrf_score",
     "ngram_overlap",
     "gleu_score",
+    "matched_orders",
     "get_score",
     "pad2max",
     "pairwise_chrf",

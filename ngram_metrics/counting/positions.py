@@ -1,0 +1,85 @@
+"""Where n-grams match: for each token the longest order of a matched n-gram that covers it.
+
+The n-grams of a hypothesis that match are as many as :func:`~ngram_metrics.counting.matches.clipped_matches` counts. Of
+n of them that are equal, the first k are matched, where k is the clipped count: the largest count in one reference, if
+that is smaller than n. Likewise the first k in each reference, where k is the count of the hypothesis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.batch import PaddedSides, RaggedSides
+from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sorted_keys
+from ngram_metrics.counting.matches import Chunk, chunks_of
+
+
+def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple[Tensor, Tensor]:
+    """Find for each token the longest order of a matched n-gram that covers it, 0 where none does.
+
+    Args:
+        sides: hypotheses, one a sentence, and their references.
+        max_order: the longest order, at least 1.
+
+    Returns:
+        Orders of the tokens of hypotheses and of references, int64 in ``[0, max_order]``. Ragged: ``(tokens,)`` each,
+        on the device of the ids. Padded: ``(sentences, width)`` and ``(sentences, references, width)``; 0 past the end
+        of a row.
+    """
+    hypotheses, references = [], []
+    for chunk in chunks_of(sides):
+        orders = _longest_orders(chunk, max_order)  # (..., slots)
+        hypotheses.append(orders[..., : chunk.hypothesis_slots])
+        references.append(orders[..., chunk.hypothesis_slots :])
+    ids = sides.references.tokens.ids
+    if not hypotheses:
+        return torch.zeros_like(sides.hypotheses.ids), torch.zeros_like(ids)
+    return torch.cat(hypotheses), torch.cat(references).reshape(ids.shape)
+
+
+def matched_starts(chunk: Chunk, max_order: int) -> Iterator[tuple[int, Tensor]]:
+    """Yield for each order, from 1 on, where its matched n-grams start: ``(..., slots)`` bool."""
+    for keys in sorted_keys(chunk.tokens, max_order):
+        for order in range(keys.first, keys.last + 1):
+            yield order, _starts(keys, order, chunk)
+
+
+def _longest_orders(chunk: Chunk, max_order: int) -> Tensor:
+    slots = chunk.tokens.digits.shape[-1]
+    longest = torch.zeros_like(chunk.tokens.digits)
+    if slots == 0:
+        return longest
+    slot = torch.arange(slots, device=longest.device)
+    for order, starts in matched_starts(chunk, max_order):
+        # An n-gram ends inside its document, so that none of the one before reaches over.
+        latest = torch.where(starts, slot, -order).cummax(-1).values
+        longest = torch.where(slot - latest < order, order, longest)
+    return longest
+
+
+def _starts(keys: SortedKeys, order: int, chunk: Chunk) -> Tensor:
+    """Tell for each slot whether a matched n-gram starts there."""
+    prefix = keys.prefixes(order, order)[0]
+    slots = prefix.shape[-1]
+    bits = bit_length(slots)
+    # A run holds its slots in no order. In this one they stand document by document, the hypothesis first.
+    by_slot = torch.sort((run_starts(prefix).cumsum(-1) << bits) | keys.slot).values
+    run, slot = by_slot >> bits, by_slot & ((1 << bits) - 1)
+    if chunk.document is None:
+        document = (slot >= chunk.hypothesis_slots).long()
+    else:
+        document = chunk.document.expand_as(slot).gather(-1, slot)
+    place = torch.arange(slots, device=run.device).expand_as(run)
+    first = place * run_starts(run * chunk.documents + document)
+    occurrence = place - first.cummax(-1).values + 1
+    of_hypothesis = document == 0
+    in_hypothesis, in_reference = (
+        run.new_zeros((*run.shape[:-1], slots + 1)).scatter_reduce(-1, run, occurrence * side, "amax")
+        for side in (of_hypothesis, ~of_hypothesis)
+    )
+    limit = torch.where(of_hypothesis, in_reference.gather(-1, run), in_hypothesis.gather(-1, run))
+    matched = (occurrence <= limit) & keys.valid(prefix)
+    return torch.zeros_like(matched).scatter(-1, slot, matched)

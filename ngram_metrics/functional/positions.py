@@ -1,0 +1,85 @@
+"""Where the n-grams of hypotheses match, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.positions import matched_positions
+from ngram_metrics.counting.token_batch import kept_ids
+from ngram_metrics.scores.options import checked_order
+from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.reader import pad_ids
+from ngram_metrics.text.word_reader import WordReader
+
+
+def matched_orders(
+    preds: Hypotheses,
+    target: References,
+    ngram: int = 4,
+    tokenizer: Tokenizer | None = None,
+    lowercase: bool = False,
+    pad_id: int | Sequence[int] | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor | list[Tensor]:
+    """Return for each token of the hypotheses the longest order of a matched n-gram that covers it.
+
+    The matched n-grams are those that BLEU counts (Papineni et al. 2002, section 2.1): of equal n-grams of a hypothesis
+    the first k, where k is their largest count in one reference. So a word that is repeated too often is 0 from there
+    on, unless a longer n-gram around it is matched.
+
+    Args:
+        preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
+        target: for each sentence its reference or a list of them, of the same kind; padded ``(sentences, width)`` or
+            ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
+        ngram: the longest order, 1 to 1,000.
+        tokenizer: for text, see :mod:`ngram_metrics.text.tokenizers`; its tokens are those that are told about.
+        lowercase: for text.
+        pad_id: for ids, the id or ids that are no tokens, which are 0 in the result; a padded tensor needs it.
+        device: where text and lists are counted, by default the CPU; tensors are counted where they lie.
+
+    Returns:
+        int64 in ``[0, ngram]``, 0 where no n-gram is matched: for padded ids a tensor of the shape of ``preds``,
+        without waiting for the device; else a list of tensors, each ``(tokens,)``, one a sentence.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
+
+    Example:
+        >>> from ngram_metrics.functional import matched_orders
+        >>> matched_orders("the cat sat on the the mat", "the cat is on the mat")
+        [tensor([2, 2, 0, 2, 2, 2, 2])]
+    """
+    order = checked_order(ngram)
+    reader = WordReader(tokenizer, lowercase, pad_id)
+    sentences = read(preds, target)
+    sides = reader.encode(sentences, torch.device(device or "cpu")).sides
+    orders, _ = matched_positions(sides, order)
+    dropped = pad_ids(pad_id)
+    if isinstance(sentences, PaddedSentences):
+        return _put_back(orders, kept_ids(sentences.hypotheses, dropped))
+    found = list(orders.split(sides.hypotheses.lengths.tolist()))
+    if sentences.kind == "ids":
+        found = _beside_their_ids(found, sentences, dropped)
+    is_padded = isinstance(preds, (Tensor, np.ndarray)) and any(sentences.padded)
+    return torch.stack(found) if is_padded and found else found
+
+
+def _beside_their_ids(found: list[Tensor], sentences: Sentences, dropped: tuple[int, ...]) -> list[Tensor]:
+    """Give the orders of sentences of ids the places that the ids had among those that are no tokens."""
+    places = []
+    for orders, ids in zip(found, sentences.hypotheses, strict=True):
+        given = ids if isinstance(ids, Tensor) else torch.tensor(ids, dtype=torch.int64, device=orders.device)
+        # One more, where ids that are dropped look.
+        places.append(_put_back(torch.cat((orders, orders.new_zeros(1))), kept_ids(given, dropped).to(orders.device)))
+    return places
+
+
+def _put_back(orders: Tensor, kept: Tensor) -> Tensor:
+    """Spread orders ``(..., tokens)`` over the ids ``(..., width)`` that were kept, 0 over the others."""
+    place = (kept.cumsum(-1) - 1).clamp(min=0)
+    return orders.gather(-1, place) * kept

@@ -1,0 +1,78 @@
+"""The report: one HTML page that shows where systems are right and wrong.
+
+The page is a single file. No request leaves it, and nothing has to be installed to read it. Its numbers are those of
+the command line, from the same code.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ngram_metrics.cli.errors import OutputError
+from ngram_metrics.cli.output import written_to
+from ngram_metrics.report.contents import Contents
+from ngram_metrics.report.given import checked_sides, checked_words, chosen_metrics, report_options, tallied
+from ngram_metrics.report.page import check_installed, written
+from ngram_metrics.scores.resampling import check_confidence
+from ngram_metrics.text.inputs import Tokenizer
+
+if TYPE_CHECKING:
+    from ngram_metrics.torchmetrics.accumulator import Accumulator
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    metrics: Mapping[str, Accumulator] | None = None,
+    title: str | None = None,
+    confidence: float = 0.95,
+    tokenizer: Tokenizer | None = "13a",
+) -> None:
+    """Score systems, test them against the first, and write all that is known of them as one HTML page.
+
+    Args:
+        path: of the page; a file that stands there is replaced when the page is complete.
+        systems: the sentences of each system by its name; the first is the baseline.
+        references: the reference of each sentence, or several lists of them.
+        metrics: metrics by their names, such as ``{"BLEU-2": Bleu(ngram=2, average="micro")}``, whose settings are used
+            and whose counts stay as they are. By default BLEU as sacrebleu, and chrF.
+        title: of the page.
+        confidence: the level of the bootstrap intervals.
+        tokenizer: how words are told apart where matches are shown, and for the default BLEU; see
+            :mod:`ngram_metrics.text.tokenizers`.
+
+    Raises:
+        TypeError: systems that are no mapping of names to sentences; what is no metric of this package; sentences that
+            are no text.
+        ValueError: no system or no sentence; systems or references of different lengths; a metric with average none;
+            two metrics that give a value the same name; a level out of its range.
+        OSError: the file cannot be written; what stood there stays.
+        ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from ngram_metrics.report import write_report
+        >>> path = Path(tempfile.mkdtemp()) / "report.html"
+        >>> write_report(path, {"base": ["a cat sat"], "new": ["the cat sat"]}, ["the cat sat down"])
+        >>> path.read_text(encoding="utf-8").startswith("<!doctype html>")
+        True
+    """
+    check_installed()
+    check_confidence(confidence, "micro")
+    texts, reference_texts = checked_sides(systems, references)
+    names = [str(number) for number in range(1, len(reference_texts) + 1)]
+    options = report_options(list(texts), names, confidence)
+    words = checked_words(tokenizer)
+    chosen = chosen_metrics(metrics, words.tokenizer)
+    try:
+        with written_to(os.fspath(path)) as write:
+            contents = Contents(options, words, tallied(texts, reference_texts, chosen), texts, reference_texts)
+            write(written(contents, title))
+    except OutputError as error:
+        raise OSError(str(error)) from error

@@ -1,0 +1,44 @@
+"""Scores of sentences of about one length: where a system is weak, short sentences or long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from ngram_metrics.cli.intervals import intervals
+from ngram_metrics.cli.tally import Tally
+
+_BUCKETS = 5
+
+
+def buckets(tallies: Mapping[str, Sequence[Tally]], lengths: Sequence[float], level: float) -> list[dict[str, Any]]:
+    """Return up to five buckets of about as many sentences, by the length of the reference.
+
+    Args:
+        tallies: of each system, with the counts of each sentence.
+        lengths: of the reference of each sentence, in words.
+        level: of the intervals.
+
+    Returns:
+        For each bucket the shortest and the longest reference, how many sentences it has, and ``scores``: for each
+        value and system the score in 0..100 and the ends of its interval.
+    """
+    words = np.asarray(lengths)
+    edges = np.unique(np.quantile(words, np.linspace(0, 1, _BUCKETS + 1)[1:-1], method="lower"))
+    bucket = np.searchsorted(edges, words, "left")
+    return [_bucket(tallies, words, np.flatnonzero(bucket == number), level) for number in np.unique(bucket)]
+
+
+def _bucket(tallies: Mapping[str, Sequence[Tally]], words: Any, places: Any, level: float) -> dict[str, Any]:
+    parts = [tally.part(torch.from_numpy(places)) for of_system in tallies.values() for tally in of_system]
+    scores: dict[str, list[list[float]]] = {}
+    for part, ends in zip(parts, intervals(parts, level), strict=True):
+        found = part.scores()
+        for value in part.metric.values:
+            numbers = (found[value], *ends[value])
+            scores.setdefault(value, []).append([round(100 * number, 2) for number in numbers])
+    inside = words[places]
+    return {"from": inside.min().item(), "to": inside.max().item(), "sentences": len(places), "scores": scores}

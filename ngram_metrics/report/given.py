@@ -1,0 +1,112 @@
+"""What a caller of :func:`~ngram_metrics.report.write_report` gave, checked and counted as the command line counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import torch
+
+from ngram_metrics.cli.metrics import Metric, chosen
+from ngram_metrics.cli.score_arguments import ScoreOptions
+from ngram_metrics.cli.tally import Tally
+from ngram_metrics.scores.bleu import BleuMeasure
+from ngram_metrics.scores.measure import measure_of
+from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.word_reader import WordReader
+
+if TYPE_CHECKING:
+    from ngram_metrics.torchmetrics.accumulator import Accumulator
+
+#: Sentences counted at a time.
+_AT_ONCE = 2048
+
+
+def checked_sides(
+    systems: Mapping[str, Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
+) -> tuple[dict[str, list[str]], list[list[str]]]:
+    """Return the sentences of each system, and lists of references, all of one length."""
+    if not isinstance(systems, Mapping):
+        raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to sentences")
+    if not systems:
+        raise ValueError("systems is empty: expected at least one name with its sentences")
+    texts = {str(name): _sentences(f"system {name!r}", sentences) for name, sentences in systems.items()}
+    if isinstance(references, str) or not isinstance(references, Sequence):
+        raise TypeError(f"references is a {type(references).__name__}: expected a list of texts, or several such lists")
+    several = [references] if not references or isinstance(references[0], str) else references
+    lists = [_sentences(f"reference list {number}", one) for number, one in enumerate(several)]
+    first, sentences = next(iter(texts.items()))
+    if not sentences:
+        raise ValueError(f"system {first!r} has no sentence: expected at least one")
+    others = {f"system {name!r}": of_system for name, of_system in texts.items()}
+    others |= {f"reference list {number}": one for number, one in enumerate(lists)}
+    for name, other in others.items():
+        if len(other) != len(sentences):
+            raise ValueError(
+                f"{name} has {len(other)} sentences and system {first!r} {len(sentences)}: expected as many"
+            )
+    return texts, lists
+
+
+def _sentences(name: str, given: object) -> list[str]:
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise TypeError(f"{name} is a {type(given).__name__}: expected a sequence of texts")
+    for index, text in enumerate(given):
+        if not isinstance(text, str):
+            raise TypeError(f"sentence {index} of {name} is a {type(text).__name__}: expected a text")
+    return list(given)
+
+
+def report_options(systems: list[str], references: list[str], confidence: float) -> ScoreOptions:
+    """Return the options of the command line that ask for the same numbers."""
+    return ScoreOptions(
+        systems=systems, references=references, confidence=confidence, test="bootstrap", digits=None, details=False
+    )
+
+
+def checked_words(tokenizer: Tokenizer | None) -> WordReader:
+    """Return how words are read, after a look at the tokenizer."""
+    return WordReader("none" if tokenizer is None else tokenizer)
+
+
+def chosen_metrics(metrics: Mapping[str, Accumulator] | None, tokenizer: Tokenizer | None) -> list[Metric]:
+    """Return the metrics as the command line knows them."""
+    if metrics is None:
+        options = ScoreOptions(metrics=["bleu", "chrf"], tokenizer=tokenizer, spm_model=None, device="cpu")
+        options.lowercase = options.chrf_lowercase = options.stem = False
+        return chosen(options)
+    if not isinstance(metrics, Mapping) or not metrics:
+        raise TypeError(f"metrics is {type(metrics).__name__}: expected a mapping of names to metric objects")
+    found = [_metric(str(name), metric) for name, metric in metrics.items()]
+    values = [value for metric in found for value in metric.values]
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"two metrics give a value named {value!r}: expected different names")
+    return found
+
+
+def _metric(name: str, metric: Accumulator) -> Metric:
+    measure = measure_of(metric, f"metric {name!r}")
+    if metric.average == "none":
+        raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
+    of_sentence = measure
+    if isinstance(measure, BleuMeasure) and metric.average == "micro":
+        # As sacrebleu scores sentences, of which many have no 4-gram.
+        of_sentence = replace(measure, effective_order=True)
+    keys = tuple(getattr(metric, "rouge_keys", ()))
+    return Metric(name, metric.reader, measure, of_sentence, metric.average, torch.device("cpu"), keys)
+
+
+def tallied(
+    texts: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], metrics: Sequence[Metric]
+) -> dict[str, list[Tally]]:
+    """Count all systems, and keep the counts of each sentence."""
+    several = list(zip(*references, strict=True))
+    tallies = {name: [Tally(metric, len(references), keep=True) for metric in metrics] for name in texts}
+    for name, of_system in tallies.items():
+        for first in range(0, len(several), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            for tally in of_system:
+                tally.count(texts[name][part], several[part])
+    return tallies

@@ -1,0 +1,80 @@
+// Texts with their words shaded.
+
+// What has no sign of its own, or changes how others are shown: it is written as its code point.
+const HIDDEN = new RegExp("[\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ufeff]" +
+  "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]", "g");
+
+function addText(node, text) {
+  let start = 0;
+  for (const found of text.matchAll(HIDDEN)) {
+    const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+    node.append(text.slice(start, found.index), make("span", { class: "code" }, `U+${code}`));
+    start = found.index + found[0].length;
+  }
+  node.append(text.slice(start));
+  return node;
+}
+
+// Where each word of a text begins and ends.
+function placesOf(steps) {
+  const places = [];
+  let place = 0;
+  for (const step of steps) {
+    if (step < 0) {
+      place -= step;
+    } else {
+      const begin = place + step % 2;
+      place = begin + Math.floor(step / 2);
+      places.push([begin, place]);
+    }
+  }
+  return places;
+}
+
+// A line with the words shaded by their orders, a digit each; neighbours of one order are one stretch.
+function shadedLine(text, steps, orders, missed) {
+  const line = make("span", { class: "line", dir: "auto" });
+  const places = placesOf(steps);
+  let done = 0;
+  for (let first = 0; first < places.length;) {
+    let last = first;
+    while (last + 1 < places.length && orders[last + 1] === orders[first]) last += 1;
+    const [begin, end] = [places[first][0], places[last][1]];
+    addText(line, text.slice(done, begin));
+    const order = orders[first];
+    if (order !== "0") {
+      const title = `matched ${order}-gram${order === "1" ? "" : "s"}`;
+      line.append(addText(make("span", { class: `o${order}`, title }), text.slice(begin, end)));
+    } else if (missed) {
+      line.append(addText(make("span", { class: "missed", title: "not reached" }), text.slice(begin, end)));
+    } else {
+      addText(line, text.slice(begin, end));
+    }
+    done = end;
+    first = last + 1;
+  }
+  return addText(line, text.slice(done));
+}
+
+// The larger order of each word.
+function largest(all) {
+  if (all.length === 1) return all[0];
+  let found = "";
+  for (let place = 0; place < all[0].length; place += 1) {
+    let most = "0";
+    for (const orders of all) if (orders[place] > most) most = orders[place];
+    found += most;
+  }
+  return found;
+}
+
+function addLegend() {
+  const legend = byId("legend");
+  legend.append("Words by the longest matched n-gram that covers them: ");
+  for (let order = 1; order <= data.orders; order += 1) {
+    legend.append(make("span", { class: `o${order}` }, String(order)));
+  }
+  const missed = make("span", { class: "line" }, make("span", { class: "missed" }, "not reached, in a reference"));
+  missed.className = "missed-legend line";
+  legend.append(missed);
+}

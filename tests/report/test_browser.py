@@ -1,0 +1,240 @@
+"""The page in a real browser: nothing asks for anything, and every control does what it says."""
+
+import json
+from pathlib import Path
+
+import pytest
+from report.pages import HOSTILE, NAME, REFERENCES, SENTENCES, SYSTEMS, TITLE
+
+from ngram_metrics.functional import bleu_score
+from ngram_metrics.report import write_report
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write_report(path, SYSTEMS, REFERENCES, title=TITLE)
+    return path
+
+
+@pytest.fixture
+def page(browser, path: Path):
+    """The page, newly opened; no test leaves an error in the console."""
+    browser.get("about:blank")
+    for kind in ("browser", "performance"):
+        browser.get_log(kind)
+    browser.get(path.as_uri())
+    yield browser
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
+    assert browser.execute_script("return window.ran") is None
+
+
+def texts(page, selector: str) -> list[str]:
+    return page.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector
+    )
+
+
+def sentences(page) -> list[int]:
+    return [int(text.split()[1]) for text in texts(page, "article h3")]
+
+
+def choose(page, name: str, value: str) -> None:
+    page.execute_script(
+        "const node = document.getElementById(arguments[0]); node.value = arguments[1];"
+        "for (const kind of ['input', 'change']) node.dispatchEvent(new Event(kind, { bubbles: true }))",
+        name,
+        value,
+    )
+
+
+def click(page, selector: str) -> None:
+    page.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def press(page, key: str) -> None:
+    page.find_element("tag name", "body")
+    page.execute_script(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: arguments[0], bubbles: true }))", key
+    )
+
+
+def counted(page) -> None:
+    """Wait until n-grams are counted."""
+    page.execute_async_script(
+        "const wait = () => document.querySelector('[aria-busy=true]') ? setTimeout(wait, 5) : arguments[0](); wait()"
+    )
+
+
+def focused(page) -> str:
+    return page.execute_script("return document.activeElement.id")
+
+
+def scores_of(name: str) -> list[float]:
+    options = {"smooth": "exp", "effective_order": True, "tokenizer": "13a", "average": "none"}
+    return [round(100 * score, 2) for score in bleu_score(SYSTEMS[name], REFERENCES, **options).tolist()]
+
+
+def test_no_request_leaves_the_page(page):
+    counted(page)
+    click(page, "#tables button")
+    for heading in ("order", "value"):
+        choose(page, heading, page.execute_script("return document.getElementById(arguments[0]).value", heading))
+    events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
+    asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+    assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
+    assert len([url for url in asked if url.startswith("file")]) == 1
+
+
+def test_text_is_shown_and_never_run(page):
+    assert texts(page, "h1") == ["<script>window.ran = 4</script> [U+0000] & {{ 7 * 7 }}"]
+    assert page.title == texts(page, "h1")[0]
+    assert texts(page, "#scores tbody th")[2] == NAME.replace("\u202e", "[U+202E]")
+    choose(page, "order", "file")
+    shown = []
+    while True:
+        shown += texts(page, "article tbody tr:nth-child(2) .line:first-child")
+        if page.execute_script("return document.getElementById('on').disabled"):
+            break
+        click(page, "#on")
+    shown = shown[SENTENCES:]
+    for line, text in zip(shown, HOSTILE, strict=True):
+        expected = text.rstrip().replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">")
+        for hidden in "\x00\x07\u202e\u202c\ud800\udc00":
+            expected = expected.replace(hidden, f"U+{ord(hidden):04X}")
+        assert line == expected
+    assert "as given: &amp; is an escape" in texts(page, "article .given")[0]
+    assert page.execute_script("return document.querySelectorAll('article script, article img, article b').length") == 0
+
+
+def test_systems_are_sorted_by_a_click(page):
+    click(page, "#scores thead th:nth-child(2) button")
+    scores = list(map(float, texts(page, "#scores tbody td:nth-child(2)")))
+    assert scores == sorted(scores, reverse=True)
+    assert texts(page, "#scores tbody th")[0] == "better"
+    heading = "return document.querySelector('#scores thead th:nth-child(2)').getAttribute('aria-sort')"
+    assert page.execute_script(heading) == "descending"
+    click(page, "#scores thead th:nth-child(2) button")
+    assert list(map(float, texts(page, "#scores tbody td:nth-child(2)"))) == sorted(scores)
+    assert page.execute_script(heading) == "ascending"
+
+
+def test_sentences_are_sorted_as_asked(page):
+    better, base = scores_of("better"), scores_of("base")
+    apart = sorted(range(len(base)), key=lambda s: -abs(round(better[s] - base[s], 2)))
+    assert sentences(page)[:3] == [s + 1 for s in apart[:3]]
+    choose(page, "order", "worst")
+    worst = sorted(range(len(base)), key=lambda s: better[s])
+    assert sentences(page) == [s + 1 for s in worst[:20]]
+    choose(page, "first", "0")
+    assert sentences(page) == [s + 1 for s in sorted(range(len(base)), key=lambda s: base[s])[:20]]
+    choose(page, "order", "longest")
+    assert sentences(page)[0] == len(REFERENCES)
+    shown = [texts(page, "article tbody tr:nth-child(2) td:nth-child(3)")[0]]
+    assert shown == [f"{base[-1]:.2f}"]
+
+
+def test_words_are_shaded_by_their_matched_orders(page):
+    page.execute_script("location.hash = '#s=69'")  # two words of Hebrew, the same in the system
+    row = "#sentence-69 tbody tr:nth-child(2) .line span"
+    assert page.execute_script("return document.querySelector(arguments[0]).className", row) == "o2"
+    assert texts(page, row)[0] == HOSTILE[8]
+
+
+def test_search_finds_sentences_and_goes_away(page):
+    choose(page, "search", "QUOTES")
+    assert SENTENCES + 3 in sentences(page)
+    assert len(sentences(page)) < 5
+    click(page, "#all")
+    assert len(sentences(page)) == 20
+    choose(page, "search", "no such words")
+    assert texts(page, "#range") == ["no sentence"]
+
+
+def test_systems_are_chosen(page):
+    assert len(texts(page, "article:first-child tbody tr")) == 4
+    click(page, "#chosen input[value='2']")
+    assert len(texts(page, "article:first-child tbody tr")) == 3
+    assert "2" not in texts(page, "#distribution svg text")
+    click(page, "#chosen input[value='1']")
+    click(page, "#chosen input[value='0']")
+    assert texts(page, "#status") == ["one system stays"]
+    assert len(texts(page, "article:first-child tbody tr")) == 2
+    choose(page, "value", "chrf")
+    assert "chrf" in texts(page, "article header")[0]
+
+
+def test_keys_and_links_lead_to_sentences(page):
+    shown = sentences(page)
+    press(page, "n")
+    assert focused(page) == f"sentence-{shown[0]}"
+    for _ in range(20):
+        press(page, "j")
+    assert sentences(page) != shown
+    assert focused(page) == f"sentence-{sentences(page)[0]}"
+    press(page, "p")
+    assert focused(page) == f"sentence-{shown[-1]}"
+    assert page.current_url.endswith(f"#s={shown[-1]}")
+    page.execute_script("location.hash = '#s=72'")
+    assert page.execute_async_script("setTimeout(() => arguments[0](document.activeElement.id), 30)") == "sentence-72"
+    page.refresh()
+    assert focused(page) == "sentence-72"
+    page.execute_script("location.hash = '#s=1000'")
+    assert page.execute_async_script(
+        "setTimeout(() => arguments[0](document.getElementById('status').textContent), 30)"
+    ) == ("there is no sentence 1000")
+
+
+def test_ngrams_lead_to_the_sentences_that_hold_them(page):
+    counted(page)
+    captions = texts(page, "#tables caption")
+    assert captions[0] == "Matched more often by better than by base"
+    assert len(captions) == 4
+    for order in "1234":
+        choose(page, "length", order)
+        counted(page)
+        first = "#tables table tbody tr:first-child"
+        ngram, count = texts(page, f"{first} button")[0], int(texts(page, f"{first} td:last-child")[0])
+        assert len(ngram.split()) >= int(order) - 1  # 13a parts a full stop from its word
+        click(page, f"{first} button")
+        assert len(sentences(page)) == min(20, count)
+        for text in texts(page, "article"):
+            assert ngram in text
+        click(page, "#all")
+
+
+def test_the_table_is_copied(page):
+    click(page, "[data-copy='markdown']")
+    status = "setTimeout(() => arguments[0](document.getElementById('status').textContent), 100)"
+    assert page.execute_async_script(status) == "copied"
+
+
+def test_the_page_is_dark_and_narrow_where_that_is_asked_for(page):
+    background = "return getComputedStyle(document.body).backgroundColor"
+    light = page.execute_script(background)
+    try:
+        dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
+        assert page.execute_script(background) != light
+        phone = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+        page.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+        assert page.execute_script("return document.scrollingElement.scrollWidth") <= 390
+    finally:
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+@pytest.mark.parametrize(
+    ("systems", "references"),
+    [({"only": ["a b"]}, ["a c"]), ({"a": [""], "b": [""]}, [""]), ({"a": ["x y"], "b": ["x y"]}, [["x"], ["y x y"]])],
+    ids=["one system", "nothing at all", "no difference"],
+)
+def test_small_reports_open(browser, tmp_path, systems, references):
+    path = tmp_path / "small.html"
+    write_report(path, systems, references)
+    browser.get_log("browser")
+    browser.get(path.as_uri())
+    assert sentences(browser) == [1]
+    counted(browser)
+    assert len(texts(browser, "#tables table")) == (2 if len(systems) == 1 else 4)
+    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []

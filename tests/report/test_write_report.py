@@ -1,0 +1,243 @@
+"""The report's numbers are the command line's; what cannot be reported is told, and leaves no file behind."""
+
+import html
+import json
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from commands import FILES, failing, printed, refused, report, write
+from report.pages import HOSTILE, REFERENCES, SYSTEMS
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+from ngram_metrics import Bleu, ROUGEScore
+from ngram_metrics.report import write_report
+from ngram_metrics.report.escapes import script_json
+from ngram_metrics.report.words import words_of
+from ngram_metrics.text.word_reader import WordReader
+
+ONE = {"a": ["x y"]}
+
+
+def data_of(path: Path) -> dict:
+    """What the page's script reads."""
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"), re.S)
+    return json.loads(data)
+
+
+def cells_of(path: Path) -> list[list[str]]:
+    """The cells of the table of systems, row by row."""
+    body = re.search(r"<tbody>(.*?)</tbody>", path.read_text("utf-8"), re.S)[1]
+    rows = re.findall(r"<tr>(.*?)</tr>", body, re.S)
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in rows]
+    return [[html.unescape(re.sub("<.*?>", "", cell)) for cell in row] for row in cells]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, lines in FILES.items():
+        write(tmp_path / name, lines)
+    return tmp_path
+
+
+FILES_OF = ("base.txt", "other.txt", "-r", "ref.txt", "ref2.txt")
+
+
+@pytest.mark.parametrize("options", [(), ("-c", "0.9", "-m", "bleu,chrf++,rouge,gleu", "--lowercase")], ids=str)
+def test_the_numbers_are_those_of_the_command(folder, capsys, options):
+    printed(capsys, *FILES_OF, *options, "--report", "page.html", "--sentences", "lines.jsonl")
+    level = options or ("-c",)
+    expected = report(capsys, *FILES_OF, *level)
+    rows = []
+    for system, entries in expected["systems"].items():
+        row = [system]
+        for value, entry in entries.items():
+            row += [f"{entry['score']:.2f}", f"[{entry['low']:.2f}, {entry['high']:.2f}]"]
+            if "p_value" in entry:
+                difference = entry["score"] - expected["systems"]["base.txt"][value]["score"]
+                row += [f"{difference:+.2f}", f"{entry['p_value']:.4f}" + "*" * (entry["p_value"] < 0.05)]
+            else:
+                row += ["", ""]
+        rows.append(row)
+    assert cells_of(folder / "page.html") == rows
+    data = data_of(folder / "page.html")
+    for name in ("latex", "markdown", "tsv"):
+        assert data["copies"][name] == printed(capsys, *FILES_OF, *level, "--format", name)
+    for line in map(json.loads, (folder / "lines.jsonl").read_text().splitlines()):
+        system = data["systems"].index(line["system"])
+        for value in data["values"]:
+            assert data["scores"][value][system][line["line"] - 1] == round(line[value], 2)
+    for signature in expected["signatures"].values():
+        assert signature in html.unescape((folder / "page.html").read_text())
+
+
+def test_the_function_writes_what_the_command_writes(folder, capsys):
+    printed(capsys, *FILES_OF, "--report", "page.html")
+    systems = {name: FILES[name] for name in ("base.txt", "other.txt")}
+    write_report("other.html", systems, [FILES["ref.txt"], FILES["ref2.txt"]])
+    first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
+    for data in (first, second):
+        del data["references"], data["copies"]  # which name the files
+    assert first == second
+
+
+def test_the_option_changes_nothing_that_is_printed(folder, capsys):
+    assert printed(capsys, *FILES_OF, "--report", "page.html") == printed(capsys, *FILES_OF)
+
+
+def test_buckets_hold_every_sentence_once_and_score_as_a_corpus(folder):
+    texts, lines = FILES["base.txt"], FILES["ref.txt"]
+    write_report("page.html", {"base": texts}, lines, {"BLEU": Bleu(average="micro", smooth="exp", tokenizer="13a")})
+    data = data_of(folder / "page.html")
+    assert sum(bucket["sentences"] for bucket in data["buckets"]) == len(lines)
+    for bucket in data["buckets"]:
+        inside = [s for s, length in enumerate(data["lengths"]) if bucket["from"] <= length <= bucket["to"]]
+        assert len(inside) == bucket["sentences"]
+        metric = Bleu(average="micro", smooth="exp", tokenizer="13a", confidence=0.95)
+        metric.update([texts[s] for s in inside], [lines[s] for s in inside])
+        values = [round(100 * value.item(), 2) for value in metric.compute().values()]
+        assert bucket["scores"]["BLEU"] == [values]
+
+
+def test_words_orders_and_places_are_those_of_the_tokens(folder):
+    write_report("page.html", SYSTEMS, REFERENCES)
+    data = data_of(folder / "page.html")
+    tokenize = Tokenizer13a()
+    for number, texts in enumerate(SYSTEMS.values()):
+        for sentence, (text, reference) in enumerate(zip(texts, REFERENCES, strict=True)):
+            hypothesis, other = (tokenize(side.rstrip()).split() for side in (text, reference))
+            of_system = {name: parts[number][sentence] for name, parts in data["of_systems"].items()}
+            assert words_at(of_system["texts"], of_system["steps"]) == hypothesis
+            orders = data["hypothesis_orders"][number][sentence]
+            assert len(orders) == len(hypothesis) == len(of_system["ids"])
+            assert "0" not in orders or hypothesis != other
+            assert len(data["reference_orders"][number][0][sentence]) == len(other)
+    names = Counter()
+    for side in ("of_systems", "of_references"):
+        for parts in zip(*data[side].values(), strict=True):
+            for text, steps, ids in zip(*parts, strict=True):
+                names.update(zip(ids, words_at(text, steps), strict=True))
+    assert len({number for number, _ in names}) == len({word for _, word in names}) == len(names)
+
+
+def words_at(text: str, steps: list[int]) -> list[str]:
+    """The words that the steps lead to, in units of UTF-16."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    words, place = [], 0
+    for step in steps:
+        if step < 0:
+            place -= step
+        else:
+            begin = place + step % 2
+            place = begin + step // 2
+            words.append(units[2 * begin : 2 * place].decode("utf-16-le", "surrogatepass"))
+    return words
+
+
+@pytest.mark.parametrize("text", ["", " ", "a", "  a\U0001f600b   c ", "\U0001f600 \u3000\u3000x", *HOSTILE])
+def test_steps_lead_to_words_apart_by_any_blanks(text):
+    words = words_of(WordReader(), ["x y", text, "z"])
+    assert [words_at(*parts) for parts in zip(words.texts, words.steps, strict=True)] == [
+        ["x", "y"],
+        text.split(),
+        ["z"],
+    ]
+
+
+def test_foreign_tokens_stand_apart_by_blanks():
+    words = words_of(WordReader(lambda text: [len(word) for word in text.split()]), ["a \U0001f600 ccc", ""])
+    assert words.texts == ["1 1 3", ""]
+    assert words_at(words.texts[0], words.steps[0]) == ["1", "1", "3"]
+    words = words_of(WordReader(str.split, lowercase=False), ["\U0001f600 b"])
+    assert words_at(words.texts[0], words.steps[0]) == ["\U0001f600", "b"]
+
+
+def test_json_holds_nothing_that_ends_a_script():
+    for text in HOSTILE:
+        written = script_json({text: [text]})
+        assert not re.search("[<>&\u2028\u2029]", written)
+        written.encode()
+        assert json.loads(written) == {text: [text]}
+
+
+def test_metrics_are_those_that_were_given(tmp_path):
+    metrics = {"mean": Bleu(ngram=2), "ROUGE": ROUGEScore(rouge_keys=("rouge1", "rougeL"))}
+    write_report(tmp_path / "page.html", ONE, ["x z"], metrics, title="t", confidence=0.5, tokenizer=None)
+    data = data_of(tmp_path / "page.html")
+    assert data["values"] == ["mean", "rouge1", "rougeL"]
+    assert data["scores"]["rouge1"] == [[50]]
+    assert metrics["mean"].update_count == 0
+
+
+@pytest.mark.parametrize(
+    ("systems", "references", "options", "kind", "words"),
+    [
+        ({}, ["x"], {}, ValueError, "^systems is empty: expected at least one name with its sentences$"),
+        ([["x"]], ["x"], {}, TypeError, "^systems is a list: expected a mapping"),
+        ({"a": "x"}, ["x"], {}, TypeError, "^system 'a' is a str: expected a sequence of texts$"),
+        ({"a": [1]}, ["x"], {}, TypeError, "^sentence 0 of system 'a' is a int: expected a text$"),
+        ({"a": []}, [], {}, ValueError, "^system 'a' has no sentence: expected at least one$"),
+        (
+            {"a": ["x"], "b": []},
+            ["x"],
+            {},
+            ValueError,
+            "^system 'b' has 0 sentences and system 'a' 1: expected as many$",
+        ),
+        (ONE, ["x", "y"], {}, ValueError, "^reference list 0 has 2 sentences and system 'a' 1: expected as many$"),
+        (ONE, [["x"], []], {}, ValueError, "^reference list 1 has 0 sentences"),
+        (ONE, "x", {}, TypeError, "^references is a str: expected a list of texts, or several such lists$"),
+        (ONE, ["x"], {"confidence": 1}, ValueError, "confidence"),
+        (ONE, ["x"], {"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
+        (ONE, ["x"], {"metrics": {}}, TypeError, "^metrics is dict: expected a mapping of names to metric objects$"),
+        (ONE, ["x"], {"metrics": {"a": Bleu}}, TypeError, "^metric 'a' is the class Bleu: expected a metric object"),
+        (ONE, ["x"], {"metrics": {"a": Bleu(average="none")}}, ValueError, "^metric 'a' has average 'none'"),
+        (
+            ONE,
+            ["x"],
+            {"metrics": {"a": ROUGEScore(), "b": ROUGEScore()}},
+            ValueError,
+            "^two metrics give a value named 'rouge1': expected different names$",
+        ),
+    ],
+)
+def test_what_cannot_be_reported_is_told(tmp_path, systems, references, options, kind, words):
+    with pytest.raises(kind, match=words):
+        write_report(tmp_path / "page.html", systems, references, **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written_is_told(tmp_path):
+    with pytest.raises(OSError, match=r"^cannot write .*page\.html: No such file or directory$"):
+        write_report(tmp_path / "missing" / "page.html", ONE, ["x"])
+    with pytest.raises(OSError, match="Is a directory"):
+        write_report(tmp_path, ONE, ["x"])
+
+
+def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    monkeypatch.setattr("ngram_metrics.report.contents.buckets", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_report(path, ONE, ["x"])
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_missing_package_is_told_before_anything_is_read(folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ModuleNotFoundError, match=r"^a report needs Jinja2: pip install 'ngram-metrics\[report\]'$"):
+        write_report("page.html", ONE, ["x"])
+    assert failing(capsys, *FILES_OF, "--report", "page.html") == (
+        "a report needs Jinja2: pip install 'ngram-metrics[report]'"
+    )
+    assert not Path("page.html").exists()
+
+
+def test_the_command_refuses_to_write_over_what_it_reads(folder, capsys):
+    assert refused(capsys, *FILES_OF, "--report", "ref.txt") == "--report ref.txt would overwrite ref.txt"
+    assert "is a directory" in refused(capsys, *FILES_OF, "--report", ".")
+    assert "would overwrite" in refused(capsys, *FILES_OF, "--report", "p.html", "-o", "p.html")
