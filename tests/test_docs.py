@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -218,7 +219,7 @@ def test_the_page_of_the_overlap_tells_torch_ngram_right(
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built strictly."""
-    for needed in ("mkdocs", "mkdocstrings"):
+    for needed in ("mkdocs", "mkdocstrings", "material", "latex2mathml"):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed (extra docs)")
     folder = tmp_path_factory.mktemp("site")
@@ -235,18 +236,32 @@ def test_the_reference_shows_every_public_name(site: Path):
 
 
 def test_docstrings_are_shown_without_markup(site: Path):
-    page = re.sub(r"<pre>.*?</pre>", "", (site / "api.html").read_text(encoding="utf-8"), flags=re.DOTALL)
+    page = re.sub(r"<pre\b.*?</pre>", "", (site / "api.html").read_text(encoding="utf-8"), flags=re.DOTALL)
     words = re.sub(r"<[^>]+>", "", page)
     for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
         assert markup not in words, markup
 
 
-def test_formulas_are_shown_without_tex(site: Path):
+def test_formulas_are_mathml_without_a_script(site: Path):
     page = (site / "api.html").read_text(encoding="utf-8")
-    words = re.sub(r"<[^>]+>", "", page)
-    assert "BLEU = min(1, e^(1 - r / h)) · exp Σ(n = 1..N) w_n log (m_n / t_n)" in words
-    assert "chrF = ((1 + β²) P R) / (β² P + R)" in words
-    assert "\\" not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL).partition('role="main"')[2]
+    formulas = re.findall(r"<math\b.*?</math>", page, re.DOTALL)
+    words = [re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", formula))) for formula in formulas]
+    assert "BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn" in words
+    assert "chrF=(1+β2)PRβ2P+R" in words
+    assert not any("\\" in formula for formula in words)
+    article = page.partition("<article")[2].partition("</article>")[0]
+    assert "\\" not in re.sub(r"<pre.*?</pre>", "", article, flags=re.DOTALL)
+    for each in site.rglob("*.html"):
+        assert not re.search("arithmatex|mathjax|katex", each.read_text(encoding="utf-8"), re.IGNORECASE), each.name
+
+
+def test_copy_buttons_leave_out_prompts_and_output(site: Path):
+    page = (site / "overlap.html").read_text(encoding="utf-8")
+    copied = [unescape(block) for block in re.findall(r'<pre[^>]* data-copy="([^"]*)"', page)]
+    sessions_of_page = blocks(DOCS / "overlap.md", "python")
+    assert len(copied) == len(sessions_of_page) > 1
+    for code, session in zip(copied, sessions_of_page, strict=True):
+        assert code.splitlines() == "".join(one.source for one in PARSER.get_examples(session)).splitlines()
 
 
 def test_the_site_fetches_nothing(site: Path):
@@ -264,3 +279,6 @@ def test_the_search_index_has_every_page(site: Path):
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
     found = {entry["location"].partition("#")[0] for entry in index["docs"]}
     assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES} <= found | {"index.html"}
+    # A browser reads no JSON from the disk, but runs a script.
+    assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = ")
+    assert 'src="assets/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
