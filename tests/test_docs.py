@@ -37,6 +37,8 @@ NOT_RUN = {
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     "graph = torch.cuda.CUDAGraph()": "needs a GPU",
 }
+#: A block that is nothing but a file of the repository, included when the site is built.
+INCLUDED = re.compile(r'--8<-- "(.+)"\n')
 #: Pages whose blocks another test runs.
 RUN_ELSEWHERE = {"docs/hugging_face.md": "test_trainer_recipe.py"}
 
@@ -82,6 +84,21 @@ def test_every_exception_is_still_needed():
         assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
 
 
+def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
+    included = {
+        path
+        for page in PAGES
+        for _, _, code in BLOCK.findall(page.read_text(encoding="utf-8"))
+        for path in INCLUDED.findall(code)
+    }
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*example*.py"))
+    for path in included:
+        assert (ROOT / path).is_file(), path
+        assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
+    firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
+    assert firsts | {"examples/reward.py"} == included
+
+
 def test_code_has_a_language_and_sessions_are_doctests():
     for page in TEXTS:
         for _, language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
@@ -102,14 +119,13 @@ def compared(text: str) -> str:
     return re.sub(r"(\.\d{6})\d+", r"\1", re.sub(r":\d+(\.\d+)+", ":*", text))
 
 
-@pytest.mark.parametrize("page", ["docs/command_line.md", "README.md"])
 def test_the_command_line_prints_what_the_page_shows(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples" / "command_line", tmp_path, dirs_exist_ok=True)
     names = set()
-    for command, printed in sessions(ROOT / page):
+    for command, printed in sessions(DOCS / "command_line.md"):
         name, *arguments = shlex.split(command)
         names.add(name)
         if name == "ngram-metrics":
