@@ -165,7 +165,7 @@ def test_every_relative_link_leads_somewhere():
             path, _, anchor = target.partition("#")
             other = page.parent / path if path else page
             assert other.exists(), f"{named(page)}: {target}"
-            if anchor and other.name != "api.md":  # of the API page, mkdocs knows the anchors
+            if anchor:
                 assert anchor in anchors(other), f"{named(page)}: {target}"
 
 
@@ -246,29 +246,40 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_reference_shows_every_public_name(site: Path):
-    page = (site / "api.html").read_text(encoding="utf-8")
-    assert [name for name in public_names() if f'id="{name}"' not in page] == []
+def reference(site: Path) -> dict[str, str]:
+    """The pages of the reference, by the name each is about."""
+    return {page.stem: page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")}
+
+
+def test_every_public_name_has_a_page_and_a_line_in_the_overview(site: Path):
+    pages, overview = reference(site), (site / "api.html").read_text(encoding="utf-8")
+    for name in public_names():
+        assert f'id="{name}"' in pages[name], name
+        assert re.search(rf'<a href="api/{name}.html"><code>{name}</code></a>: \w', overview), name
 
 
 def test_docstrings_are_shown_without_markup(site: Path):
-    page = re.sub(r"<pre\b.*?</pre>", "", (site / "api.html").read_text(encoding="utf-8"), flags=re.DOTALL)
-    words = re.sub(r"<[^>]+>", "", page)
-    for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
-        assert markup not in words, markup
+    for name, page in {**reference(site), "overview": (site / "api.html").read_text(encoding="utf-8")}.items():
+        words = re.sub(r"<[^>]+>", "", re.sub(r"<pre\b.*?</pre>", "", page, flags=re.DOTALL))
+        for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
+            assert markup not in words, f"{name}: {markup}"
 
 
 def test_formulas_are_mathml_without_a_script(site: Path):
-    page = (site / "api.html").read_text(encoding="utf-8")
-    formulas = re.findall(r"<math\b.*?</math>", page, re.DOTALL)
-    words = [re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", formula))) for formula in formulas]
-    assert "BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn" in words
-    assert "chrF=(1+β2)PRβ2P+R" in words
-    assert not any("\\" in formula for formula in words)
-    article = page.partition("<article")[2].partition("</article>")[0]
-    assert "\\" not in re.sub(r"<pre.*?</pre>", "", article, flags=re.DOTALL)
-    for each in site.rglob("*.html"):
-        assert not re.search("arithmatex|mathjax|katex", each.read_text(encoding="utf-8"), re.IGNORECASE), each.name
+    pages = reference(site)
+    for name, formula in {
+        "bleu": "BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn",
+        "chrf": "chrF=(1+β2)PRβ2P+R",
+    }.items():
+        page = pages[f"ngram_metrics.scores.{name}"]
+        formulas = re.findall(r"<math\b.*?</math>", page, re.DOTALL)
+        assert formula in [re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", each))) for each in formulas]
+    for page in site.rglob("*.html"):
+        article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+        assert not re.search("arithmatex|mathjax|katex", article, re.IGNORECASE), page.name
+        assert not any("\\" in unescape(each) for each in re.findall(r"<math\b.*?</math>", article, re.DOTALL)), (
+            page.name
+        )
 
 
 def test_copy_buttons_leave_out_prompts_and_output(site: Path):
