@@ -34,7 +34,7 @@ def sentences(count: int, seed: int) -> list[tuple[Tensor, str]]:
 
 
 def main() -> None:
-    """Train until chrF stops rising."""
+    """Train until BLEU stops rising."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="runs/first_ignite", help="folder for the checkpoint")
     arguments = parser.parse_args()
