@@ -1,4 +1,4 @@
-"""What building the site needs of Python: docstrings turned into Markdown, and code in colour.
+"""What building the site needs of Python: docstrings turned into Markdown, formulas into MathML, prompts not copied.
 
 mkdocs calls the functions named ``on_...``, and griffe, which reads the package, the extension. The docstrings are
 written for ``pydoc`` and the reader of the code: reStructuredText roles, a few formulas in TeX, tables.
@@ -6,28 +6,18 @@ written for ``pydoc`` and the reader of the code: reStructuredText roles, a few 
 
 from __future__ import annotations
 
+import html as entities
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import griffe
-from mkdocs.structure.files import File, Files
+from latex2mathml.converter import convert
 
 _ROLE = re.compile(r":(class|func|meth|mod|attr|data|exc|math):`([^`]+)`")
 _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re.DOTALL)
-_SIGNS = {
-    r"\beta": "β",
-    r"\sum": "Σ",
-    r"\cdot": "·",
-    r"\quad": "  ",
-    r"\hat h": "ĥ",
-    r"\arg\max": "argmax",
-    r"\min": "min",
-    r"\exp": "exp",
-    r"\log": "log",
-    r"\,": "",
-    "^2": "²",
-}
+_BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
+_FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
@@ -35,13 +25,26 @@ def on_page_markdown(markdown: str, **kwargs: Any) -> str:
     return _SESSION.sub(r"\1```pycon\n\2\n\1```", markdown)
 
 
-def on_files(files: Files, config: Any) -> Files:
-    """Add the colours of code."""
-    from pygments.formatters import HtmlFormatter
+def on_page_content(html: str, **kwargs: Any) -> str:
+    """Write formulas as MathML, and tell the copy buttons what to copy of a session."""
+    return _BLOCK.sub(_copied, _FORMULA.sub(_mathml, html))
 
-    colours = HtmlFormatter(style="default").get_style_defs(".highlight")
-    files.append(File.generated(config, "code.css", content=colours))
-    return files
+
+def _mathml(found: re.Match[str]) -> str:
+    r"""Turn TeX between ``\(`` and ``\)``, or in a block between ``\[`` and ``\]``, into MathML."""
+    tag, tex = found[1], entities.unescape(found[2]).strip()[2:-2].strip()
+    tex = tex.replace(r"\arg\max", r"\operatorname{argmax}")  # which the converter would read as one unknown name
+    mathml = convert(tex, display="block" if tag == "div" else "inline")
+    return f'<{tag} class="formula">{mathml}</{tag}>'
+
+
+def _copied(block: re.Match[str]) -> str:
+    """Give a session the attribute from which the theme copies: what was typed, without prompts and output."""
+    if 'class="gp"' not in block[0]:
+        return block[0]
+    lines = entities.unescape(re.sub(r"<[^>]+>", "", block[0])).splitlines()
+    typed = [line[len(found[0]) :] for line in lines if (found := re.match(r">>> ?|\.\.\.(?: |$)|\$ ", line))]
+    return f'<pre{block[1]} data-copy="{entities.escape(chr(10).join(typed))}"{block[0][4 + len(block[1]) :]}'
 
 
 class Docstrings(griffe.Extension):
@@ -93,8 +96,7 @@ def to_markdown(text: str, target: Callable[[str], str]) -> str:
         if line.strip() == "::":
             continue  # what follows is indented, which is code in Markdown as well
         if line.strip().startswith(".. math::"):
-            formula = plain_formula(line.strip().removeprefix(".. math::"))
-            lines += [f"{indent}```text", indent + formula, f"{indent}```"]
+            lines.append(f"{indent}$${line.strip().removeprefix('.. math::').strip()}$$")
         elif line.strip().startswith(">>> "):
             session = [line]
             while rest and rest[0].strip():
@@ -109,24 +111,9 @@ def to_markdown(text: str, target: Callable[[str], str]) -> str:
     return "\n".join(lines)
 
 
-def plain_formula(tex: str) -> str:
-    """Write one of the package's formulas in plain characters."""
-    formula = re.sub(r"\\text\{(\w+)\}", r"\1", tex.strip())
-    formula = re.sub(r"(= *)?\\frac\{([^{}]*)\}\{([^{}]*)\}", _quotient, formula)
-    formula = re.sub(r"_\{(\w)=(\w)\}\^\{(\w)\}", r"(\1 = \2..\3)", formula)
-    for sign, plain in _SIGNS.items():
-        formula = formula.replace(sign, plain)
-    return re.sub(r"\^\{([^{}]*)\}", r"^(\1)", formula)
-
-
-def _quotient(found: re.Match[str]) -> str:
-    above, below = (f"({part})" if " " in part else part for part in found.groups()[1:])
-    return f"= {above} / {below}" if found[1] else f"({above} / {below})"
-
-
 def _inline(role: str, name: str, target: Callable[[str], str]) -> str:
     if role == "math":
-        return f"`{plain_formula(name)}`"
+        return f"${name}$"
     # Optional: what the pages do not show stays code without a link.
     return f'<autoref identifier="{target(name)}" optional><code>{name}</code></autoref>'
 

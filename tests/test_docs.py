@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,8 @@ NOT_RUN = {
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     "graph = torch.cuda.CUDAGraph()": "needs a GPU",
 }
+#: A block that is nothing but a file of the repository, included when the site is built.
+INCLUDED = re.compile(r'--8<-- "(.+)"\n')
 #: Pages whose blocks another test runs.
 RUN_ELSEWHERE = {"docs/hugging_face.md": "test_trainer_recipe.py"}
 
@@ -81,6 +84,21 @@ def test_every_exception_is_still_needed():
         assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
 
 
+def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
+    included = {
+        path
+        for page in PAGES
+        for _, _, code in BLOCK.findall(page.read_text(encoding="utf-8"))
+        for path in INCLUDED.findall(code)
+    }
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*example*.py"))
+    for path in included:
+        assert (ROOT / path).is_file(), path
+        assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
+    firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
+    assert firsts | {"examples/reward.py"} == included
+
+
 def test_code_has_a_language_and_sessions_are_doctests():
     for page in TEXTS:
         for _, language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
@@ -101,14 +119,13 @@ def compared(text: str) -> str:
     return re.sub(r"(\.\d{6})\d+", r"\1", re.sub(r":\d+(\.\d+)+", ":*", text))
 
 
-@pytest.mark.parametrize("page", ["docs/command_line.md", "README.md"])
 def test_the_command_line_prints_what_the_page_shows(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples" / "command_line", tmp_path, dirs_exist_ok=True)
     names = set()
-    for command, printed in sessions(ROOT / page):
+    for command, printed in sessions(DOCS / "command_line.md"):
         name, *arguments = shlex.split(command)
         names.add(name)
         if name == "ngram-metrics":
@@ -148,7 +165,7 @@ def test_every_relative_link_leads_somewhere():
             path, _, anchor = target.partition("#")
             other = page.parent / path if path else page
             assert other.exists(), f"{named(page)}: {target}"
-            if anchor and other.name != "api.md":  # of the API page, mkdocs knows the anchors
+            if anchor:
                 assert anchor in anchors(other), f"{named(page)}: {target}"
 
 
@@ -221,7 +238,7 @@ def test_the_page_of_the_overlap_tells_torch_ngram_right(
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built strictly."""
-    for needed in ("mkdocs", "mkdocstrings"):
+    for needed in ("mkdocs", "mkdocstrings", "material", "latex2mathml"):
         if importlib.util.find_spec(needed) is None:
             pytest.skip(f"{needed} is not installed (extra docs)")
     folder = tmp_path_factory.mktemp("site")
@@ -232,24 +249,57 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_reference_shows_every_public_name(site: Path):
-    page = (site / "api.html").read_text(encoding="utf-8")
-    assert [name for name in public_names() if f'id="{name}"' not in page] == []
+def reference(site: Path) -> dict[str, str]:
+    """The pages of the reference, by the name each is about."""
+    return {page.stem: page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")}
+
+
+def test_every_public_name_has_a_page_and_a_line_in_the_overview(site: Path):
+    pages, overview = reference(site), (site / "api.html").read_text(encoding="utf-8")
+    for name in public_names():
+        assert f'id="{name}"' in pages[name], name
+        assert re.search(rf'<a href="api/{name}.html"><code>{name}</code></a>: \w', overview), name
 
 
 def test_docstrings_are_shown_without_markup(site: Path):
-    page = re.sub(r"<pre>.*?</pre>", "", (site / "api.html").read_text(encoding="utf-8"), flags=re.DOTALL)
-    words = re.sub(r"<[^>]+>", "", page)
-    for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
-        assert markup not in words, markup
+    for name, page in {**reference(site), "overview": (site / "api.html").read_text(encoding="utf-8")}.items():
+        words = re.sub(r"<[^>]+>", "", re.sub(r"<pre\b.*?</pre>", "", page, flags=re.DOTALL))
+        for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
+            assert markup not in words, f"{name}: {markup}"
 
 
-def test_formulas_are_shown_without_tex(site: Path):
-    page = (site / "api.html").read_text(encoding="utf-8")
-    words = re.sub(r"<[^>]+>", "", page)
-    assert "BLEU = min(1, e^(1 - r / h)) · exp Σ(n = 1..N) w_n log (m_n / t_n)" in words
-    assert "chrF = ((1 + β²) P R) / (β² P + R)" in words
-    assert "\\" not in re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL).partition('role="main"')[2]
+def test_formulas_are_mathml_without_a_script(site: Path):
+    pages = reference(site)
+    for name, formula in {
+        "bleu": "BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn",
+        "chrf": "chrF=(1+β2)PRβ2P+R",
+    }.items():
+        page = pages[f"ngram_metrics.scores.{name}"]
+        formulas = re.findall(r"<math\b.*?</math>", page, re.DOTALL)
+        assert formula in [re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", each))) for each in formulas]
+    for page in site.rglob("*.html"):
+        article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+        assert not re.search("arithmatex|mathjax|katex", article, re.IGNORECASE), page.name
+        assert not any("\\" in unescape(each) for each in re.findall(r"<math\b.*?</math>", article, re.DOTALL)), (
+            page.name
+        )
+
+
+def test_a_script_is_shown_as_it_is_in_the_repository(site: Path):
+    for page in ("lightning", "ignite", "hugging_face", "rewards"):
+        (path,) = INCLUDED.findall((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+        shown = re.findall(r"<pre\b.*?</pre>", (site / f"{page}.html").read_text(encoding="utf-8"), re.DOTALL)
+        texts = [unescape(re.sub(r"<[^>]+>", "", block)).strip() for block in shown]
+        assert (ROOT / path).read_text(encoding="utf-8").strip() in texts, path
+
+
+def test_copy_buttons_leave_out_prompts_and_output(site: Path):
+    page = (site / "overlap.html").read_text(encoding="utf-8")
+    copied = [unescape(block) for block in re.findall(r'<pre[^>]* data-copy="([^"]*)"', page)]
+    sessions_of_page = blocks(DOCS / "overlap.md", "python")
+    assert len(copied) == len(sessions_of_page) > 1
+    for code, session in zip(copied, sessions_of_page, strict=True):
+        assert code.splitlines() == "".join(one.source for one in PARSER.get_examples(session)).splitlines()
 
 
 def test_the_site_fetches_nothing(site: Path):
@@ -267,3 +317,6 @@ def test_the_search_index_has_every_page(site: Path):
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
     found = {entry["location"].partition("#")[0] for entry in index["docs"]}
     assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES} <= found | {"index.html"}
+    # A browser reads no JSON from the disk, but runs a script.
+    assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = ")
+    assert 'src="assets/file-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
