@@ -319,4 +319,4 @@ def test_the_search_index_has_every_page(site: Path):
     assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES} <= found | {"index.html"}
     # A browser reads no JSON from the disk, but runs a script.
     assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = ")
-    assert 'src="assets/file-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
+    assert 'src="assets/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
