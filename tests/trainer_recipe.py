@@ -64,7 +64,9 @@ def main(page: Path, folder: Path) -> None:
         "scores_of_ids": names["scores_of_ids"],
         "causal_scores": names["causal_scores"],
         "generated": generated.predictions.tolist(),
-        "texts": names["decode"](generated.predictions),
+        "texts": tokenizer.batch_decode(
+            [[token for token in row if token >= 0] for row in generated.predictions.tolist()], skip_special_tokens=True
+        ),
         "labels": [row["labels"] for row in samples(tokenizer)],
         "causal_generated": logits.argmax(-1).tolist(),
         "causal_labels": [row["labels"] for row in names["causal_data"]],
