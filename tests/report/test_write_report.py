@@ -1,6 +1,7 @@
 """The report's numbers are the command line's; what cannot be reported is told, and leaves no file behind."""
 
 import html
+import io
 import json
 import re
 import sys
@@ -215,6 +216,12 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
         write_report(tmp_path / "missing" / "page.html", ONE, ["x"])
     with pytest.raises(OSError, match="Is a directory"):
         write_report(tmp_path, ONE, ["x"])
+
+
+def test_a_notebook_has_no_standard_output_of_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    write_report(tmp_path / "page.html", ONE, ["x"])
+    assert data_of(tmp_path / "page.html")["systems"] == ["a"]
 
 
 def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
