@@ -1,5 +1,7 @@
 """The report's numbers are the command line's; what cannot be reported is told, and leaves no file behind."""
 
+import base64
+import hashlib
 import html
 import io
 import json
@@ -162,6 +164,24 @@ def test_json_holds_nothing_that_ends_a_script():
         assert not re.search("[<>&\u2028\u2029]", written)
         written.encode()
         assert json.loads(written) == {text: [text]}
+
+
+def test_the_policy_allows_the_one_script_and_the_one_style_and_no_request(tmp_path):
+    write_report(tmp_path / "page.html", ONE, ["x"])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    rules = dict(rule.split(" ", 1) for rule in html.unescape(policy).split("; "))
+    (script,), (style,) = (re.findall(f"<{name}>(.*?)</{name}>", page, re.S) for name in ("script", "style"))
+    digests = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (script, style)]
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{digests[0]}'",
+        "style-src": f"'sha256-{digests[1]}'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert not re.search(r'(src|href)="?(https?:)?//', page)
 
 
 def test_metrics_are_those_that_were_given(tmp_path):
