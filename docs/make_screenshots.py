@@ -6,6 +6,7 @@ The report is that of ``python examples/restore_text.py``. Chromium, chromedrive
 from __future__ import annotations
 
 import base64
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,11 @@ def main(report: Path) -> None:
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu"):
         options.add_argument(flag)
-    with webdriver.Chrome(options=options) as browser:
-        take(browser, report, "report", 1100, 1000, "light", "systems")
+    # Named, since selenium would look for one elsewhere.
+    options.binary_location = shutil.which("chromium") or ""
+    service = webdriver.ChromeService(shutil.which("chromedriver"))
+    with webdriver.Chrome(options=options, service=service) as browser:
+        take(browser, report, "report", 1240, 960, "light", "systems")
         take(browser, report, "report_dark", 390, 700, "dark", "list")
 
 
