@@ -42,6 +42,10 @@ def main() -> None:
         {"bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"), "chrf": ChrF()}, tokenizer
     )
     data = [{"input_ids": tokenizer(text).input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
+    # (1) Decodes ids, -100 included, and counts them; on several processes it does not add up the same counts twice.
+    compute_metrics = ComputeMetrics(
+        {"bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"), "chrf": ChrF()}, tokenizer
+    )
     trainer = Seq2SeqTrainer(
         model=model,
         args=Seq2SeqTrainingArguments(

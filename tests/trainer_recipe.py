@@ -14,7 +14,7 @@ from transformers import ByT5Tokenizer, GPT2Config, GPT2LMHeadModel, T5Config, T
 
 TEXTS = ["the cat sat", "the cat ran home", "the dog sat", "the dog", "the cat sat here", "the cow sat", "the cat"]
 TEXTS += ["the cat sat on the mat", "a cat sat", "the cat ran", "the dog ran home"]  # more than the 8 of one batch
-BLOCKS = 4
+BLOCKS = 3
 
 
 def samples(tokenizer: Any) -> list[dict[str, list[int]]]:
@@ -56,6 +56,7 @@ def main(page: Path, folder: Path) -> None:
 
     trainer = names["trainer"]
     generated = trainer.predict(names["validation_data"])
+    rows = generated.predictions.tolist()
     with torch.no_grad():
         logits = causal_model.eval()(torch.tensor([row["input_ids"] for row in names["causal_data"]])).logits
     result = {
@@ -63,10 +64,8 @@ def main(page: Path, folder: Path) -> None:
         "best": trainer.state.best_metric,
         "scores_of_ids": names["scores_of_ids"],
         "causal_scores": names["causal_scores"],
-        "generated": generated.predictions.tolist(),
-        "texts": tokenizer.batch_decode(
-            [[token for token in row if token >= 0] for row in generated.predictions.tolist()], skip_special_tokens=True
-        ),
+        "generated": rows,
+        "texts": [tokenizer.decode([one for one in row if one >= 0], skip_special_tokens=True) for row in rows],
         "labels": [row["labels"] for row in samples(tokenizer)],
         "causal_generated": logits.argmax(-1).tolist(),
         "causal_labels": [row["labels"] for row in names["causal_data"]],
