@@ -72,12 +72,29 @@ def test_ignite_has_nothing_to_go_on_from(ignite_run, tmp_path: Path):
         run(ignite_run, "--sentences", SENTENCES, "--out", tmp_path, "--resume")
 
 
+def report_of(path: Path) -> dict:
+    (data,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    return json.loads(data)
+
+
 def check_report(path: Path, systems: list[str], written: list[str]) -> None:
     """The report begins with what the best model writes, and has the epochs before it."""
-    (data,) = re.findall(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
-    shown = json.loads(data)
+    shown = report_of(path)
     assert shown["systems"] == systems
     assert shown["of_systems"]["texts"][0] == [text.rstrip() for text in written]
+
+
+def test_restore_text_draws_and_reports_its_epochs(tmp_path: Path, capsys):
+    module = example("restore_text")
+    run(module, "--sentences", SENTENCES, "--epochs", 2, "--device", "cpu", "--out", tmp_path)
+    printed = capsys.readouterr().out
+    shown = report_of(tmp_path / "restore_text.html")
+    assert shown["systems"] == ["epoch 2", "epoch 1"]
+    references = module.prepare(int(SENTENCES)).validation
+    assert sorted(shown["of_references"]["texts"][0]) == sorted(references)
+    (chrf,) = re.findall(r"^epoch  2 .* chrF ([\d.]+)", printed, re.MULTILINE)
+    assert shown["entries"][0]["chrf"][0] == pytest.approx(100 * float(chrf), abs=0.06)
+    assert (tmp_path / "restore_text.png").is_file()
 
 
 def check_lightning(module, folder: Path, printed: str, epochs: int, processes: int) -> None:

@@ -29,8 +29,10 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
     with ExitStack() as stack:
         with _told(name):
             # Without a buffer, which would be written once more where the disk is full and the file is closed.
-            file: BinaryIO | FileIO = sys.stdout.buffer
-            if path is not None:
+            file: BinaryIO | FileIO
+            if path is None:
+                file = sys.stdout.buffer
+            else:
                 file = stack.enter_context(open(stack.enter_context(_place(path)), "wb", buffering=0))
 
         def write(text: str) -> None:

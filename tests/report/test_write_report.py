@@ -1,6 +1,9 @@
 """The report's numbers are the command line's; what cannot be reported is told, and leaves no file behind."""
 
+import base64
+import hashlib
 import html
+import io
 import json
 import re
 import sys
@@ -163,6 +166,24 @@ def test_json_holds_nothing_that_ends_a_script():
         assert json.loads(written) == {text: [text]}
 
 
+def test_the_policy_allows_the_one_script_and_the_one_style_and_no_request(tmp_path):
+    write_report(tmp_path / "page.html", ONE, ["x"])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
+    rules = dict(rule.split(" ", 1) for rule in html.unescape(policy).split("; "))
+    (script,), (style,) = (re.findall(f"<{name}>(.*?)</{name}>", page, re.S) for name in ("script", "style"))
+    digests = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (script, style)]
+    assert rules == {
+        "default-src": "'none'",
+        "script-src": f"'sha256-{digests[0]}'",
+        "style-src": f"'sha256-{digests[1]}'",
+        "img-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    assert not re.search(r'(src|href)="?(https?:)?//', page)
+
+
 def test_metrics_are_those_that_were_given(tmp_path):
     metrics = {"mean": Bleu(ngram=2), "ROUGE": ROUGEScore(rouge_keys=("rouge1", "rougeL"))}
     write_report(tmp_path / "page.html", ONE, ["x z"], metrics, title="t", confidence=0.5, tokenizer=None)
@@ -215,6 +236,12 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
         write_report(tmp_path / "missing" / "page.html", ONE, ["x"])
     with pytest.raises(OSError, match="Is a directory"):
         write_report(tmp_path, ONE, ["x"])
+
+
+def test_a_notebook_has_no_standard_output_of_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    write_report(tmp_path / "page.html", ONE, ["x"])
+    assert data_of(tmp_path / "page.html")["systems"] == ["a"]
 
 
 def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
