@@ -43,8 +43,8 @@ def matched_orders(
         device: where text and lists are counted, by default the CPU; tensors are counted where they lie.
 
     Returns:
-        int64 in ``[0, ngram]``, 0 where no n-gram is matched. Of padded ids it is a tensor of the shape of ``preds``, made
-        without waiting for the device; of all else a list of tensors, each ``(tokens,)``, one a sentence.
+        int64 in ``[0, ngram]``, 0 where no n-gram is matched. Of padded ids it is a tensor of the shape of ``preds``,
+        made without waiting for the device; of all else a list of tensors, each ``(tokens,)``, one a sentence.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
