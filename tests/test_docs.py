@@ -204,6 +204,14 @@ def test_every_public_name_is_in_the_reference():
     assert sorted(set(public_names()) - set(listed)) == []
 
 
+def test_the_speeds_of_the_readme_are_those_of_the_benchmarks():
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("| today | instead | times as fast |")[2]
+    cells = [row.split("|")[3].split() for row in table.partition("\n\n")[0].splitlines()[2:]]
+    measured = set(re.findall(r"\| ([\d.]+) (?=\|)", (DOCS / "benchmarks.md").read_text(encoding="utf-8")))
+    assert len(cells) > 10
+    assert [cell for cell in cells if cell[0] not in measured | {"not"}] == []
+
+
 def test_no_picture_is_missing_or_left_over():
     program = (DOCS / "make_pictures.py").read_text(encoding="utf-8")
     (made,) = (
