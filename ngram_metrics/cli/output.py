@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
@@ -25,7 +26,7 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
     """
     if path is None and sys.stdout is None:
         raise OutputError("cannot write to standard output: it is closed")
-    name = path or "to standard output"
+    name = "to standard output" if path is None else path
     with ExitStack() as stack:
         with _told(name):
             # Without a buffer, which would be written once more where the disk is full and the file is closed.
@@ -55,7 +56,8 @@ def _place(path: str) -> Iterator[str]:
         # A device or a pipe, such as /dev/stdout; what may not be written to is an error of open.
         yield path
         return
-    part = os.path.join(folder, f".{name}.{os.getpid()}")
+    # Not longer than names may be, whatever the name.
+    part = os.path.join(folder, f".{os.getpid()}-{zlib.crc32(os.fsencode(name)):08x}.part")
     try:
         yield part
         if is_there:
@@ -63,7 +65,7 @@ def _place(path: str) -> Iterator[str]:
         with _told(path):
             os.replace(part, whole)
     except BaseException:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             os.unlink(part)
         raise
 
@@ -74,3 +76,5 @@ def _told(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(f"cannot write {name}: {error.strerror}") from error
+    except ValueError as error:  # a name that holds a NUL, or what the file system cannot encode
+        raise OutputError(f"cannot write {name!r}: {error}") from error

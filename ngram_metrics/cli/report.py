@@ -8,6 +8,7 @@ from ngram_metrics.cli.entries import Entry, Report
 from ngram_metrics.cli.intervals import intervals
 from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
+from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.resampling import RESAMPLES, SEED
 from ngram_metrics.significance import TRIALS, Comparison, paired_approximate_randomization, paired_bootstrap
 
@@ -51,7 +52,7 @@ def _entries(tally: Tally, ends: Mapping[str, tuple[float, float]]) -> dict[str,
         entry: Entry = {"score": 100 * scores[value]}
         if tally.metric.keys:
             entry["precision"], entry["recall"] = (100 * scores[f"{value}_{part}"] for part in ("precision", "recall"))
-        if tally.metric.name == "bleu":
+        if isinstance(tally.metric.measure, BleuMeasure):
             _add_parts(entry, tally)
         if value in ends:
             entry["low"], entry["high"] = (100 * score for score in ends[value])

@@ -38,7 +38,7 @@ def write_report(
     Args:
         path: of the page; a file that stands there is replaced when the page is complete.
         systems: the sentences of each system by its name; the first is the baseline.
-        references: the reference of each sentence, or several lists of them.
+        references: the reference of each sentence, or several such lists, each as long as the systems.
         metrics: metrics by their names, such as ``{"BLEU-2": Bleu(ngram=2, average="micro")}``, whose settings are used
             and whose counts stay as they are. By default BLEU as sacrebleu, and chrF.
         title: of the page.
@@ -64,14 +64,18 @@ def write_report(
         True
     """
     check_installed()
+    if confidence is None:
+        raise TypeError("confidence is None: expected the level of the intervals, such as 0.95")
     check_confidence(confidence, "micro")
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title is a {type(title).__name__}: expected a text")
     texts, reference_texts = checked_sides(systems, references)
     names = [str(number) for number in range(1, len(reference_texts) + 1)]
     options = report_options(list(texts), names, confidence)
     words = checked_words(tokenizer)
     chosen = chosen_metrics(metrics, words.tokenizer)
     try:
-        with written_to(os.fspath(path)) as write:
+        with written_to(os.fsdecode(path)) as write:
             contents = Contents(options, words, tallied(texts, reference_texts, chosen), texts, reference_texts)
             write(written(contents, title))
     except OutputError as error:

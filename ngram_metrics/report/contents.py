@@ -52,6 +52,11 @@ class Contents:
         """The scores, as the command line has them."""
         return report(self._tallies, self._options)
 
+    @property
+    def digits(self) -> int:
+        """The digits of scores behind the point."""
+        return 2 if self._options.digits is None else self._options.digits
+
     def as_json(self) -> dict[str, Any]:
         """Return what the page's script reads."""
         sides = self._sides()
@@ -62,8 +67,12 @@ class Contents:
             "references": list(map(visible, self._options.references)),
             "values": list(next(iter(self.report["systems"].values()))),
             "orders": ORDERS,
+            "digits": self.digits,
             "entries": [
-                {value: [entry["score"], entry["low"], entry["high"]] for value, entry in entries.items()}
+                {
+                    value: [round(number, self.digits) for number in (entry["score"], entry["low"], entry["high"])]
+                    for value, entry in entries.items()
+                }
                 for entries in self.report["systems"].values()
             ],
             "scores": self._sentence_scores(),

@@ -31,6 +31,8 @@ def checked_sides(
         raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to sentences")
     if not systems:
         raise ValueError("systems is empty: expected at least one name with its sentences")
+    if len(set(map(str, systems))) < len(systems):
+        raise ValueError(f"systems has two names that are written alike: {list(systems)}")
     texts = {str(name): _sentences(f"system {name!r}", sentences) for name, sentences in systems.items()}
     if isinstance(references, str) or not isinstance(references, Sequence):
         raise TypeError(f"references is a {type(references).__name__}: expected a list of texts, or several such lists")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from ngram_metrics.cli.cells import SIGNIFICANT, notes, signatures
-from ngram_metrics.cli.entries import Entry, Report
+from ngram_metrics.cli.entries import Entry
 from ngram_metrics.report.contents import COPIES, Contents
 from ngram_metrics.report.escapes import script_json, visible
 
@@ -52,9 +53,9 @@ def written(contents: Contents, title: str | None) -> str:
     )
     # What is marked as markup is this package's own, or was escaped for its place.
     return environment.get_template("page.html").render(
-        title=visible(title if title is not None else f"{', '.join(found['systems'])}"),
+        title=visible(_title(list(found["systems"])) if title is None else title),
         values=list(next(iter(found["systems"].values()))),
-        rows=[(visible(system), _cells(found, entries)) for system, entries in found["systems"].items()],
+        rows=[(visible(system), _cells(contents, entries)) for system, entries in found["systems"].items()],
         compared="test" in found,
         notes=list(map(visible, notes(found))),
         signatures=list(map(visible, signatures(found))),
@@ -67,17 +68,22 @@ def written(contents: Contents, title: str | None) -> str:
     )
 
 
-def _cells(found: Report, entries: dict[str, Entry]) -> list[Cell]:
-    baseline = next(iter(found["systems"].values()))
-    return [_cell(entry, baseline[value]) for value, entry in entries.items()]
+def _title(systems: Sequence[str]) -> str:
+    more = len(systems) - 3
+    return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
-def _cell(entry: Entry, baseline: Entry) -> Cell:
+def _cells(contents: Contents, entries: dict[str, Entry]) -> list[Cell]:
+    baseline = next(iter(contents.report["systems"].values()))
+    return [_cell(entry, baseline[value], contents.digits) for value, entry in entries.items()]
+
+
+def _cell(entry: Entry, baseline: Entry, digits: int) -> Cell:
     p_value = entry.get("p_value")
-    difference = "" if p_value is None else f"{entry['score'] - baseline['score']:+.2f}"
+    difference = "" if p_value is None else f"{entry['score'] - baseline['score']:+.{digits}f}"
     return Cell(
-        f"{entry['score']:.2f}",
-        f"[{entry['low']:.2f}, {entry['high']:.2f}]",
+        f"{entry['score']:.{digits}f}",
+        f"[{entry['low']:.{digits}f}, {entry['high']:.{digits}f}]",
         difference,
         "" if p_value is None else f"{p_value:.4f}",
         p_value is not None and p_value < SIGNIFICANT,

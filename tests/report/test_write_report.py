@@ -77,6 +77,19 @@ def test_the_numbers_are_those_of_the_command(folder, capsys, options):
         assert signature in html.unescape((folder / "page.html").read_text())
 
 
+def test_the_page_has_as_many_digits_as_the_command(folder, capsys):
+    """Rounded once: 1 match in 32 words is 3.125, a tie for Python and not for JavaScript."""
+    write(folder / "tie.txt", ["x" + " y" * 15])
+    write(folder / "one.txt", ["x" + " z" * 15])
+    command = ("tie.txt", "-r", "one.txt", "-m", "overlap", "-c", "--report", "page.html")
+    for digits, shown in ((), "6.25"), (("-w", "4"), "6.2500"):
+        assert f" {shown} " in printed(capsys, *command, *digits)
+        assert cells_of(folder / "page.html")[0][1] == shown
+    printed(capsys, "base.txt", "-r", "ref.txt", "-c", "--report", "page.html")
+    shown_scores = [float(score) for score in cells_of(folder / "page.html")[0][1::2]]
+    assert [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()] == shown_scores
+
+
 def test_the_function_writes_what_the_command_writes(folder, capsys):
     printed(capsys, *FILES_OF, "--report", "page.html")
     systems = {name: FILES[name] for name in ("base.txt", "other.txt")}
@@ -212,6 +225,9 @@ def test_metrics_are_those_that_were_given(tmp_path):
         (ONE, [["x"], []], {}, ValueError, "^reference list 1 has 0 sentences"),
         (ONE, "x", {}, TypeError, "^references is a str: expected a list of texts, or several such lists$"),
         (ONE, ["x"], {"confidence": 1}, ValueError, "confidence"),
+        (ONE, ["x"], {"confidence": None}, TypeError, "^confidence is None: expected the level"),
+        (ONE, ["x"], {"title": 5}, TypeError, "^title is a int: expected a text$"),
+        ({1: ["x"], "1": ["x"]}, ["x"], {}, ValueError, "^systems has two names that are written alike"),
         (ONE, ["x"], {"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
         (ONE, ["x"], {"metrics": {}}, TypeError, "^metrics is dict: expected a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": {"a": Bleu}}, TypeError, "^metric 'a' is the class Bleu: expected a metric object"),
@@ -236,6 +252,31 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path):
         write_report(tmp_path / "missing" / "page.html", ONE, ["x"])
     with pytest.raises(OSError, match="Is a directory"):
         write_report(tmp_path, ONE, ["x"])
+
+
+@pytest.mark.parametrize("path", ["a\0b.html", "n" * 256 + ".html", ""])
+def test_a_path_that_names_no_file_is_told(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(OSError, match="cannot write"):
+        write_report(path, ONE, ["x"])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("path", ["n" * 245 + ".html", b"page.html"])
+def test_any_path_of_a_file_will_do(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    write_report(path, ONE, ["x"])
+    assert [entry.name for entry in tmp_path.iterdir()] == [path if isinstance(path, str) else path.decode()]
+
+
+def test_any_metric_may_have_any_name(tmp_path):
+    write_report(tmp_path / "page.html", ONE, ["x"], metrics={"bleu": ROUGEScore(rouge_keys="rouge1")})
+    assert data_of(tmp_path / "page.html")["values"] == ["rouge1"]
+
+
+def test_many_systems_are_no_title(tmp_path):
+    write_report(tmp_path / "page.html", {str(number): ["x"] for number in range(16)}, ["x"])
+    assert '<h1 dir="auto">0, 1, 2 and 13 more</h1>' in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_a_notebook_has_no_standard_output_of_bytes(tmp_path, monkeypatch):

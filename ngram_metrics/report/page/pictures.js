@@ -18,7 +18,10 @@ function scaleOf(numbers, from, to) {
 
 function shortened(name, length) {
   const letters = [...name];
-  return letters.length > length ? `${letters.slice(0, length - 1).join("")}…` : name;
+  if (letters.length <= length) return name;
+  // The end of a path tells more than its folders.
+  const end = Math.floor((2 * length) / 3);
+  return `${letters.slice(0, length - 1 - end).join("")}…${letters.slice(-end).join("")}`;
 }
 
 function numbersTable(caption, header, rows) {
@@ -46,7 +49,7 @@ function drawIntervals() {
       draw("line", { class: "whisker", x1: scale.at(low), x2: scale.at(high), y1: y, y2: y }),
       draw("circle", { class: "dot", cx: scale.at(score), cy: y, r: 4 }));
   });
-  const rows = entries.map((entry, number) => [data.systems[number], ...entry.map(shown)]);
+  const rows = entries.map((entry, number) => [data.systems[number], ...entry.map((score) => score.toFixed(data.digits))]);
   byId("intervals").replaceChildren(svg, numbersTable(state.value, ["system", "score", "low", "high"], rows));
 }
 

@@ -29,6 +29,7 @@ function searched(side, number) {
 
 // Sort and filter anew, and show the first page.
 function arrange() {
+  list.current = null;
   const { first, second } = picked();
   const scores = data.scores[state.value];
   const key = ORDERS[byId("order").value][1](scores[first], scores[second]);
