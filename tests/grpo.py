@@ -7,13 +7,6 @@ import json
 import sys
 from pathlib import Path
 
-from datasets import Dataset
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
-from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
-from trl import GRPOConfig, GRPOTrainer
-
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics.hugging_face import Reward
 
@@ -21,6 +14,14 @@ WORDS = ["[PAD]", "[END]", *["the", "cat", "sat", "on", "a", "mat"]]
 
 
 def main(folder: Path) -> None:
+    # Here, because pytest imports every file of the tests, also where TRL is not installed.
+    from datasets import Dataset
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from tokenizers.pre_tokenizers import Whitespace
+    from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+    from trl import GRPOConfig, GRPOTrainer
+
     words = Tokenizer(WordLevel({word: number for number, word in enumerate(WORDS)}, unk_token="[END]"))
     words.pre_tokenizer = Whitespace()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="[PAD]", eos_token="[END]")

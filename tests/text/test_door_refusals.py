@@ -85,7 +85,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
             r"reference 0 of sentence 0 holds ids, tensor.* sentence 0 holds tokens",
         ),
         ([[], [1], ["a"]], [[[]], [1], ["a"]], r"sentence 2 holds tokens, \['a'\], but sentence 1 holds ids"),
-        ([["a"], [1, "b"]], [["a"], ["b"]], r"sentence 1 holds 1, an id, beside 'b', a token: expected ids alone"),
+        ([["a"], [1, "b"]], [["a"], ["b"]], r"sentence 1 holds 1, an id, beside 'b', a token: expected ids, which are"),
         ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of sentence 0 holds .*1.*, an id, beside 'b', a token"),
         ([[1, 2]], ["1 2"], r"reference 0 of sentence 0 is a str, '1 2', but the first sentence is tokens or ids"),
         ([[1, 2]], [["1", "2"]], r"reference 0 of sentence 0 holds tokens, \['1', '2'\], but sentence 0 holds ids"),
