@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 
+from ngram_metrics.cli.entries import Report
 from ngram_metrics.cli.metrics import Metric
 from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.report import report
 from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.text.word_reader import WordReader
@@ -30,16 +32,18 @@ class Page:
         for texts, lines in zip(self._texts, columns, strict=True):
             texts.extend(lines)
 
-    def write(self, tallies: Mapping[str, Sequence[Tally]]) -> None:
-        """Write the page, whose numbers are those of the tallies."""
+    def write(self, tallies: Mapping[str, Sequence[Tally]], found: Report) -> None:
+        """Write the page of the tallies, whose numbers are those of the report that was found."""
         from ngram_metrics.report.contents import Contents
         from ngram_metrics.report.page import written
 
         options = copy(self._options)
-        options.confidence = options.confidence or _LEVEL
+        if options.confidence is None:
+            options.confidence = _LEVEL
+            found = report(tallies, options)
         count = len(options.systems)
         systems = dict(zip(options.systems, self._texts, strict=False))
-        self._write(written(Contents(options, self._words, tallies, systems, self._texts[count:]), title=None))
+        self._write(written(Contents(options, self._words, tallies, systems, self._texts[count:], found), title=None))
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def run(options: ScoreOptions) -> None:
                 name_phase(bar, "resampling")
             found = report(tallies, options)
             if page is not None:
-                page.write(tallies)
+                page.write(tallies, found)
         write(written(found, options))
 
 

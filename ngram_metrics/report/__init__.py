@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ngram_metrics.cli.errors import OutputError
 from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.report import report
 from ngram_metrics.report.contents import Contents
 from ngram_metrics.report.given import checked_sides, checked_words, chosen_metrics, report_options, tallied
 from ngram_metrics.report.page import check_installed, written
@@ -76,7 +77,8 @@ def write_report(
     chosen = chosen_metrics(metrics, words.tokenizer)
     try:
         with written_to(os.fsdecode(path)) as write:
-            contents = Contents(options, words, tallied(texts, reference_texts, chosen), texts, reference_texts)
-            write(written(contents, title))
+            tallies = tallied(texts, reference_texts, chosen)
+            found = report(tallies, options)
+            write(written(Contents(options, words, tallies, texts, reference_texts, found), title))
     except OutputError as error:
         raise OSError(str(error)) from error

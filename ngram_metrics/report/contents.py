@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -12,7 +11,6 @@ import torch
 
 from ngram_metrics.cli.entries import Report
 from ngram_metrics.cli.formats import written
-from ngram_metrics.cli.report import report
 from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.counting.token_batch import DocumentGroups
@@ -34,6 +32,10 @@ class Contents:
         tallies: for each system the same metrics, the baseline first, with the counts of each sentence.
         texts: the sentences of each system.
         references: lists of references.
+        found: the scores, as the command line has them by these options.
+
+    Attributes:
+        report: ``found``.
     """
 
     def __init__(
@@ -43,14 +45,10 @@ class Contents:
         tallies: Mapping[str, Sequence[Tally]],
         texts: Mapping[str, Sequence[str]],
         references: Sequence[Sequence[str]],
+        found: Report,
     ) -> None:
         self._options, self._words, self._tallies = options, words, tallies
-        self._texts, self._references = texts, references
-
-    @cached_property
-    def report(self) -> Report:
-        """The scores, as the command line has them."""
-        return report(self._tallies, self._options)
+        self._texts, self._references, self.report = texts, references, found
 
     @property
     def digits(self) -> int:
