@@ -25,6 +25,15 @@ def write(path: Path, content: bytes | list[str]) -> None:
     path.write_bytes(content if isinstance(content, bytes) else "".join(f"{line}\n" for line in content).encode())
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with two systems and two references, which the command runs in."""
+    monkeypatch.chdir(tmp_path)
+    for name, lines in FILES.items():
+        write(tmp_path / name, lines)
+    return tmp_path
+
+
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """What the command prints, and that it prints no error."""
     assert cli.main(list(arguments)) == 0

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from commands import folder as folder
 
 FLAGS = (
     "--headless=new",

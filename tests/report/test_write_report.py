@@ -38,14 +38,6 @@ def cells_of(path: Path) -> list[list[str]]:
     return [[html.unescape(re.sub("<.*?>", "", cell)) for cell in row] for row in cells]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    for name, lines in FILES.items():
-        write(tmp_path / name, lines)
-    return tmp_path
-
-
 FILES_OF = ("base.txt", "other.txt", "-r", "ref.txt", "ref2.txt")
 
 
