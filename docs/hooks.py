@@ -17,7 +17,7 @@ from latex2mathml.converter import convert
 _ROLE = re.compile(r":(class|func|meth|mod|attr|data|exc|math):`([^`]+)`")
 _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
-_NAME = re.compile(r'(?<=doc-object-name )([^>]*>)([\w.]+)')
+_NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 
 

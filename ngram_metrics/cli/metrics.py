@@ -109,7 +109,7 @@ def _model(path: str) -> Tokenizer:
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
-        raise ModuleNotFoundError("--spm-model needs sentencepiece: pip install 'ngram-metrics[spm]'") from error
+        raise ModuleNotFoundError("--spm-model needs sentencepiece: pip install sentencepiece") from error
     try:
         with open(path, "rb") as file:
             model: Tokenizer = SentencePieceProcessor(model_proto=file.read())

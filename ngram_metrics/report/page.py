@@ -32,7 +32,7 @@ class Cell(NamedTuple):
 def check_installed() -> None:
     """Raise ModuleNotFoundError where Jinja2 is not installed."""
     if importlib.util.find_spec("jinja2") is None:
-        raise ModuleNotFoundError("a report needs Jinja2: pip install 'ngram-metrics[report]'")
+        raise ModuleNotFoundError("a report needs Jinja2: pip install Jinja2")
 
 
 def written(contents: Contents, title: str | None) -> str:
