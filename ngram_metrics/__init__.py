@@ -1,7 +1,7 @@
 """BLEU, ROUGE, chrF, n-gram overlap and GLEU for PyTorch training loops, on one exact counting module.
 
-The classes named here are ``torchmetrics.Metric``; :mod:`ngram_metrics.ignite` has the same for pytorch-ignite, and
-:mod:`ngram_metrics.functional` the same in one call.
+The classes listed here are ``torchmetrics.Metric`` classes. :mod:`ngram_metrics.ignite` has the same metrics for
+pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in one call.
 """
 
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ _MODULES = {"Bleu": "bleu", "ROUGEScore": "rouge", "ChrF": "chrf", "NgramOverlap
 
 
 def __getattr__(name: str) -> object:
-    # Imported when they are first asked for: the command line answers --help before torch is there.
+    # A name is imported when it is first used: the command line answers --help without importing torch.
     value: object
     if name in _MODULES:
         from importlib import import_module

@@ -1,1 +1,1 @@
-"""The metrics as torchmetrics modules: accumulators over batches, one short class a metric."""
+"""The metrics as torchmetrics modules: accumulators over batches, one short class per metric."""

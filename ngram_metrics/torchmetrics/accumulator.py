@@ -1,4 +1,4 @@
-"""The accumulator: one torchmetrics base class for all metrics of this package, which the ignite faces wear too."""
+"""The accumulator: one torchmetrics base class for all metrics of this package. The ignite classes wrap it."""
 
 from __future__ import annotations
 
@@ -47,22 +47,24 @@ _SWITCHES = (
 class Accumulator(Joining):
     """Counts batches and scores their sum, their mean, or each sentence.
 
-    States, whatever the metric: ``settings`` and ``callables`` (see :mod:`ngram_metrics.torchmetrics.settings`);
-    ``counted``, of which kind (see :mod:`ngram_metrics.torchmetrics.counted`), int64 on the CPU; ``sentences``, how
-    many, int64; ``reference_range``, how many references they have, int64; ``row``, the summed counts, int64; for macro
-    ``score_sum``, float64; for none and with ``confidence`` ``rows``, a list of ``(sentences, fields)`` int64. They
-    never change dtype, only device; where a device has no float64, float64 states stay on the CPU.
+    Every metric has these states: ``settings`` and ``callables`` (see :mod:`ngram_metrics.torchmetrics.settings`);
+    ``counted``, the kind of input (see :mod:`ngram_metrics.torchmetrics.counted`), int64 on the CPU; ``sentences``,
+    their number, int64; ``reference_range``, the fewest and most references of a sentence, int64; ``row``, the summed
+    counts, int64. Average macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of
+    ``(sentences, fields)`` int64. A move changes the device of a state and never its dtype: if the device has no
+    float64, float64 states stay on the CPU.
 
     Args:
         reader: how ``preds`` and ``target`` are read.
         measure: what is counted, and the score.
         average: ``"micro"``, ``"macro"`` or ``"none"``.
         confidence: the level of a bootstrap interval that ``compute`` returns beside each value; None for none.
-        device: where the states lie, and where text and lists are counted; None for torch's default device.
-        kwargs: those of ``torchmetrics.Metric``.
+        device: where the states are stored, and where text and lists are counted; None for torch's default device.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        ValueError: an unknown average; a confidence that is none, or together with average none.
+        TypeError: a keyword of another package for an option of this metric.
+        ValueError: an unknown average or keyword; a ``confidence`` not between 0 and 1, or one with average none.
     """
 
     is_differentiable = False
@@ -71,11 +73,11 @@ class Accumulator(Joining):
     plot_lower_bound = 0.0
     plot_upper_bound = 1.0
 
-    #: What ``compute`` returns before any data.
+    #: The value that ``compute`` returns before any data.
     empty_score: ClassVar[float] = 0.0
-    #: What the value is called beside the ends of its interval.
+    #: The name of the value in a dict with the ends of its interval.
     score_name: ClassVar[str] = ""
-    #: ``torchmetrics.Metric`` lists its own properties; torch.jit.script would compile this one, and cannot.
+    #: torch.jit.script would try to compile the property ``signature``, which it cannot.
     __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "signature"]
 
     def __init__(
@@ -94,7 +96,7 @@ class Accumulator(Joining):
         self.reader, self.measure, self.average = reader, measure, average
         self.confidence = confidence
         self._keeps_rows = average == "none" or confidence is not None
-        # The settings come first: a difference in them is found before any other state is compared.
+        # The settings are the first state, so that a difference in them is found before other states are compared.
         self.add_state(
             "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), all_equal
         )
@@ -107,21 +109,21 @@ class Accumulator(Joining):
             self.add_state("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
-        # The states are made on the CPU and moved: from some default devices, "meta" for one, there is no way back.
-        # Metric.__init__ has noted the default device, on which Metric._apply would begin.
+        # The states are made on the CPU and then moved: tensors on some default devices, such as "meta", cannot be
+        # moved. Metric.__init__ has set _device to the default device, from which Metric._apply would start.
         self._device = torch.device("cpu")
-        # torch.get_default_device() knows nothing of `with torch.device(...)` in torch 2.4.
+        # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
         self.to(device if device is not None else torch.empty(0).device)
 
     def update(self, preds: Hypotheses, target: References) -> None:
         """Count a batch.
 
         Args:
-            preds: hypotheses, one a sentence.
-            target: for each sentence its reference or a list of them.
+            preds: hypotheses, one per sentence: texts, sequences of tokens or ids, or a padded id tensor.
+            target: for each sentence its reference or a list of references. See :mod:`ngram_metrics.text.door`.
 
         Raises:
-            TypeError, ValueError: sentences that cannot be read; the states are then as they were.
+            TypeError, ValueError: sentences that cannot be read; the states do not change.
         """
         batch = self.reader.read(preds, target, self.device)
         samples = batch.leading_shape[1] if batch.leading_shape and self.average == "none" else None
@@ -134,9 +136,9 @@ class Accumulator(Joining):
         score_sum = None
         if self.average == "macro":
             scores = self.measure.score(statistics).sum(0)
-            # The state's device first, its dtype next: an accelerator may lack float64.
+            # First to the state's device, then to its dtype: an accelerator may lack float64.
             score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
-        # Nothing is set before all is computed: an error, also of memory, leaves the counts of whole batches.
+        # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
         if self._keeps_rows:
             cast(list[Tensor], self.rows).append(kept)
         if score_sum is not None:
@@ -144,11 +146,14 @@ class Accumulator(Joining):
         self.counted, self.reference_range, self.row, self.sentences = noted, references, row, sentences
 
     def compute(self) -> Value:
-        """Return the score of all batches since the last reset, float64 where the device has it.
+        """Return the score of all batches since the last reset: float64, or float32 if the device has no float64.
 
         Returns:
-            ``()``, or for average none ``(sentences,)`` in the order of updates, rank by rank. With ``confidence`` a
-            dict: ``bleu``, ``bleu_low`` and ``bleu_high``, or likewise for each value by its name.
+            ``()``; for average none ``(sentences,)`` in the order of updates, rank by rank. With ``confidence`` a dict
+            with each value by its name and the ends of its interval: ``bleu``, ``bleu_low`` and ``bleu_high``.
+
+        Raises:
+            ValueError: the ranks counted different kinds of input, or their metrics have different settings.
         """
         score = self._score()
         if self.confidence is None:
@@ -170,15 +175,15 @@ class Accumulator(Joining):
         return torch.where(self.sentences > 0, score, self.empty_score)
 
     def _named(self, score: Tensor) -> Value:
-        """Return a score, or its parts by name, as ``compute`` does."""
+        """Return a score as ``compute`` does: as it is, or as a dict of its values by name."""
         return score
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Return scores ``(..., *score_shape)`` by the names of the values that ``compute`` returns."""
+        """Return scores ``(..., *score_shape)`` as a dict, with the names of the values that ``compute`` returns."""
         return {self.score_name: score}
 
     def details(self) -> dict[str, Tensor]:
-        """Return what the corpus score is made of, summed over all sentences whatever the average."""
+        """Return the parts of the corpus score by name, summed over all sentences, whatever the average."""
         with self.synced():
             return {
                 name: part.clone() for name, part in self.measure.parts(unpack(self.row, self.measure.layout)).items()
@@ -186,19 +191,19 @@ class Accumulator(Joining):
 
     @property
     def signature(self) -> str:
-        """All settings and versions that affect the score, as sacrebleu writes them; a callable is known by its name.
+        """All settings and versions that affect the score, in sacrebleu's format; a callable is identified by its name.
 
-        ``nrefs`` is how many references the sentences so far had, as 1, or 1-4, of all processes: in a distributed run
-        ask for it on every one of them.
+        ``nrefs`` is the number of references per sentence so far, such as 1 or 1-4. It covers all processes: in a
+        distributed run, read the signature on every process.
         """
         with self.synced():
             return signature(self)
 
     def sentence_rows(self) -> Tensor:
-        """Return the counts of each sentence, ``(sentences, fields)``, of all processes, rank by rank.
+        """Return the counts of each sentence, ``(sentences, fields)`` int64, of all processes, rank by rank.
 
         Raises:
-            ValueError: the metric was constructed without ``confidence``, and so keeps sums only.
+            ValueError: the metric keeps sums only: it has neither ``confidence`` nor average none.
         """
         if not self._keeps_rows:
             raise ValueError(f"this {type(self).__name__} keeps sums only: construct it with confidence=0.95")
@@ -206,12 +211,12 @@ class Accumulator(Joining):
             return self._all_rows()
 
     def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
-        """Plot one value, or a list of them over the steps; for average none a histogram of the sentences' scores.
+        """Plot one value, or a list of values over the steps; for average none a histogram of the sentences' scores.
 
-        Values by name are bars, or lines over the steps; with ``confidence`` they have whiskers or bands.
+        A dict of values is drawn as bars, a list of dicts as lines; with ``confidence`` they have whiskers or bands.
 
         Args:
-            val: what ``compute`` or ``forward`` returned, or a list of such; None to compute.
+            val: a result of ``compute`` or ``forward``, or a list of them; None to call ``compute``.
             ax: the matplotlib axis to draw on; None for a new figure.
 
         Returns:
@@ -232,14 +237,14 @@ class Accumulator(Joining):
 
     @torch.jit.unused
     def forward(self, preds: Hypotheses, target: References) -> Value:
-        """Count a batch and return its own score. An error leaves the states as they were."""
-        # Metric.forward has reset the states by the time an error comes: all batches before would be forgotten.
+        """Count a batch and return the score of this batch. If it raises, the states do not change."""
+        # Metric.forward resets the states before it counts: an error would lose all batches before.
         with self._undone_on_error(*_SWITCHES):
             return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Take back what an update that failed has set, and what torchmetrics has noted of it."""
-        # Metric._wrap_update counts an update, and forgets what was computed, before it knows of an error.
+        """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
+        # Metric._wrap_update counts an update and drops the computed value before an error can occur.
         counting = super()._wrap_update(update)
 
         @functools.wraps(update)
@@ -250,8 +255,8 @@ class Accumulator(Joining):
         return guarded
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
-        """Keep the dimensions of the scores of sentences, and give the states back where ``compute`` fails."""
-        # Metric._wrap_compute makes a number of the score of a single sentence, (1,) or (1, 1).
+        """Keep the dimensions of sentence scores, and restore the states if ``compute`` fails."""
+        # Metric._wrap_compute turns the score of a single sentence, (1,) or (1, 1), into a number.
         unsqueezed: list[Value] = []
 
         @functools.wraps(compute)
@@ -268,7 +273,7 @@ class Accumulator(Joining):
             try:
                 value: Any = squeezed(*args, **kwargs)
             except BaseException:
-                # Metric.sync_context does not come to its unsync: all processes' states would stay in this one's place.
+                # Metric.sync_context does not reach its unsync: the states of all processes would replace this one's.
                 if self._is_synced and not synced:
                     self.unsync()
                 raise
@@ -281,7 +286,7 @@ class Accumulator(Joining):
         return shaped
 
     def extra_repr(self) -> str:
-        """Return the settings that differ from the defaults; a subclass may have parameters that are none."""
+        """Return the settings that differ from the defaults; a subclass may have parameters that are not settings."""
         shown = []
         for name, parameter in inspect.signature(type(self)).parameters.items():
             # The measure, the reader or the metric itself keeps an option.

@@ -16,24 +16,25 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator
 class Bleu(Accumulator):
     """BLEU over batches; **by default the mean of the sentences' unsmoothed scores**, as in ignite.
 
-    torchmetrics and sacrebleu report the score of the corpus instead: ``average="micro"``. See
-    :mod:`ngram_metrics.scores.bleu` for the formula, the smoothings, and what equals what elsewhere.
+    torchmetrics and sacrebleu report the corpus score instead, which is ``average="micro"`` here. See
+    :mod:`ngram_metrics.scores.bleu` for the formula, the smoothings, and the equal settings of other packages.
 
     Args:
-        ngram: the longest order, at least 1.
+        ngram: the longest order, 1 to 1,000.
         smooth: ``no_smooth``, ``smooth1``, ``nltk_smooth2``, ``smooth2``, ``none``, ``floor``, ``add-k`` or ``exp``.
-        smooth_value: for ``floor`` (0.1) and ``add-k`` (1).
-        average: ``"macro"``, ``"micro"`` (corpus) or ``"none"`` (a score a sentence).
-        weights: one for each order; None for equal weights.
+        smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
+        average: ``"macro"``, ``"micro"`` (corpus) or ``"none"`` (one score per sentence).
+        weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out.
-        tokenizer: for text: None (whitespace), a name of sacrebleu's, a callable, or a Hugging Face tokenizer.
-        lowercase: for text.
+        tokenizer: for text: None (whitespace), a name that sacrebleu uses, a callable, or a Hugging Face tokenizer.
+        lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are no tokens.
-        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
-        device: where the states lie and text is counted.
-        kwargs: those of ``torchmetrics.Metric``.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` before any data warns and gives 0, for average none no score.
+    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
+    returns 0, or for average none no scores.
 
     Raises:
         ValueError, TypeError: a setting out of its range.

@@ -13,24 +13,25 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
 class ChrF(Accumulator):
-    """chrF, and with ``word_order=2`` chrF++, over batches; by default sacrebleu's, of the corpus.
+    """chrF over batches, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
 
-    See :mod:`ngram_metrics.scores.chrf` for the formula and what differs from whom.
+    See :mod:`ngram_metrics.scores.chrf` for the formula and the differences from other packages.
 
     Args:
-        char_order: the longest order of characters.
-        word_order: the longest order of words; 2 is chrF++.
+        char_order: the longest order of character n-grams, 1 to 1,000.
+        word_order: the longest order of word n-grams, 0 to 1,000; 2 is chrF++.
         beta: how much recall weighs against precision, at least 0.
-        lowercase: for text.
-        whitespace: for text: whether whitespace counts as characters.
+        lowercase: for text: whether it is lowercased.
+        whitespace: for text: whether whitespace characters are counted.
         eps_smoothing: whether F is averaged over all orders, as in chrF++.py, nltk and torchmetrics.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
-        pad_id: for ids, which are then the characters: the id or ids that are none.
-        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
-        device: where the states lie and text is counted.
-        kwargs: those of ``torchmetrics.Metric``.
+        pad_id: for ids, which are counted as characters: the id or ids that are padding.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 in 0..1; before any data it warns and gives 0, for average none no score.
+    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
+    returns 0, or for average none no scores.
 
     Raises:
         ValueError, TypeError: a setting out of its range.

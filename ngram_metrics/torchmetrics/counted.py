@@ -1,8 +1,8 @@
 """What a metric has counted since its last reset: one kind of input and, for average none, one number of samples.
 
-The scores of text and of ids, added up, would be the score of neither; and rows of scores join only where each sentence
-has as many of them. So the accumulator keeps two small integers among its states, and every batch, merge, load and rank
-must agree with them. An integer of 0 says 'nothing yet', and agrees with all.
+A sum of the counts of text and of ids would be the score of neither, and rows of scores can only be joined if all
+sentences have the same number of samples. So two small integers are a state of the accumulator, and every batch, merge,
+load and rank must agree with them. The integer 0 means 'nothing yet' and agrees with every other.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
 
-#: The codes of kinds are their places here, counted from 1.
+#: The code of a kind is its index here plus 1.
 KINDS: tuple[Kind, ...] = get_args(Kind)
-#: The code of one hypothesis a sentence; several samples of it have their number and one more than this.
+#: The code of one hypothesis per sentence; n samples per sentence have the code n + 1 + this one.
 _NO_SAMPLES = 1
 
 
 def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
-    """Return the codes of what a batch is of.
+    """Return the codes of a batch: of its kind of input, and of its number of samples.
 
     Args:
-        kind: None for a batch of no sentence.
-        samples: hypotheses a sentence, where the batch has a dimension of them; None for one hypothesis a sentence.
+        kind: None for a batch without sentences.
+        samples: hypotheses per sentence, if the batch has a dimension of samples; None for one hypothesis per sentence.
     """
     kind_code = 0 if kind is None else KINDS.index(kind) + 1
     if samples is None:
@@ -34,19 +34,19 @@ def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
 
 
 def with_batch(known: Tensor, codes: tuple[int, int]) -> Tensor:
-    """Join the codes of a batch to those known; raises as :func:`agreed`."""
+    """Join the codes of a batch to the known codes; raises ValueError as :func:`agreed` does."""
     before = known.tolist()
-    # What is nearly always so takes no operation, which all batches would pay for.
+    # The usual case, equal codes, runs no tensor operation.
     if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
         return known
     return agreed(torch.tensor([before, codes], dtype=torch.int64, device="cpu"))
 
 
 def agreed(gathered: Tensor) -> Tensor:
-    """Join the codes of batches, metrics or ranks, ``(any, 2)`` int64, to ``(2,)``.
+    """Join the codes of batches, metrics or ranks, ``(number, 2)`` int64, to ``(2,)``.
 
     Raises:
-        ValueError: they differ, with what is expected.
+        ValueError: the codes differ; the message says what is expected.
     """
     kinds, samples = (sorted(set(codes) - {0}) for codes in gathered.T.tolist())
     if len(kinds) > 1:

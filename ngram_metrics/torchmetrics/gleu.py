@@ -20,7 +20,8 @@ class Gleu(Accumulator):
         ngram: the longest order, 1 to 1,000.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
 
-    The others are those of :class:`ngram_metrics.NgramOverlap`, and so are the errors and what ``compute`` returns.
+    The other parameters, the errors and the result of ``compute`` are those of :class:`ngram_metrics.NgramOverlap`;
+    Gleu takes one hypothesis per sentence.
 
     Example:
         >>> from ngram_metrics import Gleu

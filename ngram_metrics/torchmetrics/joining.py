@@ -1,4 +1,4 @@
-"""How the states of ranks and of metrics are joined: checked first, so that an error leaves all as it was."""
+"""How the states of ranks and of metrics are joined. They are checked first, so that an error changes no state."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Joining(Saving):
 
     @contextmanager
     def synced(self) -> Iterator[None]:
-        """Hold the states of all processes, where ``compute`` would see them so, and give this one's back."""
+        """Join the states of all processes for a ``with`` block, if ``compute`` would, and restore them after it."""
         should_sync = self.sync_on_compute and not self._is_synced
         self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=should_sync)
         try:
@@ -31,19 +31,20 @@ class Joining(Saving):
                 self.unsync()
 
     def merge_state(self, incoming_state: dict[str, State] | torchmetrics.Metric) -> None:
-        """Add another metric's states to this one's; its sentences come after this one's.
+        """Add another metric's states to this metric's; its sentences follow this metric's.
 
         Args:
-            incoming_state: a metric of the same class and settings, or its ``metric_state``, on any device.
+            incoming_state: a metric of the same class with the same settings, or its ``metric_state``, on any device.
 
         Raises:
-            ValueError: another class, other settings, another kind of input, or states that are missing.
+            ValueError: another class, other settings, another kind of input, or missing states; this metric does not
+                change.
         """
         own = as_list(self.rows) if self._keeps_rows else []
         incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
         if isinstance(incoming, dict) and "settings" in incoming:
             self._check_settings(incoming["settings"])
-            if set(self._defaults) <= set(incoming):  # else torchmetrics goes on to where the missing ones are named
+            if set(self._defaults) <= set(incoming):  # else _reduce_states names the missing states
                 problem = self._why_not_loadable(
                     {name: incoming[name] for name in self._defaults if name != "callables"}
                 )
@@ -54,13 +55,14 @@ class Joining(Saving):
             if self._keeps_rows:
                 self.rows = own + moved(as_list(incoming["rows"]), self._place("rows"))
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
-        # Metric.merge_state counts no update, so that compute would warn, and keeps what was computed before.
+        # Metric.merge_state counts no update, so compute would warn, and it keeps the value computed before.
         self._update_count += merged
         self._computed = None
 
     def _reduce_states(self, incoming_state: dict[str, State]) -> None:
-        """Add another metric's states, which come before this one's."""
-        # Metric._reduce_states raises for tensors of two devices, and for rows that a sync has joined beside a list.
+        """Add another metric's states in front of this metric's."""
+        # Metric._reduce_states raises for tensors on two devices, and for a list of rows with rows that a sync has
+        # joined.
         missing = [name for name in self._defaults if name not in incoming_state]
         if missing:
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
@@ -73,11 +75,11 @@ class Joining(Saving):
         self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all_tensors, process_group: object = None
     ) -> None:
         """Gather, with one tensor of rows from every rank."""
-        # Metric._sync_dist sends a rank without rows as float32 of one dimension, at which gloo ends the process.
-        # The settings by themselves first: ranks of different averages have different states, and would wait for each
-        # other in the middle of gathering them.
+        # For a rank without rows Metric._sync_dist sends a one-dimensional float32 tensor, and gloo aborts the process.
+        # The settings are gathered first, alone: ranks with different averages have different states, and would wait
+        # for each other while they gather them.
         group = process_group or self.process_group
-        # The level is no setting of the counts: metrics that differ in it alone share them in a collection.
+        # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
         level = settings_digest(self.confidence).to(self.settings.device)
         all_equal(torch.stack(dist_sync_fn(torch.cat((self.settings, level)), group=group)))
         if self._keeps_rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 
-#: For each keyword what to write instead; its first word is the name of our option.
+#: What to write instead of each keyword; the first word is the name of our option.
 _OURS = {
     # torchmetrics, torcheval
     "n_gram": "ngram",
@@ -41,12 +41,12 @@ def refuse_keywords_of_peers(metric: type, keywords: Iterable[str]) -> None:
     """Raise TypeError for a keyword of another package that a metric has under another name.
 
     Args:
-        metric: the class; what its bases take are options, too.
-        keywords: those that it has no parameter for.
+        metric: the class of the metric; the parameters of its base classes are options too.
+        keywords: the keywords that are no parameters of the class.
     """
     for keyword in keywords:
         if keyword in _OURS:
             options = {option for base in metric.__mro__ for option in inspect.signature(base).parameters}
-            # An n_gram means nothing to chrF, whatever it is called elsewhere.
+            # A metric without the option, such as chrF for n_gram, has nothing to suggest.
             if _OURS[keyword].replace("=", ",").split(",")[0] in options:
                 raise TypeError(f"{metric.__name__} has no {keyword}: expected {_OURS[keyword]}")

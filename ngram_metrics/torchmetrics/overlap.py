@@ -16,23 +16,23 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator
 class NgramOverlap(Accumulator):
     """Clipped n-gram overlap, 2c / (h + r), of one order over batches.
 
-    See :mod:`ngram_metrics.scores.overlap` for the formula and what differs from torch-ngram. Beside what every metric
-    takes, ``preds`` may be padded ids ``(sentences, samples, width)``, several hypotheses for each reference.
+    See :mod:`ngram_metrics.scores.overlap` for the formula and the differences from torch-ngram. In addition to the
+    usual inputs, ``preds`` may be padded ids ``(sentences, samples, width)``, several hypotheses for each reference.
 
     Args:
-        ngram: the order, at least 1.
+        ngram: the order, 1 to 1,000.
         average: ``"macro"`` (mean over all hypotheses), ``"micro"`` (of the summed counts) or ``"none"``.
         tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
         pad_id: for ids: the id or ids that are no tokens.
-        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
-        device: where the states lie and text is counted.
-        kwargs: those of ``torchmetrics.Metric``.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 in 0..1: ``()``, for average none ``(sentences,)`` or ``(sentences, samples)``. Before
-    any data it warns and gives 0, for average none no score.
+    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)`` or ``(sentences, samples)``.
+    Before any data it warns and returns 0, or for average none no scores.
 
     Raises:
-        ValueError, TypeError: a setting out of its range; for average none, batches of different numbers of samples.
+        ValueError, TypeError: a setting out of its range; for average none, batches with different numbers of samples.
 
     Example:
         >>> import torch

@@ -1,6 +1,7 @@
 """Plots that torchmetrics lacks: many values, intervals, and how the scores of sentences are distributed.
 
-They return the figure and the axis, and raise ModuleNotFoundError where matplotlib is not installed (extra ``plot``).
+All functions return the figure and the axis. They raise ModuleNotFoundError if matplotlib is not installed (extra
+``plot``).
 """
 
 from __future__ import annotations
@@ -33,11 +34,11 @@ class _LineStyle(TypedDict):
 def plot_values(
     values: dict[str, Tensor] | Sequence[dict[str, Tensor]], title: str, ax: Axes | None = None
 ) -> tuple[Figure, Axes]:
-    """Plot values by name, with their intervals if they have any: as bars, or as lines in bands over the steps.
+    """Plot named values, with their intervals if they have any: as bars, or over the steps as lines in bands.
 
     Args:
-        values: the dict that ``compute`` returned, or a list of such, one a step.
-        title: of the plot.
+        values: the dict that ``compute`` returned, or a list of such dicts, one per step.
+        title: the title of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
     """
     is_new = ax is None
@@ -60,7 +61,7 @@ def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
     if sure:
         middle = [heights[place] for place in sure]
         low, high = ([float(values[names[place] + end]) for place in sure] for end in _ENDS)
-        # A bootstrap interval of a skewed score need not hold the score itself.
+        # The bootstrap interval of a skewed score may not contain the score itself.
         below = [max(0.0, height - end) for height, end in zip(middle, low, strict=True)]
         above = [max(0.0, end - height) for height, end in zip(middle, high, strict=True)]
         ax.errorbar(sure, middle, yerr=[below, above], fmt="none", ecolor="black", capsize=6)
@@ -77,11 +78,11 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
         (line,) = ax.plot(steps, [float(step[name]) for step in values], marker="o", label=name, **style)
         if _has_interval(values[0], name):
             low, high = ([float(step[name + end]) for step in values] for end in _ENDS)
-            # Bands that lie on one another add up.
+            # Bands that overlap become darker.
             ax.fill_between(steps, low, high, color=line.get_color(), alpha=0.2 / len(names) ** 0.5, linewidth=0)
     ax.set_xticks(steps[:: 1 + len(steps) // 10])
     ax.set_xlabel("Step")
-    if len(names) > 1:  # beside the lines, which leave no room for many names
+    if len(names) > 1:  # outside the axes: between the lines there is no room for many names
         columns = 1 + (len(names) - 1) // 20  # 20 names are as high as a figure
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", handlelength=3, ncols=columns)
         if is_new:
@@ -92,12 +93,12 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
 
 
 def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None = None) -> tuple[Figure, Axes]:
-    """Plot how many sentences score how much, and their mean.
+    """Plot a histogram of the sentences' scores, and their mean.
 
     Args:
-        scores: what ``compute`` returned for average none: scores ``(sentences, ...)`` in 0..1, or a dict of such by
-            name, each drawn in a row of its own; or a list of these, whose sentences are put together.
-        title: of the plot.
+        scores: what ``compute`` returned for average none: scores ``(sentences, ...)`` in 0..1, or a dict of such
+            scores by name, each drawn in a separate row; or a list of these, which are joined.
+        title: the title of the plot.
         ax: the matplotlib axis to draw on; None for a new figure.
     """
     figure, ax = _figure(ax)
@@ -119,7 +120,7 @@ def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None 
 
 
 def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]]) -> None:
-    """Draw each histogram on a line of its own, the first on top: on one another many would hide themselves."""
+    """Draw each histogram in a separate row, the first on top: in one row they would hide each other."""
     counts = [
         torch.histc(torch.tensor(column, dtype=torch.float64, device="cpu"), BINS, 0, 1) for column in numbers.values()
     ]
@@ -128,7 +129,7 @@ def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]]) -> None:
     labels = []
     for line, (name, column, row) in enumerate(zip(numbers, numbers.values(), counts, strict=True)):
         mean = _mean(column)
-        # 0.9: between the highest bar and the line above there is a gap.
+        # 0.9 leaves a gap between the highest bar and the row above.
         bars = ax.stairs([0.9 * count / highest - line for count in row.tolist()], edges, baseline=-line, fill=True)
         bars.set(color=f"C{line % 10}", alpha=0.7)
         ax.plot([mean, mean], [-line, 0.9 - line], color="black", ls="--", linewidth=1)
@@ -142,7 +143,7 @@ def steps_of(val: Value | Sequence[Value]) -> Sequence[Value]:
     """Return a list as it is, and what ``compute`` returned as a list of one step.
 
     Raises:
-        ValueError: there is no step, or one without a value.
+        ValueError: an empty list, or a step without values.
     """
     steps = val if isinstance(val, Sequence) else [val]
     if not steps or any(isinstance(step, Mapping) and not step for step in steps):
@@ -165,7 +166,7 @@ def _figure(ax: Axes | None) -> tuple[Figure, Axes]:
         from matplotlib import pyplot
     except ImportError as error:
         raise ModuleNotFoundError("plots need matplotlib: pip install matplotlib") from error
-    return pyplot.subplots(layout="constrained")  # else names that are turned stand out of the figure
+    return pyplot.subplots(layout="constrained")  # else rotated names reach out of the figure
 
 
 def _names(values: Iterable[str]) -> list[str]:
@@ -179,10 +180,10 @@ def _has_interval(values: Iterable[str], name: str) -> bool:
 
 
 def _line_styles(names: Sequence[str]) -> list[_LineStyle]:
-    """Return a colour for what stands before the last underscore, and dashes for what stands after it.
+    """Return a colour for each part of a name before its last underscore, and dashes for each part after it.
 
-    matplotlib has ten colours, and ROUGE has three values a key. The markers of each colour are smaller than those
-    before: ROUGE-L and ROUGE-Lsum of single lines are the same line, in which both are to be seen.
+    matplotlib has ten colours, and ROUGE has three values per key. The markers of each colour are smaller than those of
+    the colours before: the lines of ROUGE-L and ROUGE-Lsum are equal for texts of one line, and both must be visible.
     """
     parts = [name.rpartition("_") for name in names]
     keys, kinds = (list(dict.fromkeys(part[place] for part in parts)) for place in (0, 2))

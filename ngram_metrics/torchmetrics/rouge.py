@@ -19,30 +19,31 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator
 class ROUGEScore(Accumulator):
     """ROUGE over batches, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
-    See :mod:`ngram_metrics.scores.rouge` for the formulas and what differs from whom, and
+    See :mod:`ngram_metrics.scores.rouge` for the formulas and the differences from other packages, and
     :mod:`ngram_metrics.text.rouge_reader` for how texts become words and sentences. The states are sums of fixed size.
 
     Args:
         use_stemmer: whether words of more than three characters are stemmed (extra ``stem``).
-        normalizer: for text: ``str -> str``, in place of lowercasing and dropping what is not ``a-z0-9``.
-        tokenizer: for text: None (words apart by blanks), ``"unicode"`` or a name of sacrebleu's, a callable
+        normalizer: for text: ``str -> str``; it replaces lowercasing and the removal of all but ``a-z0-9``.
+        tokenizer: for text: None (split at whitespace), ``"unicode"`` or a name that sacrebleu uses, a callable
             ``str -> sequence of tokens``, or a Hugging Face tokenizer.
-        accumulate: of several references, ``"best"`` F for each key, or the ``"avg"`` of the scores.
-        rouge_keys: one or some of ``rouge1`` .. ``rouge9``, ``rougeL``, ``rougeLsum``.
+                accumulate: for several references: ``"best"``, the highest F for each key, or ``"avg"``, the mean
+                    score.
+        rouge_keys: one or several of ``rouge1`` .. ``rouge9``, ``rougeL``, ``rougeLsum``.
         average: ``"macro"`` (mean of the sentences), ``"micro"`` (of the summed counts) or ``"none"``.
         sentence_splitter: for text and ``rougeLsum``: ``str -> sequence of sentences``; None for lines.
         sentence_separator_id: for ids and ``rougeLsum``: the id between sentences.
         pad_id: for ids: the id or ids that are no tokens.
-        confidence: the level of a bootstrap interval, as 0.95; the counts of each sentence are then kept.
-        device: where the states lie and text is counted.
-        kwargs: those of ``torchmetrics.Metric``.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     ``compute`` returns a dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, float64
-    in 0..1. Before any data it warns and gives NaN, as torchmetrics.
+    in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and returns NaN, as in torchmetrics.
 
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``.
-        ModuleNotFoundError: stemming without nltk.
+        ModuleNotFoundError: ``use_stemmer=True`` without nltk (extra ``stem``).
 
     Example:
         >>> from ngram_metrics import ROUGEScore
@@ -86,5 +87,5 @@ class ROUGEScore(Accumulator):
         return self.named_scores(score)
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Return scores ``(..., keys, 3)`` by the names of the values that ``compute`` returns."""
+        """Return scores ``(..., keys, 3)`` as a dict, with the names of the values that ``compute`` returns."""
         return by_key(score, self.rouge_keys)

@@ -1,4 +1,4 @@
-"""How states are moved, copied, saved and loaded; and given back where an error ends an update in its middle."""
+"""How states are moved, copied, saved and loaded, and how they are restored after an error."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ngram_metrics.scores.options import Average
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.torchmetrics.settings import callables_number
 
-#: A state: the rows are a list, or one tensor where a sync has joined them.
+#: A state. The rows are a list, or one tensor after a sync has joined them.
 State: TypeAlias = Tensor | list[Tensor]
 AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 
 
 class Saving(torchmetrics.Metric):
-    """The states of an :class:`~ngram_metrics.torchmetrics.accumulator.Accumulator`, which lists them."""
+    """The states of an :class:`~ngram_metrics.torchmetrics.accumulator.Accumulator`, whose docstring lists them."""
 
     #: States that describe the metric and not the data.
     _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
@@ -43,15 +43,16 @@ class Saving(torchmetrics.Metric):
         rows: State
 
     def persistent(self, mode: bool = False) -> None:
-        """Choose whether the states go into ``state_dict``; ``callables`` is of this process and never does."""
+        """Choose whether states go into ``state_dict``; ``callables``, valid in this process only, never does."""
         super().persistent(mode)
-        # Metric.persistent saves all states or none.
+        # Metric.persistent sets the same mode for all states.
         self._persistent["callables"] = False
 
     def reset(self) -> None:
         """Forget all batches."""
         if self._keeps_rows:
-            # A new list: torchmetrics would empty the old one, which a Running wrapper holds, or find a synced tensor.
+            # A new list: torchmetrics would empty the old one, which a Running wrapper still uses, or find a synced
+            # tensor.
             self.rows = []
         super().reset()
 
@@ -64,26 +65,26 @@ class Saving(torchmetrics.Metric):
         """Set all states.
 
         Raises:
-            ValueError: states of other settings, dtypes or shapes, or not all of them; nothing is then set.
+            ValueError: other settings, dtypes or shapes, or missing states; no state is then set.
         """
         problem = self._why_not_loadable(saved)
         if problem is not None:
             raise ValueError(problem)
         for name, value in saved.items():
-            # A sync joins the rows to one tensor; here they are a list, to be added to.
+            # A sync joins the rows into one tensor; here they are a list again, which updates append to.
             setattr(self, name, moved(as_list(value) if name == "rows" else value, self._place(name)))
-        # As Metric._wrap_update does: compute would warn of no data, or return what it has kept.
+        # As Metric._wrap_update does: else compute would warn of missing data, or return its cached value.
         self._update_count = max(1, self._update_count)
         self._computed = None
 
     def _all_rows(self) -> Tensor:
-        """Return the rows of all hypotheses as one tensor, also where there is none or where a sync has joined them."""
+        """Return all rows as one tensor ``(sentences, fields)``, even if there are none or a sync has joined them."""
         if isinstance(self.rows, Tensor):
             return self.rows
         return torch.cat(self.rows) if self.rows else self.row.new_zeros(0, len(self.row))
 
     def _place(self, name: str) -> torch.device:
-        """Return where a state lies."""
+        """Return the device of a state."""
         if name != "rows":
             return cast(torch.device, getattr(self, name).device)
         return torch.device("cpu") if self.compute_on_cpu else self.row.device
@@ -127,7 +128,8 @@ class Saving(torchmetrics.Metric):
         error_msgs: list[str],
     ) -> None:
         """Load states that were saved after ``persistent(True)``."""
-        # Metric._load_from_state_dict sets whatever it finds, of any shape, and of metrics with other settings.
+        # Metric._load_from_state_dict sets all states that it finds, of any shape, and from metrics with other
+        # settings.
         saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
         if saved:
             try:
@@ -142,7 +144,7 @@ class Saving(torchmetrics.Metric):
         )
 
     def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:
-        """Let ``.to(device)`` through and drop casts."""
+        """Apply moves to a device, and ignore casts to another dtype."""
         # Metric._apply lets .to(torch.bfloat16), which Lightning's precision="bf16-true" calls, round the float sums.
 
         def move(tensor: Tensor) -> Tensor:
@@ -151,13 +153,13 @@ class Saving(torchmetrics.Metric):
                 return tensor.to("cpu")
             return tensor.to(device)
 
-        self._computed = None  # Metric._apply would move it, and it is of the old device's precision
-        # ``counted`` is read at every update; on an accelerator that would synchronise.
+        self._computed = None  # Metric._apply would move it with the old device's precision
+        # Each update reads ``counted``; on an accelerator each read would wait for the device.
         return super()._apply(move, (*exclude_state, "counted"))
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore a copy or a pickled metric; its callables may be others in this process."""
-        # Metric.__setstate__ takes the number of callables over, under which this process may know different ones.
+        """Restore a copied or pickled metric; its callables may have another number in this process."""
+        # Metric.__setstate__ keeps the saved number, which may belong to different callables in this process.
         super().__setstate__(state)
         number = callables_number(self.reader, self.measure)
         self._defaults["callables"] = number.to(self.callables.device)
@@ -165,9 +167,9 @@ class Saving(torchmetrics.Metric):
 
     @contextmanager
     def _undone_on_error(self, *switches: str) -> Iterator[None]:
-        """Give all states, and the attributes named, their values back where an error ends what is done inside."""
+        """Restore all states and the named attributes if the body of the ``with`` statement raises."""
         before = {name: getattr(self, name) for name in (*self._defaults, *switches)}
-        # Lists are added to in place. They are cut and not copied: that would take longer with every batch.
+        # Lists grow in place. They are cut back and not copied: a copy would take longer with every batch.
         lengths = {name: len(state) for name, state in before.items() if isinstance(state, list)}
         try:
             yield
@@ -180,10 +182,10 @@ class Saving(torchmetrics.Metric):
 
 
 def moved(state: AnyState, device: torch.device) -> AnyState:
-    """Return a state, a tensor or a list of them, on a device."""
+    """Return a state, a tensor or a list of tensors, on a device."""
     return state.to(device) if isinstance(state, Tensor) else [rows.to(device) for rows in state]
 
 
 def as_list(rows: State) -> list[Tensor]:
-    """Return rows as a list that nobody else changes, also where a sync has joined them."""
+    """Return rows as a new list, also if a sync has joined them."""
     return [rows] if isinstance(rows, Tensor) else list(rows)

@@ -1,9 +1,9 @@
 """Settings as states.
 
-``torchmetrics.MetricCollection`` merges two metrics into one compute group when all their states are equal after the
-first batch, and from then on reports the counts of one for both. Two metrics whose settings differ may well count the
-same in one batch, so the settings stand among the states: as a digest, which is equal wherever the settings are, and as
-a number of this process that tells apart callables of one name, two lambdas for instance.
+``torchmetrics.MetricCollection`` merges two metrics into one compute group if all their states are equal after the
+first batch. From then on both report the same counts. Two metrics with different settings may have equal counts after
+one batch, so the settings are states too: as a digest, which is the same in all processes, and as a number, valid in
+this process only, that distinguishes callables with the same name, such as two lambdas.
 
 Both are small integers in uint8, because the comparison is ``allclose`` with a tolerance relative to the value.
 """
@@ -23,8 +23,8 @@ from torch import Tensor
 
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
 
-#: Identities seen in this process, numbered. An entry outlives its callables, whose addresses may then be taken by
-#: others; that is harmless, because only metrics that are alive, and so keep theirs alive, are ever compared.
+#: The identities seen in this process, numbered. An entry outlives its callables, and new objects may reuse their
+#: addresses. That is harmless: only metrics that exist are compared, and these keep their callables alive.
 _numbers: dict[tuple[int, ...], int] = {}
 
 
@@ -46,7 +46,7 @@ def _bytes(values: bytes) -> Tensor:
 
 
 def _described(value: object) -> object:
-    """Reduce a setting to plain values; what has no plain value is known by its qualified name."""
+    """Reduce a setting to plain values; a value that has none is identified by its qualified name."""
     if is_dataclass(value) and not isinstance(value, type):
         return [
             type(value).__name__,
@@ -57,7 +57,7 @@ def _described(value: object) -> object:
     if value is None or isinstance(value, (str, bool)):
         return value
     if isinstance(value, np.generic):
-        return value.item()  # a number of numpy's is the same setting as Python's
+        return value.item()  # a numpy number is the same setting as Python's
     if isinstance(value, Number):
         return value
     if isinstance(value, partial):
@@ -74,7 +74,7 @@ def _addresses(value: object) -> Iterator[int]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _addresses(item)
-    elif isinstance(value, MethodType):  # a new object at every access
+    elif isinstance(value, MethodType):  # each access makes a new object
         yield from (id(value.__self__), id(value.__func__))
     elif value is not None and not isinstance(value, (str, Number)):
         yield id(value)

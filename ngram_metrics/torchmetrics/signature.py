@@ -9,9 +9,9 @@ from ngram_metrics.torchmetrics.saving import Saving
 
 
 def signature(metric: Saving) -> str:
-    """Write the signature of a metric, whose states are those of all processes.
+    """Return the signature of a metric that holds the states of all processes.
 
-    ``nrefs`` is ``?`` before any data, as is ``unit``, what the sentences were given as.
+    Before any data ``nrefs`` and ``unit``, the kind of input, are ``?``.
     """
     settings = {"unit": kind_name(metric.counted), "avg": metric.average}
     settings |= metric.reader.signature() | metric.measure.signature()
