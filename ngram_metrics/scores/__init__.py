@@ -1,1 +1,1 @@
-"""The metrics: what each counts of a sentence, and the formula that turns counts into a score."""
+"""The measures: what each of them counts in a sentence, and the formula that turns the counts into a score."""

@@ -12,19 +12,22 @@ from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.scores.measure import AnyMeasure, PairCounts, score_dtype
 
-#: Hypotheses and references as one kind of token; the same object twice where the ones are the others.
+#: Hypotheses and references as one kind of token; the same object twice if the hypotheses are the references.
 Side = tuple[DocumentGroups, DocumentGroups]
 
-#: Counts scored at a time on the CPU, 8 bytes each; on an accelerator few large launches win.
+#: Counts scored at a time on the CPU, 8 bytes each; on an accelerator a few large launches are faster.
 CACHED_COUNTS = 1 << 18
 
 
 class ScoreBlock(NamedTuple):
-    """Scores of some hypotheses; where a group has fewer documents than another, any number stands for a missing one.
+    """Scores of some hypotheses.
+
+    If a group has fewer documents than another, the scores of the missing documents are arbitrary.
 
     Attributes:
-        groups: the first group and the one past the last.
-        rows: the first hypothesis in each of these groups and the one past the last; only a single group is cut.
+        groups: the index of the first group, and of the last plus 1.
+        rows: the index of the first hypothesis in each of these groups, and of the last plus 1; a block with part of
+            the hypotheses has a single group.
         scores: ``(groups, rows, references)`` in 0..1.
     """
 
@@ -34,11 +37,11 @@ class ScoreBlock(NamedTuple):
 
 
 def score_blocks(measure: AnyMeasure, kinds: Sequence[Side]) -> Iterator[ScoreBlock]:
-    """Score all pairs; no more is held at a time than a block of them.
+    """Score all pairs, one block at a time.
 
     Args:
         measure: the formula.
-        kinds: the same documents as each kind of token that ``measure.pair_orders`` names.
+        kinds: the same documents, once for each kind of token in ``measure.pair_orders``.
 
     Yields:
         Blocks that cover all groups, in order.
@@ -47,7 +50,7 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side]) -> Iterator[ScoreBl
         ValueError: the measure has no score of pairs, see :attr:`Measure.pair_orders`.
     """
     orders = measure.pair_orders
-    # The first kind says where blocks are cut; where it counts nothing, as in chrF of words alone, order 1 does.
+    # The first kind of token sets the limits of the blocks. If its order is 0, as in chrF of words alone, order 1 does.
     for block in all_pairs_matches(*kinds[0], max(1, orders[0])):
         lengths = block.hypothesis_lengths.unsqueeze(2), block.reference_lengths.unsqueeze(1)
         counts = [PairCounts(block.matches[..., : orders[0]], *lengths)]
@@ -57,14 +60,14 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side]) -> Iterator[ScoreBl
 
 
 def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
-    """Score all pairs, at least one group.
+    """Score all pairs of at least one group.
 
     Args:
         measure: the formula.
         kinds: as for :func:`score_blocks`.
 
     Returns:
-        ``(groups, hypotheses, references)`` where all groups have as many documents, else for each group
+        ``(groups, hypotheses, references)`` if all groups have the same number of documents, else for each group
         ``(hypotheses, references)``.
     """
     hypotheses, references = kinds[0]
@@ -72,7 +75,7 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Ten
     matrices: Tensor | list[Tensor] = []
     for block in score_blocks(measure, kinds):
         if len(matrices) == 0:
-            # Filled block by block: blocks that are joined at the end would need two or three times the room.
+            # Filled block by block: joining the blocks at the end would need two or three times the memory.
             room = block.scores.new_empty
             matrices = room(len(shapes), *shapes[0]) if len(set(shapes)) == 1 else [room(shape) for shape in shapes]
         if isinstance(matrices, Tensor):
@@ -89,7 +92,7 @@ def _score(measure: AnyMeasure, counts: Sequence[PairCounts]) -> Tensor:
     matches = counts[0].matches
     groups, rows, references = matches.shape[:-1]
     scores = matches.new_empty((groups, rows, references), dtype=score_dtype(matches.device))
-    # Whole groups; or, as a block of one group may be large, whole rows of it.
+    # A piece is whole groups, or whole rows of a single group, which may be large.
     by_rows = groups == 1
     pieces = rows if by_rows else groups
     at_once = max(1, pieces)
@@ -108,7 +111,7 @@ def _score(measure: AnyMeasure, counts: Sequence[PairCounts]) -> Tensor:
 
 
 def _counts_of(kind: Side, order: int, cut: MatchBlock) -> PairCounts:
-    """Count the pairs of a block of another kind of token, in the shape of that block."""
+    """Count the pairs of a block in another kind of token, in the shape of that block."""
     hypotheses = kind[0].slice(*cut.groups)
     references = hypotheses if kind[1] is kind[0] else kind[1].slice(*cut.groups)
     if cut.groups[1] - cut.groups[0] == 1:

@@ -1,17 +1,18 @@
 r"""BLEU (Papineni et al. 2002), with the smoothings of Chen & Cherry 2014 and of sacrebleu (Post 2018).
 
-Definition. With :math:`m_n` the matches of order n, clipped by the largest count in one reference, :math:`t_n` the
-hypothesis' n-grams, h the hypothesis' length and r the closest reference length,
+Definition. Let :math:`m_n` be the matches of order n, clipped by the largest count in one reference, :math:`t_n` the
+number of n-grams of the hypothesis, h its length and r the closest reference length. Then
 
 .. math:: \text{BLEU} = \min(1, e^{1 - r / h}) \cdot \exp \sum_{n=1}^{N} w_n \log \frac{m_n}{t_n}
 
-over the sums of a corpus (micro) or over the counts of one sentence.
+for the summed counts of a corpus (micro), or for the counts of one sentence.
 
-Conventions. Scores lie in 0..1. The closest reference length is the one nearest to the hypothesis' own; of two equally
-near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis scores 0, also
-against an empty reference. Weights need not sum to one; an order of weight 0 is not looked at.
+Conventions. Scores are in 0..1. The closest reference length is the one nearest to the hypothesis length; if two are
+equally near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis scores 0,
+also against an empty reference. Weights need not sum to 1; an order with weight 0 is ignored.
 
-What the smoothings do, for orders with :math:`m_n = 0` unless said otherwise, and which peer gives the same number:
+The smoothings, and the packages that give the same number. A smoothing applies to orders with :math:`m_n = 0` unless
+the table says "always":
 
 =================  ============================================  ===================================================
 smooth             precision                                     the same in
@@ -26,16 +27,16 @@ add-k              n > 1, always: (m + k) / (t + k), k = 1       sacrebleu ``add
 exp                1 / (2^k t) for the k-th order without match  sacrebleu ``exp``; nltk ``method3`` where t > 0
 =================  ============================================  ===================================================
 
-Differences from the peers:
+Differences from other packages:
 
-1. nltk ``method0`` gives about 1e-231 where an order has no match; here 0, as in ignite and sacrebleu.
+1. nltk ``method0`` gives about 1e-231 if an order has no match; here the score is 0, as in ignite and sacrebleu.
 2. An order longer than every hypothesis has :math:`t_n = 0`. sacrebleu scores 0, and so do ``none``, ``floor`` and
-   ``exp``; ignite divides by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``; nltk does so sentence by sentence,
-   so that its corpus counts an n-gram for each sentence that has none. ``effective_order=True``
-   leaves such orders out, as sacrebleu does, and gives their weight to the others in proportion; under ``add-k`` and
-   ``smooth2`` the added counts make every order one that has n-grams, as in sacrebleu.
-3. torchmetrics takes the first listed of two equally near reference lengths, and its ``smooth=True`` scores 0 where an
-   order has no match; neither is followed.
+   ``exp``; ignite divides by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``. nltk does so sentence by sentence,
+   so its corpus score counts an n-gram for each sentence that has none. ``effective_order=True`` leaves such orders
+   out, as sacrebleu does, and distributes their weight over the others in proportion. Under ``add-k`` and ``smooth2``
+   the added counts give every order n-grams, as in sacrebleu.
+3. torchmetrics takes the first of two equally near reference lengths, and its ``smooth=True`` scores 0 if an order has
+   no match; this package does neither.
 4. ignite's ``Bleu`` divides in float32 under ``no_smooth``; here everything is float64.
 """
 
@@ -57,10 +58,10 @@ from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.rows import Layout
 
-#: Smoothings by their names: ignite's, then sacrebleu's.
+#: The names of the smoothings: ignite's, then sacrebleu's.
 Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp"]
 SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
-#: What the smoothings that take a value use where none is given.
+#: The default values of the smoothings that take a value.
 DEFAULT_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
 _SMOOTH_OF_TORCHMETRICS = (
     "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
@@ -69,7 +70,7 @@ _SMOOTH_OF_TORCHMETRICS = (
 
 
 class BleuStatistics(NamedTuple):
-    """The counts BLEU is made of.
+    """The counts from which BLEU is computed.
 
     Attributes:
         matches: ``(..., orders)`` int64, clipped n-gram matches.
@@ -91,7 +92,7 @@ class BleuMeasure(Measure[BleuStatistics]):
     Attributes:
         ngram: the longest order, 1 to 1,000.
         smooth: one of :data:`SMOOTHINGS`.
-        smooth_value: for ``floor`` and ``add-k``, at least 0; None for their default.
+        smooth_value: the value for ``floor`` and ``add-k``, at least 0; None for the default.
         weights: the weight of each order, ``ngram`` numbers of at least 0; None for equal weights that sum to 1.
         effective_order: whether orders without any n-gram are left out.
 
@@ -126,7 +127,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         return Layout(BleuStatistics, (self.ngram, self.ngram, None, None))
 
     def statistics(self, batch: Batch) -> BleuStatistics:
-        """Count matches, totals and lengths; one row a sentence."""
+        """Count matches, totals and lengths: one row per sentence."""
         hypotheses, references = batch.sides
         lengths = hypotheses.lengths.to(hypotheses.ids.device)
         return BleuStatistics(
@@ -142,9 +143,9 @@ class BleuMeasure(Measure[BleuStatistics]):
         if self.weights is None:
             weights = counted / self.ngram
         else:
-            # Filled in one by one: a tensor made of Python numbers would wait for the device.
+            # Each weight is filled in on the device: making a tensor from Python numbers would wait for the device.
             weights = counted * torch.stack([precision.new_full((), weight) for weight in self.weights])
-        # A precision of 0 that has a weight makes this -inf, and BLEU 0.
+        # A precision of 0 with a weight makes this -inf, and BLEU 0.
         log_mean = torch.special.xlogy(weights, precision).sum(-1)
         possible = statistics.matches[..., 0] > 0
         if self.effective_order:
@@ -155,7 +156,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         return brevity_penalty(statistics) * _exp(log_mean) * possible
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
-        """Return the smoothed precisions ``(..., orders)``, the brevity penalty, and the counts."""
+        """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
         precisions, _ = self._precisions(statistics)
         return {
             "precisions": precisions,
@@ -164,7 +165,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         }
 
     def signature(self) -> dict[str, str]:
-        """Return the settings, the first two as sacrebleu writes them."""
+        """Return the settings, the first two in sacrebleu's format."""
         value = self.smooth_value if self.smooth_value is not None else DEFAULT_SMOOTH_VALUES.get(self.smooth)
         smooth = self.smooth if value is None else f"{self.smooth}[{exact(value, '.2f')}]"
         fields = {"eff": "yes" if self.effective_order else "no", "smooth": smooth, "order": str(self.ngram)}
@@ -176,16 +177,16 @@ class BleuMeasure(Measure[BleuStatistics]):
         return (self.ngram,)
 
     def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
-        """Return the statistics of pairs: each reference is the only one, and so the closest."""
+        """Return the statistics of pairs: the only reference of a pair is the closest one."""
         ((matches, hypothesis_lengths, reference_lengths),) = counts
         return BleuStatistics(
             matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
         )
 
     def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor]:
-        """Return the smoothed precision of each order ``(..., orders)``, and 1 where it is counted, else 0.
+        """Return the smoothed precision of each order ``(..., orders)``, and a factor: 1 for orders that count, else 0.
 
-        The second is of the same shape, or ``()`` where all are counted.
+        The factor has the same shape, or ``()`` if all orders count.
         """
         dtype = score_dtype(statistics.matches.device)
         matches, totals = statistics.matches.to(dtype), statistics.totals.to(dtype)
@@ -220,10 +221,10 @@ def brevity_penalty(statistics: BleuStatistics) -> Tensor:
 
 
 def _exp(exponent: Tensor) -> Tensor:
-    """Return e to each power, of the batches of a training loop in parts.
+    """Return e to the power of each number; for batches of a training loop in parts of 64 numbers.
 
-    MKL, which is behind ``exp`` on a CPU, shares more than 64 numbers among threads and waits for the last of them:
-    milliseconds where data loaders keep the cores busy.
+    On a CPU ``exp`` calls MKL, which shares more than 64 numbers among threads and waits for the last thread. That
+    takes milliseconds if data loaders keep the cores busy.
     """
     if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
         return exponent.exp()
@@ -232,14 +233,14 @@ def _exp(exponent: Tensor) -> Tensor:
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
-    """Return for each sentence the reference length nearest to the hypothesis' own; of two, the shorter.
+    """Return for each sentence the reference length nearest to the hypothesis length; of two, the shorter.
 
     Args:
         hypothesis_lengths: ``(sentences,)`` int64.
-        references: those of the same sentences.
+        references: the references of the same sentences.
 
     Returns:
-        ``(sentences,)`` int64 where the lengths of the references lie.
+        ``(sentences,)`` int64, on the device of the references' lengths.
     """
     lengths = references.tokens.lengths
     if references.single or len(hypothesis_lengths) == 0:
@@ -251,13 +252,13 @@ def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGro
         sentence = owners(references.counts)
         distance = _distance(hypothesis_lengths.index_select(0, sentence), lengths)
         nearest = torch.zeros_like(hypothesis_lengths).scatter_reduce(0, sentence, distance, "amin", include_self=False)
-    # The lowest bit tells the side: 1 where the reference is the longer.
+    # The lowest bit is 1 if the reference is longer than the hypothesis.
     apart = nearest >> 1
     return hypothesis_lengths + torch.where((nearest & 1) == 1, apart, -apart)
 
 
 def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]:
-    """Return weights as plain numbers, which is how settings are compared."""
+    """Return weights as plain numbers, so that settings can be compared."""
     if not hasattr(weights, "__len__"):
         raise TypeError(f"weights must be a sequence of {orders} numbers (got: {weights!r})")
     if len(weights) != orders:
@@ -269,5 +270,5 @@ def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]
 
 
 def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
-    """Return a number that orders reference lengths by nearness, the shorter first among the equally near."""
+    """Return a number that sorts reference lengths by nearness, the shorter before the longer if equally near."""
     return (reference - hypothesis).abs() * 2 + (reference > hypothesis)

@@ -1,27 +1,27 @@
-r"""chrF and chrF++ (Popović 2015, 2017), number for number as sacrebleu.
+r"""chrF and chrF++ (Popović 2015, 2017), the same numbers as sacrebleu.
 
-Definition. For the character n-grams of the orders ``1..char_order`` and, in chrF++, the word n-grams of the orders
-``1..word_order``, let P and R be matches by n-grams of the hypothesis and of the reference. By default both are
-averaged over the orders in which both sides have n-grams, and
+Definition. For each order, P is the matches divided by the n-grams of the hypothesis, and R the matches divided by
+those of the reference. The orders are ``1..char_order`` of characters and, in chrF++, ``1..word_order`` of words. By
+default P and R are averaged over the orders in which both sides have n-grams, and
 
 .. math:: \text{chrF} = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
 
-With ``eps_smoothing`` that F is taken for each order, and averaged over all orders, an order without n-grams counting
-1e-16: what chrF++.py, Moses, nltk and torchmetrics do.
+With ``eps_smoothing`` this F is computed for each order and averaged over all orders; an order without n-grams counts
+1e-16. chrF++.py, Moses, nltk and torchmetrics do this.
 
-Conventions. Scores lie in 0..1; sacrebleu, fastchrf and nltk's documentation give 0..100. An n-gram order that the
-reference lacks counts no n-grams of the hypothesis either. Of several references a sentence takes the one with the
-highest score, the first on ties, and a corpus sums the counts of those. An empty hypothesis scores 0.
+Conventions. Scores are in 0..1; sacrebleu, fastchrf and nltk's documentation use 0..100. If the reference has no
+n-grams of an order, those of the hypothesis are not counted either. If a sentence has several references, the one with
+the highest score is used, the first on ties, and a corpus sums the counts of these. An empty hypothesis scores 0.
 
-Differences from the peers:
+Differences from other packages:
 
 1. torchmetrics' ``CHRFScore`` has ``n_word_order=2`` and eps smoothing; ``word_order=2, eps_smoothing=True`` gives its
-   score, except where it is wrong: it leaves out the reference n-grams of a sentence without any match, keeps the
-   hypothesis' n-grams of orders that the reference lacks, and takes only the blank for whitespace.
-2. nltk has ``beta=3`` by default, one reference, and takes the mean of sentences for a corpus: ``beta=3.0,
-   eps_smoothing=True, average="macro"``.
-3. fastchrf has no word n-grams and no lowercasing, and takes U+001C to U+001F for characters, which Python and
-   sacrebleu take for whitespace.
+   score, except for three errors in it: it leaves out the reference n-grams of a sentence without any match, keeps the
+   hypothesis n-grams of orders that the reference lacks, and treats only the blank as whitespace.
+2. nltk has ``beta=3`` by default, takes one reference, and reports the mean of the sentences for a corpus: ``beta=3.0,
+   eps_smoothing=True, average="macro"`` gives its score.
+3. fastchrf has no word n-grams and no lowercasing. It counts U+001C to U+001F as characters, while Python and sacrebleu
+   treat them as whitespace.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.pair_measure import PairMeasure
 from ngram_metrics.scores.rows import Layout
 
-#: What an order without n-grams counts for under eps smoothing.
+#: The value of an order without n-grams under eps smoothing.
 _EPSILON = 1e-16
 
 
 class ChrfStatistics(NamedTuple):
-    """The counts chrF is made of, the orders of characters before those of words.
+    """The counts from which chrF is computed, the orders of characters before those of words.
 
     Attributes:
         matches: ``(..., orders)`` int64, clipped n-gram matches.
-        hypothesis_totals: ``(..., orders)`` int64, n-grams of the hypotheses, for orders that the reference has.
+        hypothesis_totals: ``(..., orders)`` int64, n-grams of the hypotheses; 0 for orders that the reference lacks.
         reference_totals: ``(..., orders)`` int64, n-grams of the references.
     """
 
@@ -67,11 +67,11 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         char_order: the longest order of characters, 0 to 1,000.
         word_order: the longest order of words, 0 to 1,000; 2 is chrF++.
         beta: how much recall weighs against precision, at least 0.
-        eps_smoothing: see the module.
+        eps_smoothing: whether F is averaged over all orders; see the module's docstring.
 
     Raises:
         TypeError: a setting of another type.
-        ValueError: a setting out of its range, or no order at all.
+        ValueError: a setting out of its range, or both orders 0.
     """
 
     char_order: int = 6
@@ -93,9 +93,9 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         return Layout(ChrfStatistics, (self.char_order + self.word_order,) * 3)
 
     def statistics(self, batch: Batch) -> ChrfStatistics:
-        """Count characters and words, and keep the best reference; one row a sentence."""
+        """Count characters and words, and keep the best reference: one row per sentence."""
         matches, hypothesis, reference = super().statistics(batch)
-        # The totals of a corpus have no n-grams of orders that the reference lacks.
+        # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return ChrfStatistics(matches, hypothesis * (reference > 0), reference)
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
@@ -103,7 +103,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         return self._scaled_score(statistics, 1)
 
     def judged(self, statistics: ChrfStatistics) -> Tensor:
-        """Return chrF in 0..100, in sacrebleu's order of operations, so that references tie where its do."""
+        """Return chrF in 0..100, in sacrebleu's order of operations, so that the same references tie."""
         return self._scaled_score(statistics, 100)
 
     def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:
@@ -113,10 +113,10 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         dtype = score_dtype(statistics.matches.device)
         precision, recall = (torch.zeros_like(statistics.matches[..., 0], dtype=dtype) for _ in range(2))
         orders = torch.zeros_like(precision, dtype=torch.int16)
-        # Order after order, as sacrebleu sums them; so totals that broadcast to the matches are never written out.
+        # One order after another, as sacrebleu sums them: totals that broadcast to the matches are never expanded.
         for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
             counts = matches.to(dtype)
-            # Where a side has no n-grams there are no matches either, and the quotient is 0.
+            # If a side has no n-grams, there are no matches either, and the quotient is 0.
             precision.addcdiv_(counts, hypothesis.clamp(min=1).to(dtype))
             recall.addcdiv_(counts, reference.clamp(min=1).to(dtype))
             orders.addcmul_((hypothesis > 0).short(), (reference > 0).short())
@@ -124,7 +124,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         return scale * _fscore(precision.div_(divisor), recall.div_(divisor), factor)
 
     def signature(self) -> dict[str, str]:
-        """Return the settings, all but the last as sacrebleu writes them."""
+        """Return the settings, all but the last in sacrebleu's format."""
         return {
             "eff": "no" if self.eps_smoothing else "yes",
             "nc": str(self.char_order),
@@ -134,13 +134,14 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
-        """The longest order of characters and, for chrF++, of words."""
+        """The longest orders: of characters and, for chrF++, of words."""
         return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
 
     def pair_statistics(self, *counts: PairCounts) -> ChrfStatistics:
         """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
 
-        The totals broadcast to the matches, and those of a hypothesis are of all orders: its score is the same.
+        The totals broadcast to the matches. Those of a hypothesis include orders that the reference lacks, which does
+        not change the score of a pair.
         """
         kinds = []
         for matches, *lengths in counts:
@@ -153,18 +154,18 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
     """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
 
     Args:
-        measure: without words.
-        hypotheses: any number of documents a group.
-        references: likewise; a hypothesis without any scores 0.
+        measure: the formula, without words.
+        hypotheses: any number of documents per group.
+        references: any number of documents per group; a hypothesis without references scores 0.
     """
     matches, hypothesis, reference = aggregate_matches(hypotheses, references, measure.char_order)
-    # The counts are all multiplied by the number of references, so precision and recall are those of the averages.
+    # All counts are multiplied by the number of references, so precision and recall are those of the average counts.
     scores = measure.score(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
     return scores * (repeated(references.counts, hypotheses.counts) > 0).to(scores.device)
 
 
 def _smoothed_sum(statistics: ChrfStatistics, factor: float) -> Tensor:
-    """Return the sum over the orders of F, an order without n-grams counting a little."""
+    """Return the sum of F over the orders; an order without n-grams counts :data:`_EPSILON`."""
     dtype = score_dtype(statistics.matches.device)
     total = torch.zeros_like(statistics.matches[..., 0], dtype=dtype)
     for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):

@@ -1,12 +1,12 @@
-r"""Google-BLEU, GLEU (Wu et al. 2016, section 4.3), number for number as nltk's ``gleu_score``.
+r"""Google-BLEU, GLEU (Wu et al. 2016, section 4.3), the same numbers as nltk's ``gleu_score``.
 
-Definition. Over the n-grams of the orders 1 to N, all in one multiset, with c the matches, h the n-grams of the
-hypothesis and r those of the reference,
+Definition. The n-grams of the orders 1 to N are counted together. Let c be the matches, h the n-grams of the hypothesis
+and r those of the reference. Then
 
 .. math:: \text{GLEU} = \min(c / h, c / r) = \frac{c}{\max(h, r)}
 
-Conventions. Scores lie in 0..1; 0 / 0 is 0. Of several references a sentence takes the one with the highest score, the
-first on ties, and a corpus (micro) sums the counts of those, as nltk's ``corpus_gleu``.
+Conventions. Scores are in 0..1; 0 / 0 is 0. If a sentence has several references, the one with the highest score is
+used, the first on ties, and a corpus (micro) sums the counts of these, as nltk's ``corpus_gleu`` does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ngram_metrics.scores.rows import Layout
 
 
 class GleuStatistics(NamedTuple):
-    """The counts of all orders together: matches, and n-grams of the side that has more, ``(...,)`` int64 each."""
+    """The counts of all orders together: matches, and n-grams of the side that has more, each ``(...,)`` int64."""
 
     matches: Tensor
     ngrams: Tensor
@@ -47,7 +47,7 @@ class GleuMeasure(OrderMeasure[GleuStatistics]):
         return statistics.matches.to(dtype) / statistics.ngrams.clamp(min=1).to(dtype)
 
     def judged(self, statistics: GleuStatistics) -> Tensor:
-        """Return the score, but -0.5 where neither side has an n-gram: nltk leaves such a reference out."""
+        """Return the score, or -0.5 if neither side has an n-gram: nltk leaves such a reference out."""
         return torch.where(statistics.ngrams > 0, self.score(statistics), -0.5)
 
     def pair_statistics(self, *counts: PairCounts) -> GleuStatistics:

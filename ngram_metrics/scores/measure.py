@@ -1,7 +1,7 @@
-"""What is the same for every metric: counts by name, summed and averaged.
+"""The base class of all measures: named counts, which are summed and averaged.
 
-The counts of a sentence are a NamedTuple of int64 tensors whose leading dimensions are free: one row a sentence, or the
-sum over a corpus, or a matrix of pairs.
+The counts are a NamedTuple of int64 tensors with any leading dimensions: one row per sentence, the sum over a corpus,
+or a matrix of pairs.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from ngram_metrics.scores.rows import Layout, Statistics
 
 
 class PairCounts(NamedTuple):
-    """What is counted of pairs of a hypothesis and a reference, whose leading dimensions broadcast.
+    """The counts of pairs of a hypothesis and a reference; their leading dimensions broadcast.
 
     Attributes:
-        matches: ``(..., orders)`` int64, for each order the sum over n-grams of the smaller count.
-        hypothesis_lengths: ``(...)`` int64, tokens.
-        reference_lengths: ``(...)`` int64, tokens.
+        matches: ``(..., orders)`` int64, for each order the sum over n-grams of the smaller of the two counts.
+        hypothesis_lengths: ``(...)`` int64, tokens of the hypothesis.
+        reference_lengths: ``(...)`` int64, tokens of the reference.
     """
 
     matches: Tensor
@@ -32,12 +32,12 @@ class PairCounts(NamedTuple):
 
 
 class Measure(ABC, Generic[Statistics]):
-    """A measure: two pure functions and the shape of what passes between them."""
+    """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
     @property
     @abstractmethod
     def layout(self) -> Layout[Statistics]:
-        """How the statistics of a sentence lie in a row."""
+        """The columns of the statistics in a row."""
 
     @property
     def row_dtype(self) -> torch.dtype:
@@ -51,27 +51,27 @@ class Measure(ABC, Generic[Statistics]):
 
     @abstractmethod
     def statistics(self, batch: Batch) -> Statistics:
-        """Count: one row a sentence."""
+        """Count a batch: one row per sentence."""
 
     @abstractmethod
     def score(self, statistics: Statistics) -> Tensor:
-        """Take the formula: statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
+        """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:
-        """Return what the score is made of, by name: the counts, each ``(..., width)``."""
+        """Return the parts of the score by name: the counts, each ``(..., width)``."""
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))
 
     @abstractmethod
     def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, in words."""
+        """Return the settings that affect the score, by name, as strings."""
 
     @property
     @abstractmethod
     def pair_orders(self) -> tuple[int, ...]:
-        """The longest order that is counted of pairs, for each kind of token: words, or characters and words.
+        """The longest order to count in pairs, for each kind of token: words, or characters and words.
 
         Raises:
-            ValueError: the score of a pair is no function of n-gram matches, or no single number.
+            ValueError: the score of a pair is not a function of n-gram matches, or not a single number.
         """
 
     @abstractmethod
@@ -79,23 +79,23 @@ class Measure(ABC, Generic[Statistics]):
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
 
     def pair_score(self, statistics: Statistics) -> Tensor:
-        """Return one number for each pair, ``(...)`` in 0..1."""
+        """Return the score of each pair, ``(...)`` in 0..1."""
         return self.score(statistics)
 
 
-#: A measure of any statistics, where only its own functions touch them.
+#: A measure with any type of statistics, for code that does not look into them.
 AnyMeasure: TypeAlias = Measure[Any]
 
 
 def measure_of(metric: object, name: str) -> AnyMeasure:
-    """Return what a metric counts.
+    """Return the measure of a metric.
 
     Args:
         metric: the object that was passed as a metric.
-        name: what it is called in an error.
+        name: its name in an error message.
 
     Raises:
-        TypeError: an object that is no metric of this package, or a class.
+        TypeError: an object that is not a metric of this package, or a class.
     """
     measure = getattr(metric, "measure", None)
     if not isinstance(measure, Measure):
@@ -105,7 +105,7 @@ def measure_of(metric: object, name: str) -> AnyMeasure:
 
 
 def score_dtype(device: torch.device) -> torch.dtype:
-    """Return the dtype of scores: float64 where the device has it."""
+    """Return the dtype of scores: float64, or float32 if the device has no float64."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 
@@ -113,10 +113,10 @@ def averaged_score(measure: Measure[Statistics], statistics: Statistics, average
     """Score a batch of sentences as one.
 
     Args:
-        measure: what is computed.
-        statistics: one row a sentence.
-        average: ``"micro"``: the score of the summed counts; ``"macro"``: the mean of the sentences' scores, 0 where
-            there is none; ``"none"``: the scores themselves, ``(sentences, ...)``.
+        measure: the formula.
+        statistics: one row per sentence.
+        average: ``"micro"``: the score of the summed counts; ``"macro"``: the mean of the sentences' scores, 0 if there
+            are no sentences; ``"none"``: the scores themselves, ``(sentences, ...)``.
     """
     if average == "micro":
         return measure.score(measure.layout.make(*(field.sum(0) for field in statistics)))

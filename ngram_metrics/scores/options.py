@@ -1,4 +1,4 @@
-"""Settings that several metrics share, and their checks: what is given is refused where it is set, not later."""
+"""Settings that several metrics share, and their checks, which run when a metric is constructed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 import operator
 from typing import Literal, SupportsIndex, get_args
 
-#: How the scores of sentences become one: of the summed counts, the mean of the scores, or not at all.
+#: How sentences become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]
-#: The longest order of n-grams. Each order takes time, and 8 bytes or more for each sentence: the limit lies far above
-#: what anybody counts, so that a number in the wrong place is an error and no endless run.
+#: The longest order of n-grams. Each order takes time, and 8 bytes or more per sentence. The limit is far above any
+#: useful order, so that a misplaced number is an error and not an endless run.
 MAX_ORDER = 1000
 
 
 def whole_number(value: object) -> int | None:
-    """Return an integer of any kind, numpy's for instance, as ``int``; None for what is no integer, and for a bool."""
+    """Return an integer of any type, such as numpy's, as ``int``; None for a bool and for any other object."""
     try:
         return operator.index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
     except TypeError:
@@ -25,12 +25,12 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
     """Return an order of n-grams as ``int``.
 
     Args:
-        value: what was given.
-        name: what it is called in an error.
-        lowest: 1, or 0 where an order may be left out.
+        value: the order.
+        name: its name in an error message.
+        lowest: 1, or 0 if the order may be left out.
 
     Raises:
-        TypeError: what is no integer.
+        TypeError: a value that is not an integer.
         ValueError: an integer outside ``lowest`` .. :data:`MAX_ORDER`.
     """
     order = whole_number(value)
@@ -50,10 +50,10 @@ def checked_number(value: object, name: str) -> float:
     """Return a number as ``float``.
 
     Raises:
-        TypeError: what is no number.
+        TypeError: a value that is not a number.
         ValueError: a number below 0, or one that is not finite.
     """
-    # float() reads a str, which has no __float__.
+    # float() would accept a str, which has no __float__.
     if not hasattr(value, "__float__"):
         raise TypeError(f"{name} must be a number (got: {value!r})")
     number = float(value)
@@ -63,12 +63,12 @@ def checked_number(value: object, name: str) -> float:
 
 
 def exact(value: float, format_spec: str) -> str:
-    """Write a number for a signature: short where that is the whole number, else with all its digits."""
+    """Write a number for a signature: in the short format if it is exact, else with all its digits."""
     short = format(value, format_spec)
     return short if float(short) == value else repr(float(value))
 
 
 def check_average(average: str) -> None:
-    """Raise ValueError for an average that is none of the three."""
+    """Raise ValueError for an unknown average."""
     if average not in get_args(Average):
         raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")

@@ -1,20 +1,22 @@
 r"""N-gram overlap: the Dice coefficient of two multisets of n-grams.
 
-Definition. With c the matches of one order, each n-gram counted as often as it stands in both sides, h the n-grams of
-the hypothesis and r those of the reference,
+Definition. Let c be the matches of one order, where each n-gram counts as often as it occurs in both sides, h the
+n-grams of the hypothesis and r those of the reference. Then
 
 .. math:: \text{overlap} = \frac{2 c}{h + r}
 
-Conventions. Scores lie in 0..1. Where neither side has an n-gram of the order the score is 0. Of several references a
-sentence takes the one with the highest score, the first on ties.
+Conventions. Scores are in 0..1. If neither side has an n-gram of the order, the score is 0. If a sentence has several
+references, the one with the highest score is used, the first on ties.
 
 Differences from torch-ngram, whose ``get_score`` this replaces:
 
-1. Order 1 there counts every pair of equal tokens, so that repeats are counted many times, and caps the result at 1.
-2. Longer orders there compare n-grams by the cosine of their ids in floating point, which takes (1, 2) and (2, 4) for
-   equal and may miss equal ones; an n-gram of the hypothesis counts whenever it stands anywhere in the reference,
-   however often it was counted before. Here ids are compared exactly and counts are clipped.
-3. An order longer than a text is cut down to the text's length there; here such a text has no n-grams and scores 0.
+1. For order 1 it counts every pair of equal tokens, so that repeated tokens count many times, and limits the result to
+   1.
+2. For longer orders it compares n-grams by the cosine of their ids in floating point. So (1, 2) and (2, 4) are equal,
+   and equal n-grams may be missed. An n-gram of the hypothesis counts whenever it occurs in the reference, however
+   often it was counted before. Here ids are compared exactly and counts are clipped.
+3. If the order is longer than a text, it uses the text's length as the order; here such a text has no n-grams and
+   scores 0.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ class OverlapStatistics(NamedTuple):
 
 @dataclass(frozen=True)
 class OverlapMeasure(OrderMeasure[OverlapStatistics]):
-    """N-gram overlap of the one order ``ngram``."""
+    """N-gram overlap of the order ``ngram``."""
 
     ngram: int = 1
 

@@ -1,4 +1,4 @@
-"""Measures whose score is that of one pair: of several references a sentence takes the one with the highest score."""
+"""Measures that score one pair: of several references, a sentence uses the one with the highest score."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ngram_metrics.scores.rows import Statistics
 
 
 class PairMeasure(Measure[Statistics]):
-    """Needs ``pair_orders``, ``pair_statistics`` and ``score``, and counts by itself."""
+    """A measure of pairs: a subclass defines ``pair_orders``, ``pair_statistics`` and ``score``."""
 
     def statistics(self, batch: Batch) -> Statistics:
-        """Count each kind of token, and keep the best reference; one row a sentence."""
+        """Count each kind of token, and keep the best reference: one row per sentence."""
         pairs = pair_up(batch.sides)
         kinds = [pairs] if batch.words is None else [pairs, pair_up(batch.words)]
         counts = [count_pairs(kind, order) for kind, order in zip(kinds, self.pair_orders, strict=True)]
@@ -25,7 +25,7 @@ class PairMeasure(Measure[Statistics]):
         return statistics if pairs.sentence is None else best_statistics(statistics, self.judged(statistics), pairs)
 
     def judged(self, statistics: Statistics) -> Tensor:
-        """Return what decides which reference is the best, ``(...)``: the score."""
+        """Return the number that decides which reference is the best, ``(...)``: the score."""
         return self.score(statistics)
 
 
@@ -34,7 +34,7 @@ class OrderMeasure(PairMeasure[Statistics]):
     """A measure of pairs whose only setting is the longest order, ``ngram``, 1 to 1,000.
 
     Raises:
-        TypeError: an order that is no integer.
+        TypeError: an order that is not an integer.
         ValueError: an order out of its range.
     """
 

@@ -1,7 +1,7 @@
-"""Several references a sentence, for metrics that score each pair and then choose or combine.
+"""Several references per sentence, for metrics that score each pair and then choose or combine.
 
-Every hypothesis is laid beside each of its own references, which makes a list of pairs; what is computed of a pair is
-then reduced to the sentence. Nothing here depends on the data of padded batches, only on their shapes.
+Every hypothesis is paired with each of its references. The counts or scores of the pairs are then reduced to one row
+per sentence. For padded batches nothing here depends on their data, only on their shapes.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences,
 from ngram_metrics.scores.measure import PairCounts
 from ngram_metrics.scores.rows import Statistics
 
-#: The reference range of no sentence, see :func:`joined_range`.
+#: The range of the number of references before any sentence, see :func:`joined_range`.
 NO_REFERENCES = (-(1 << 62), 0)
 
 
 class Pairs(NamedTuple):
-    """Hypotheses beside references, one pair after another, those of the first sentence first.
+    """Pairs of a hypothesis and a reference, those of the first sentence first.
 
     Attributes:
-        documents: ``pairs`` hypotheses, each as often as it has references, beside as many references.
-        sentence: ``(pairs,)`` int64, the sentence of each pair; None where each sentence has one pair.
-        present: ``(pairs,)`` bool, whether the reference is not missing; None where all are there.
-        sentences: how many sentences there are.
-        counts: ``(sentences,)`` int64 on the CPU, the pairs of each sentence; None where all have as many.
+        documents: the hypotheses, each repeated for each of its references, and the references: ``pairs`` of each.
+        sentence: ``(pairs,)`` int64, the sentence of each pair; None if each sentence has one pair.
+        present: ``(pairs,)`` bool, whether the reference exists; None if all exist.
+        sentences: the number of sentences.
+        counts: ``(sentences,)`` int64 on the CPU, the pairs of each sentence; None if all have the same number.
     """
 
     documents: RaggedPairs | PaddedPairs
@@ -40,11 +40,11 @@ class Pairs(NamedTuple):
 
 
 def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
-    """Lay each hypothesis beside each of its references."""
+    """Pair each hypothesis with each of its references."""
     if isinstance(sides, PaddedSides):
         ids, lengths = sides.references.tokens
         sentences, count, width = ids.shape
-        # In numbers and not as -1, which a width of 0 leaves open.
+        # The size is written out: -1 is ambiguous if the width is 0.
         flat = PaddedTokens(ids.reshape(sentences * count, width), lengths.reshape(-1))  # (pairs, width), (pairs,)
         if sides.references.single:
             return Pairs(PaddedPairs(sides.hypotheses, flat), None, None, sentences)
@@ -62,7 +62,7 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
 
 
 def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
-    """Count the n-grams of the orders up to ``max_order``, which may be 0, that the sides of each pair share."""
+    """Count the n-gram matches of each pair for the orders up to ``max_order``, which may be 0."""
     device = pairs.documents.hypotheses.ids.device
     lengths = [side.lengths.to(device) for side in pairs.documents]
     if max_order == 0:
@@ -71,11 +71,11 @@ def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
 
 
 def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
-    """Return the pair of the highest score of each sentence, the first of equally high ones.
+    """Return the pair with the highest score of each sentence, the first on ties.
 
     Args:
         score: ``(pairs, ...)``, above -1.
-        pairs: what was scored.
+        pairs: the pairs that were scored.
 
     Returns:
         ``(sentences, ...)`` int64, indices of pairs.
@@ -84,7 +84,7 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     if pairs.sentence is None:
         return number
     if pairs.present is not None:
-        # A reference that is missing never wins: each sentence has one that is not.
+        # A missing reference is never chosen: each sentence has at least one reference.
         score = torch.where(pairs.present.reshape(-1, *[1] * (score.dim() - 1)), score, -1)
     sentence = pairs.sentence.reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
     shape = (pairs.sentences, *score.shape[1:])
@@ -94,12 +94,12 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
 
 
 def best_statistics(statistics: Statistics, score: Tensor, pairs: Pairs) -> Statistics:
-    """Keep of each sentence the statistics of its reference of the highest score, the first of equally high ones.
+    """Keep for each sentence the statistics of the reference with the highest score, the first on ties.
 
     Args:
-        statistics: one row a pair.
-        score: ``(pairs,)``, or ``(pairs, keys)`` where each key has a best reference of its own.
-        pairs: what was counted.
+        statistics: one row per pair.
+        score: ``(pairs,)``, or ``(pairs, keys)`` if the best reference is chosen for each key.
+        pairs: the pairs that were counted.
     """
     if pairs.sentence is None:
         return statistics
@@ -109,9 +109,9 @@ def best_statistics(statistics: Statistics, score: Tensor, pairs: Pairs) -> Stat
 
 
 def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
-    """Join how many references sentences have, ``known``, with those of a batch, which may be of no sentence.
+    """Join the range of the number of references, ``known``, with that of a batch, which may be empty.
 
-    A range is ``[-fewest, most]`` int64, so that ranges join by the maximum.
+    A range is ``[-fewest, most]`` int64, so that the maximum joins two ranges.
     """
     counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
     if len(counts) == 0:
@@ -120,10 +120,10 @@ def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -
 
 
 def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
-    """Sum ``(pairs, ...)`` over the references that are there, one after another: ``(sentences, ...)``.
+    """Sum ``(pairs, ...)`` over the references that exist, one after another: ``(sentences, ...)``.
 
-    Floating-point sums depend on the order of additions, which one ``index_add`` of all pairs leaves open on a GPU.
-    Here each step adds at most one reference to a sentence.
+    Floating-point sums depend on the order of additions, which a single ``index_add`` of all pairs does not fix on a
+    GPU. Here each step adds at most one reference to a sentence.
     """
     if pairs.sentence is None:
         return values
@@ -138,7 +138,7 @@ def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
     counts, number = pairs.counts, 0
     sentence, first = torch.arange(len(counts), device="cpu"), counts.cumsum(0) - counts
     while len(sentence):
-        # The sentences that have a reference of this number. Each stands here once: nothing is added to it twice.
+        # The sentences that have a reference with this number. Each occurs once, so each step adds to it once.
         there = counts.index_select(0, sentence) > number
         sentence = sentence.masked_select(there)
         pair = first.index_select(0, sentence) + number

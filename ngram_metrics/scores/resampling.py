@@ -1,11 +1,10 @@
 """Scores of resampled corpora, from rows of counts and never from texts.
 
-A resample draws as many sentences as there are, with replacement; it is described by how often it drew each. So the
-sums of all resamples are one product, weights ``(resamples, sentences)`` by rows ``(sentences, width)``, exact in
-float64, and the score of those sums is the same formula as ever. The macro average sums scores instead of counts.
-
-The weights come from a generator on the CPU, and rows are put in an order of their own first: a seed gives the same
-interval on every device, for every order of sentences, and for every number of processes.
+A resample draws as many sentences as the corpus has, with replacement. Its weights say how often it drew each sentence.
+So the sums of all resamples are one matrix product, weights ``(resamples, sentences)`` by rows ``(sentences, width)``,
+exact in float64, and the usual formula gives their scores. The macro average sums scores instead of counts. The weights
+come from a generator on the CPU, and the rows are sorted first: a seed gives the same interval on every device, for
+every order of sentences, and for every number of processes.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from ngram_metrics.scores.rows import unpack
 #: sacrebleu's defaults.
 SEED = 12345
 RESAMPLES = 1000
-#: Weights made at a time, about 20 bytes each: few enough for the caches, and for memory.
+#: Weights made at a time, about 20 bytes each: a number that fits the caches and limits memory.
 WEIGHTS_AT_ONCE = 1 << 19
-#: Resamples made at a time at least: each time all values are read.
+#: The least number of resamples made at a time: each time, all values are read.
 _RESAMPLES_AT_ONCE = 8
 
 
 def check_confidence(confidence: float | None, average: str) -> None:
-    """Raise ValueError for a confidence level that is none, or for an average without an interval."""
+    """Raise ValueError for a level that is not between 0 and 1, or for average none, which has no interval."""
     if confidence is None:
         return
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
@@ -43,7 +42,7 @@ def check_confidence(confidence: float | None, average: str) -> None:
 
 
 def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:
-    """Return what a corpus score is made of the sums of, ``(sentences, ..., width)`` in float64.
+    """Return the values whose sums give a corpus score, ``(sentences, ..., width)`` in float64.
 
     Args:
         measure: the formula.
@@ -59,7 +58,7 @@ def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:
 
 
 def scores_of_sums(measure: AnyMeasure, sums: Tensor, sentences: int, average: Average) -> Tensor:
-    """Return the scores ``(..., *score_shape)`` of corpora of so many sentences, from sums of :func:`summands`."""
+    """Return the scores ``(..., *score_shape)`` of corpora of ``sentences`` each, from sums of :func:`summands`."""
     if average == "micro":
         return measure.score(unpack(sums, measure.layout))
     return (sums / sentences).reshape((*sums.shape[:-1], *measure.score_shape))
@@ -72,8 +71,8 @@ def bootstrap_scores(measure: AnyMeasure, rows: Tensor, average: Average, resamp
         measure: the formula.
         rows: ``(sentences, fields)``, packed statistics of at least one sentence.
         average: ``"micro"`` or ``"macro"``.
-        resamples: how many.
-        seed: of the weights.
+        resamples: the number of resamples.
+        seed: the seed of the weights.
     """
     values = summands(measure, rows[row_order(rows)], average)
     sums = weighted_sums(bootstrap_weights(len(rows), resamples, seed), values)
@@ -88,15 +87,15 @@ def with_interval(
     score: Tensor,
     named: Callable[[Tensor], dict[str, Tensor]],
 ) -> dict[str, Tensor]:
-    """Return each value of a score by its name, and the ends of its interval as ``<name>_low`` and ``<name>_high``.
+    """Return the values of a score by name, with the ends of their intervals as ``<name>_low`` and ``<name>_high``.
 
     Args:
         measure: the formula.
-        rows: ``(sentences, fields)``, packed statistics; of no sentence, both ends are the score.
+        rows: ``(sentences, fields)``, packed statistics; without sentences, both ends are the score.
         average: ``"micro"`` or ``"macro"``.
         confidence: the level, between 0 and 1.
-        score: ``(*score_shape)``, of the same rows.
-        named: gives scores ``(..., *score_shape)`` their names.
+        score: ``(*score_shape)``, the score of the same rows.
+        named: a function from scores ``(..., *score_shape)`` to a dict of values by name.
     """
     low = high = score
     if len(rows):
@@ -107,12 +106,12 @@ def with_interval(
 
 
 def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
-    """Return the ends of the middle ``confidence`` of scores ``(resamples, ...)``, each ``(...)``.
+    """Return the ends ``(...)`` of the central interval that holds ``confidence`` of scores ``(resamples, ...)``.
 
-    As in sacrebleu, the ends are scores themselves: of 1,000 and 0.95, the 26th lowest and the 26th highest.
+    As in sacrebleu, the ends are two of the scores: for 1,000 scores and 0.95, the 26th lowest and the 26th highest.
     """
     ordered = scores.sort(0).values
-    # 1 - 0.9 is a little less than 0.1.
+    # In floating point 1 - 0.9 is a little less than 0.1.
     outside = min(math.floor(len(scores) * (1 - confidence) / 2 + 1e-9), (len(scores) - 1) // 2)
     return ordered[outside], ordered[len(scores) - 1 - outside]
 
@@ -124,7 +123,7 @@ def weighted_sums(weights: Iterable[Tensor], values: Tensor) -> Tensor:
 
 
 def bootstrap_weights(sentences: int, resamples: int, seed: int) -> Iterator[Tensor]:
-    """Yield how often each resample draws each sentence, ``(some, sentences)`` float64 on the CPU."""
+    """Yield how often each resample draws each sentence, ``(count, sentences)`` float64 on the CPU, a few at a time."""
     generator = torch.Generator(device="cpu").manual_seed(seed)
     for some in _parts(resamples, sentences):
         drawn = torch.randint(sentences, (some, sentences), generator=generator, device="cpu")
@@ -134,7 +133,7 @@ def bootstrap_weights(sentences: int, resamples: int, seed: int) -> Iterator[Ten
 
 
 def swaps(sentences: int, trials: int, seed: int) -> Iterator[Tensor]:
-    """Yield which sentences each trial swaps between two systems, ``(some, sentences)`` of 0 and 1, as the weights."""
+    """Yield which sentences each trial swaps between two systems, ``(count, sentences)`` float64, 0 or 1."""
     generator = torch.Generator(device="cpu").manual_seed(seed)
     for some in _parts(trials, sentences):
         drawn = torch.randint(2, (some, sentences), generator=generator, device="cpu", dtype=torch.uint8)
@@ -142,15 +141,16 @@ def swaps(sentences: int, trials: int, seed: int) -> Iterator[Tensor]:
 
 
 def row_order(rows: Tensor) -> Tensor:
-    """Return an order of rows ``(rows, width)`` that does not depend on how they came.
+    """Return an order of rows ``(rows, width)`` that does not depend on their order: indices ``(rows,)`` int64.
 
-    They are sorted by a random linear combination of their columns. That of counts is exact, modulo 2^64: unequal rows
-    share one with a chance of about 2^-60, and then keep the order in which they came; no score is the worse for it.
+    The rows are sorted by a random linear combination of their columns. For counts it is exact, modulo 2^64: two
+    unequal rows have the same combination with a chance of about 2^-60. They then keep their order, which makes no
+    score wrong.
 
-    Scores may differ in their last bits from device to device. Their combination is a real number, and not a hash, so
-    that such a difference moves it by as little. It can only swap neighbours whose combinations agree but for the last
-    bits. These are equal rows, which may trade places; or, among n rows with a chance of about n^2 / 2^50, unequal
-    ones, and then each resample draws the one as often as it would have drawn the other, and all else stays.
+    Scores may differ in their last bits between devices. Their combination is a real number and not a hash, so such a
+    difference changes it only slightly, and can only swap neighbours whose combinations agree up to the last bits.
+    These are equal rows, which may be swapped, or, among n rows with a chance of about n^2 / 2^50, unequal rows. Then
+    each resample draws the first as often as it would have drawn the second, and nothing else changes.
     """
     generator = torch.Generator(device="cpu").manual_seed(SEED)
     if rows.is_floating_point():

@@ -1,30 +1,30 @@
-r"""ROUGE-N, ROUGE-L and ROUGE-Lsum (Lin 2004), number for number as google's rouge_score.
+r"""ROUGE-N, ROUGE-L and ROUGE-Lsum (Lin 2004), the same numbers as google's rouge_score.
 
 Definition. A key counts what a hypothesis shares with a reference: ``rouge1`` .. ``rouge9`` the n-grams, each as often
-as it stands in both (Lin 2004, section 2); ``rougeL`` the tokens of a longest common subsequence (section 3.1);
-``rougeLsum`` the hits of the union of longest common subsequences, taken sentence by sentence (section 3.2). With c
-that count, h what the hypothesis has in all and r what the reference has,
+as it occurs in both (Lin 2004, section 2); ``rougeL`` the tokens of a longest common subsequence (section 3.1);
+``rougeLsum`` the hits of the union of longest common subsequences, sentence by sentence (section 3.2). Let c be this
+count, h the total of the hypothesis and r the total of the reference. Then
 
 .. math:: P = \frac{c}{h}, \quad R = \frac{c}{r}, \quad F = \frac{2 P R}{P + R}
 
-Conventions. Values lie in 0..1; what is 0 / 0 is 0. The mean of F over sentences may be lower than both mean P and mean
-R: each sentence has its own F. The words are those of :mod:`ngram_metrics.text.rouge_reader`.
+Conventions. Values are in 0..1; 0 / 0 is 0. The mean of F over sentences may be lower than both mean P and mean R,
+because F is computed for each sentence. The words are those of :mod:`ngram_metrics.text.rouge_reader`.
 
-Several references. ``best``: for each key the reference with the highest F, the first on ties, as rouge_score's
-``score_multi`` and torchmetrics. ``avg``: the means of P, R and F over the references, as torchmetrics. ignite's two:
-``sum``, its ``average``, adds up c, h and r over the references; ``best_recall``, its ``best``, takes the reference
-with the highest recall.
+Several references. ``best``: for each key the reference with the highest F, the first on ties, as in rouge_score's
+``score_multi`` and torchmetrics. ``avg``: the means of P, R and F over the references, as in torchmetrics. ignite has
+two others: ``sum``, which it calls ``average``, sums c, h and r over the references; ``best_recall``, which it calls
+``best``, takes the reference with the highest recall.
 
-Differences from the peers:
+Differences from other packages:
 
-1. rouge_score reports the bootstrap median of a corpus; here the mean of the sentences (macro), as torchmetrics and
-   ignite, or the score of the summed counts (micro), which nobody else offers.
-2. torchmetrics takes ``rougeLsum``'s sentences from nltk's punkt model, and does not end one at a newline; here, as in
-   rouge_score, a sentence is a line.
-3. ignite weighs F by ``alpha``, by default 0, which makes its F the recall; ``alpha=None`` here is F1.
+1. rouge_score reports the bootstrap median of a corpus. Here it is the mean of the sentences (macro), as in
+   torchmetrics and ignite, or the score of the summed counts (micro), which no other package offers.
+2. For ``rougeLsum`` torchmetrics splits sentences with nltk's punkt model, which does not split at newlines; here, as
+   in rouge_score, a sentence is a line.
+3. ignite weights F by ``alpha``, by default 0, so its F is the recall; ``alpha=None`` here is F1.
 4. rouge_score chooses the best of several references in float64 and torchmetrics in float32; here float64.
-5. The original Perl ROUGE-1.5.5 (pyrouge) reads one sentence a line also for its ROUGE-L, which is rouge_score's
-   ``rougeLsum``; compare that key with it.
+5. The original Perl ROUGE-1.5.5 (pyrouge) reads one sentence per line for its ROUGE-L too. So its ROUGE-L is
+   rouge_score's ``rougeLsum``.
 """
 
 from __future__ import annotations
@@ -54,19 +54,19 @@ from ngram_metrics.scores.references import (
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS, RougeKey, checked_keys
 from ngram_metrics.scores.rows import Layout
 
-#: torchmetrics' two ways with several references.
+#: torchmetrics' two options for several references.
 Accumulate = Literal["best", "avg"]
 #: How several references become one count: see the module's docstring.
 Reducer = Literal["best", "best_recall", "sum"]
 
 
 class RougeStatistics(NamedTuple):
-    """The counts ROUGE is made of, for each key.
+    """The counts from which ROUGE is computed, for each key.
 
     Attributes:
-        matches: ``(..., keys)`` int64, what hypothesis and reference share.
-        hypothesis_totals: ``(..., keys)`` int64, what the hypothesis has in all.
-        reference_totals: ``(..., keys)`` int64, what the reference has in all.
+        matches: ``(..., keys)`` int64, the n-grams or tokens that hypothesis and reference share.
+        hypothesis_totals: ``(..., keys)`` int64, all n-grams or tokens of the hypothesis.
+        reference_totals: ``(..., keys)`` int64, all n-grams or tokens of the reference.
     """
 
     matches: Tensor
@@ -75,7 +75,7 @@ class RougeStatistics(NamedTuple):
 
 
 class RougeScores(NamedTuple):
-    """Scores that are no function of one row of counts: means over several references.
+    """Scores that cannot be computed from one row of counts: means over several references.
 
     Attributes:
         precision: ``(..., keys)`` float64.
@@ -94,11 +94,12 @@ class RougeMeasure(Measure[RougeStatistics]):
 
     Attributes:
         variants: for each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
-        reducer: what becomes of several references.
-        alpha: the weight of recall in F, in 0..1, where 0 makes F the recall and 1 the precision; None for F1.
+        reducer: how several references become one count.
+        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), in 0..1: 0 makes F the recall, 1 the precision; None
+            for F1.
 
     Raises:
-        TypeError: an order that is no integer.
+        TypeError: an order that is not an integer.
         ValueError: an order out of its range.
     """
 
@@ -122,7 +123,7 @@ class RougeMeasure(Measure[RougeStatistics]):
         return (len(self.variants), 3)
 
     def statistics(self, batch: Batch) -> RougeStatistics:
-        """Count, and reduce several references to one row a sentence."""
+        """Count a batch, and reduce several references: one row per sentence."""
         counts, pairs = _count(batch, self.variants)
         if pairs.sentence is None:
             return counts
@@ -158,7 +159,7 @@ class MeanRougeMeasure(Measure[RougeScores]):
     """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score.
 
     Attributes:
-        variants: as of :class:`RougeMeasure`.
+        variants: those of :class:`RougeMeasure`.
     """
 
     variants: tuple[int | str, ...]
@@ -189,7 +190,7 @@ class MeanRougeMeasure(Measure[RougeScores]):
         return torch.stack(tuple(statistics), -1)
 
     def parts(self, statistics: RougeScores) -> dict[str, Tensor]:
-        """Raise: means over references are made of no corpus counts."""
+        """Raise ValueError: means over references have no corpus counts."""
         raise ValueError("accumulate='avg' averages the scores of several references: expected accumulate='best'")
 
     def signature(self) -> dict[str, str]:
@@ -211,18 +212,18 @@ class MeanRougeMeasure(Measure[RougeScores]):
 
 
 def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> Tensor:
-    """Return precision, recall and F ``(..., 3)`` of counts, each ``(...)``; what is 0 / 0 is 0.
+    """Return precision, recall and F ``(..., 3)`` of counts, each ``(...)``; 0 / 0 is 0.
 
     Args:
-        counts: of any leading shape.
-        alpha: the weight of recall in F; None for F1.
+        counts: counts of any leading shape.
+        alpha: the weight in F, see :class:`RougeMeasure`; None for F1.
     """
     dtype = score_dtype(counts.matches.device)
     matches, hypothesis, reference = (field.to(dtype) for field in counts)
     precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)
     product = precision * recall
     if alpha is None:
-        # In rouge_score's order of operations, so that references tie here where they tie there.
+        # In rouge_score's order of operations, so that the same references tie.
         weighed, share = 2 * precision * recall, precision + recall
     else:
         weighed, share = product, (1 - alpha) * precision + alpha * recall
@@ -231,7 +232,7 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
 
 
 def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics, Pairs]:
-    """Count every key for every pair, ``(pairs, keys)``; what several keys need is counted once."""
+    """Count every key for every pair, ``(pairs, keys)``; counts that several keys need are made once."""
     pairs = pair_up(batch.sides)
     longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
     ngrams, *lengths = count_pairs(pairs, longest)
@@ -240,7 +241,7 @@ def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics
         order: tuple(counted[:, order - 1] for counted in (ngrams, *totals)) for order in range(1, longest + 1)
     }
     by_sentence = _count_summaries(batch.summaries, pairs) if "Lsum" in variants else None
-    # Of one sentence against one, the union is the longest common subsequence itself.
+    # If both summaries are one sentence, the union is the longest common subsequence itself.
     if "L" in variants or ("Lsum" in variants and by_sentence is None):
         columns["L"] = (subsequence_lengths(pairs.documents), *lengths)
     if "Lsum" in variants:
@@ -257,7 +258,7 @@ def _pair_order(variants: Sequence[int | str]) -> int:
 
 
 def _statistics_of_longest(counts: PairCounts) -> RougeStatistics:
-    """Return the statistics of the longest order alone, each ``(..., 1)``."""
+    """Return the statistics of the longest order only, each ``(..., 1)``."""
     order = counts.matches.shape[-1]
     totals = (ngram_totals(lengths, order)[..., order - 1 :] for lengths in counts[1:])
     return RougeStatistics(counts.matches[..., order - 1 :], *totals)
@@ -269,7 +270,8 @@ def rouge_measure(
     """Return the measure for torchmetrics' parameters.
 
     Raises:
-        ValueError: an unknown key or ``accumulate``, with what is valid; ``accumulate="avg"`` with a corpus average.
+        TypeError: ``rouge_keys`` is neither a key nor a sequence of keys.
+        ValueError: no key, an unknown key or ``accumulate``; ``accumulate="avg"`` with average micro.
     """
     keys = checked_keys(rouge_keys)
     if accumulate not in ("best", "avg"):

@@ -1,4 +1,4 @@
-"""The keys of ROUGE: what they count, and what their values are called."""
+"""The keys of ROUGE: what they count, and the names of their values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from torch import Tensor
 
-#: What may be asked for.
+#: All keys.
 RougeKey: TypeAlias = Literal[
     "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
 ]
@@ -20,7 +20,12 @@ ROUGE_KEYS: dict[str, int | str] = {
 
 
 def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
-    """Return ``rouge_keys`` as a tuple; a lone str is one key."""
+    """Return ``rouge_keys`` as a tuple; a str is one key.
+
+    Raises:
+        TypeError: neither a key nor a sequence of keys.
+        ValueError: no key, or an unknown key.
+    """
     if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
         raise TypeError(f"rouge_keys is a {type(rouge_keys).__name__}: expected a key or a sequence of keys")
     keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
@@ -33,7 +38,7 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
 
 
 def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
-    """Name scores ``(..., keys, 3)`` as torchmetrics does: ``rouge1_fmeasure``, ``rouge1_precision``, ..."""
+    """Return scores ``(..., keys, 3)`` by torchmetrics' names: ``rouge1_fmeasure``, ``rouge1_precision``, ..."""
     return {
         f"{key}_{name}": scores[..., number, column]
         for number, key in enumerate(rouge_keys)

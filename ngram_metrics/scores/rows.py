@@ -1,4 +1,4 @@
-"""Statistics as rows: the fields side by side, so that they are added, gathered and stored as one tensor."""
+"""Statistics as rows: all fields in one tensor, which can be added, gathered and stored as one."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Generic, TypeVar
 import torch
 from torch import Tensor
 
-#: A NamedTuple of tensors whose leading dimensions are free: one row a sentence, a sum, or a matrix of pairs.
+#: A NamedTuple of tensors with any leading dimensions: one row per sentence, a sum, or a matrix of pairs.
 Statistics = TypeVar("Statistics", bound=tuple[Tensor, ...])
 
 
 @dataclass(frozen=True)
 class Layout(Generic[Statistics]):
-    """How statistics lie in a row.
+    """The columns of statistics in a row.
 
     Attributes:
-        make: the statistics' type.
+        make: the type of the statistics.
         widths: for each field its width in a row, or None for a number without a dimension.
     """
 
@@ -27,18 +27,18 @@ class Layout(Generic[Statistics]):
 
 
 def row_width(layout: Layout[Statistics]) -> int:
-    """Return how many numbers a packed row has."""
+    """Return the number of columns of a packed row."""
     return sum(1 if width is None else width for width in layout.widths)
 
 
 def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
-    """Lay the fields of statistics side by side: ``(..., row_width)``."""
+    """Concatenate the fields of statistics to rows ``(..., row_width)``."""
     fields = zip(statistics, layout.widths, strict=True)
     return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
 
 
 def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
-    """Undo :func:`pack`."""
+    """Return the statistics of rows ``(..., row_width)``: the inverse of :func:`pack`."""
     fields, start = [], 0
     for width in layout.widths:
         fields.append(rows[..., start] if width is None else rows[..., start : start + width])

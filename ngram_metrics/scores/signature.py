@@ -1,11 +1,11 @@
-"""The signature: one line that says all that affects a score, after sacrebleu (Post 2018)."""
+"""The signature: one line with everything that affects a score, as in sacrebleu (Post 2018)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.metadata import version
 
-#: The order of the fields, which is sacrebleu's where it has them; versions come last.
+#: The order of the fields: sacrebleu's for the fields that it has; versions are last.
 FIELDS = (
     "bs",
     "ar",
@@ -34,11 +34,11 @@ FIELDS = (
 
 
 def written(references: str, settings: Mapping[str, str]) -> str:
-    """Write a signature.
+    """Return a signature.
 
     Args:
-        references: how many a sentence has, as ``1``, ``1-4``, or ``?`` before any data.
-        settings: by their names; what is none of :data:`FIELDS` is a package and its version.
+        references: the number of references per sentence, such as ``1`` or ``1-4``, or ``?`` before any data.
+        settings: values by name; a name that is not in :data:`FIELDS` is a package, with its version.
     """
     known = {name: settings[name] for name in FIELDS if name in settings}
     packages = {name: value for name, value in settings.items() if name not in FIELDS}
