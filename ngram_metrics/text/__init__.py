@@ -1,1 +1,1 @@
-"""From strings, tokens and ids to token ids on a device. Knows no metric and no framework."""
+"""From strings, tokens and ids to token ids on a device. These modules import no metric and no framework."""

@@ -1,7 +1,7 @@
-"""What numpy and torch share: text becomes ids in numpy arrays on the CPU, and in tensors on any other device.
+"""Functions for numpy and torch alike: text becomes ids in numpy arrays on the CPU, in tensors on other devices.
 
-The lines that use this are the same for both. On the CPU a step of numpy costs a third of a step of torch, which is
-most of the time of a small batch, and numpy starts no threads.
+The code that uses these functions is the same for both. On the CPU a numpy operation takes a third of the time of a
+torch operation, which matters most for small batches, and numpy starts no threads.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-#: Bytes in a window.
+#: Bytes per window.
 WINDOW = 8
-#: A column of fewer values is sorted; several columns would need a sort each.
+#: A single column with fewer values is sorted; several columns would need one sort each.
 FEW = 1 << 10
 
 
 class Array(Protocol):
-    """A one-dimensional numpy array or tensor: the part of both that is used."""
+    """A one-dimensional numpy array or tensor: the operations of both that are used here."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, key: Array | slice, /) -> Array: ...
@@ -41,29 +41,29 @@ class Array(Protocol):
 
 
 def array(values: bytes | NDArray[Any], dtype: type[np.generic], device: torch.device) -> Array:
-    """Return bytes, or an array of the host, as an array of a device."""
+    """Return bytes, or a numpy array, as an array on a device."""
     found = np.frombuffer(values, dtype)
-    # A copy, because torch warns of memory that it must not write to.
+    # A copy, because torch warns about read-only memory.
     return cast(Array, found if device.type == "cpu" else torch.from_numpy(found.copy()).to(device))
 
 
 def tensor(values: Array) -> Tensor:
-    """Return an array as a tensor of its device."""
+    """Return an array as a tensor on its device."""
     return torch.from_numpy(values) if isinstance(values, np.ndarray) else cast(Tensor, values)
 
 
 def raw_bytes(units: Array) -> bytes:
-    """Return an array of bytes as bytes of the host."""
+    """Return an array of bytes as a Python ``bytes``."""
     return units.tobytes() if isinstance(units, np.ndarray) else tensor(units).cpu().numpy().tobytes()
 
 
 def indices(mask: Array) -> Array:
-    """Return where a mask is set, int64."""
+    """Return the indices where a mask is true, int64."""
     return cast(Array, mask.nonzero()[0] if isinstance(mask, np.ndarray) else tensor(mask).nonzero().squeeze(1))
 
 
 def positions(counts: Array) -> Array:
-    """Return where in its group each item stands: counts ``2, 3`` give ``0, 1, 0, 1, 2``."""
+    """Return the index of each item in its group: counts ``2, 3`` give ``0, 1, 0, 1, 2``."""
     total = counts.cumsum(0)
     every = repeated(total - counts, counts)
     if isinstance(every, np.ndarray):
@@ -72,14 +72,14 @@ def positions(counts: Array) -> Array:
 
 
 def repeated(values: Array, times: Array) -> Array:
-    """Return each of ``values`` as often as ``times`` says."""
+    """Return ``values`` with each value repeated ``times`` times; both have the same length."""
     if isinstance(values, np.ndarray):
         return cast(Array, values.repeat(cast("NDArray[np.int64]", times)))
     return cast(Array, tensor(values).repeat_interleave(tensor(times)))
 
 
 def joined(arrays: Sequence[Array]) -> Array:
-    """Return arrays laid end to end."""
+    """Return the concatenation of arrays."""
     if len(arrays) == 1:
         return arrays[0]
     if isinstance(arrays[0], np.ndarray):
@@ -121,12 +121,12 @@ def _column_by_sort(values: Array) -> tuple[Array, int]:
 
 
 def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
-    """Hash rows into slots: the last row written to a slot numbers all rows equal to it; the others are sorted."""
+    """Number rows by hashing them into slots: the last row in a slot numbers all rows equal to it; the rest is sorted."""
     first, *others = columns
     bits = (4 * len(first)).bit_length()
     mixed = first.view(np.uint64) * _FIBONACCI
     for column in others:
-        # The high bits of a product depend on all bits of its factors, the low bits on few: fold the high half in.
+        # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.
         mixed = (mixed ^ (mixed >> np.uint64(32))) + column.view(np.uint64)
         mixed *= _FIBONACCI
     slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
@@ -134,7 +134,7 @@ def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
     last = np.empty(1 << bits, np.int64)  # only what is written is read
     last[slot] = place
     found = last[slot]
-    # Equal rows share a slot, so either all of them read their own values or none does.
+    # Equal rows share a slot, so either all of them find their values in it, or none of them does.
     is_other = first[found] != first
     for column in others:
         is_other |= column[found] != column
@@ -154,7 +154,7 @@ _FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 
 
 def numbered_by_table(values: Array) -> tuple[Array, int]:
-    """Return what :func:`numbered` does, for small values that are not negative, by a table as long as the largest."""
+    """Return the same as :func:`numbered`, for small values of at least 0; the table is as long as the largest."""
     if isinstance(values, np.ndarray):
         occurs = np.zeros(int(values.max(initial=0)) + 1, np.bool_)
         occurs[values] = True
@@ -167,10 +167,10 @@ def numbered_by_table(values: Array) -> tuple[Array, int]:
 
 
 def numbered_in_order(values: Sequence[Hashable], device: torch.device) -> tuple[Array, int]:
-    """Number hashables of the host in the order in which they first appear; returns as :func:`numbered`.
+    """Number hashable objects in the order in which they first appear; returns the same as :func:`numbered`.
 
     Raises:
-        TypeError: a value is not hashable.
+        TypeError: a value that is not hashable.
     """
     numbers: defaultdict[Hashable, int] = defaultdict()
     numbers.default_factory = numbers.__len__
@@ -179,7 +179,7 @@ def numbered_in_order(values: Sequence[Hashable], device: torch.device) -> tuple
 
 
 def one_of_each(number: Array, distinct: int) -> Array:
-    """Return one place of each number; each of the ``distinct`` numbers occurs."""
+    """Return an index of each number ``0 .. distinct - 1``, all of which occur."""
     if isinstance(number, np.ndarray):
         place = np.empty(distinct, np.int64)
         place[number] = np.arange(len(number))
@@ -190,7 +190,7 @@ def one_of_each(number: Array, distinct: int) -> Array:
 
 
 def counts_between(ascending: Array, bounds: Array) -> Array:
-    """Return how many of ``ascending`` lie below the first of ``bounds``, between it and the second, and so on."""
+    """Count the values of ``ascending`` below the first of ``bounds``, between it and the second, and so on."""
     if isinstance(ascending, np.ndarray):
         return cast(Array, np.diff(ascending.searchsorted(cast("NDArray[np.int64]", bounds)), prepend=0))
     below = torch.searchsorted(tensor(ascending).contiguous(), tensor(bounds))
@@ -198,7 +198,7 @@ def counts_between(ascending: Array, bounds: Array) -> Array:
 
 
 def windows(units: Array, begin: Array) -> Array:
-    """Return the ``WINDOW`` bytes from each place on, as int64 each."""
+    """Return the ``WINDOW`` bytes that start at each index in ``begin``, as one int64 each."""
     if isinstance(units, np.ndarray):
         every = np.ndarray((max(0, len(units) - WINDOW + 1),), np.int64, units, 0, (1,))  # they overlap
         return cast(Array, every[cast("NDArray[np.int64]", begin)])
@@ -206,11 +206,11 @@ def windows(units: Array, begin: Array) -> Array:
 
 
 def past_the_end(length: Array) -> Array:
-    """Return windows of which the bytes from ``length`` on are all ones and the others zeros."""
+    """Return windows in which all bits of the bytes from ``length`` on are 1, and all other bits 0."""
     if isinstance(length, np.ndarray):
         return cast(Array, _PAST_THE_END[np.minimum(length, WINDOW)])
     half = tensor(length).clamp(max=WINDOW) * 4
-    # In two steps, because a shift by all 64 bits is none.
+    # In two steps, because a shift by 64 bits has no effect.
     return cast(Array, -1 << half << half)
 
 

@@ -1,7 +1,7 @@
-"""How chrF reads ``preds`` and ``target``: texts as code points, and as words with their punctuation split off.
+"""How chrF reads ``preds`` and ``target``: as code points, for chrF++ also as words with punctuation split off.
 
-Characters are code points, as sacrebleu counts them: an emoji of several code points is several characters. Whitespace
-is what ``str.split()`` splits at, which includes the tab, the no-break space and the ideographic space.
+Characters are code points, as in sacrebleu: an emoji of several code points is several characters. Whitespace is every
+character at which ``str.split()`` splits, including the tab, the no-break space and the ideographic space.
 """
 
 from __future__ import annotations
@@ -24,15 +24,18 @@ from ngram_metrics.text.words import number_words
 
 @dataclass(frozen=True)
 class CharacterReader(Reader):
-    """The settings of reading characters.
+    """The settings for reading characters.
 
     Attributes:
         lowercase: whether text is lowercased.
-        whitespace: whether whitespace counts as characters.
-        words: whether words are wanted besides, for chrF++.
-        pad_id: for ids, which are then the characters: the id or ids that are none.
+        whitespace: whether whitespace characters are counted.
+        words: whether words are read too, for chrF++.
+        pad_id: for ids, which are counted as characters: the id or ids that are padding.
 
-    Tokens may be the characters too: a ``str`` of one, or another hashable.
+    The characters may also be given as tokens: each a ``str`` of one character, or another hashable.
+
+    Raises:
+        TypeError: a ``pad_id`` that is not an integer, a sequence of integers, or None.
     """
 
     lowercase: bool = False
@@ -41,7 +44,7 @@ class CharacterReader(Reader):
     pad_id: int | Sequence[int] | None = None
 
     def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, in sacrebleu's words."""
+        """Return the settings that affect the score, in sacrebleu's terms."""
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}
 
@@ -62,7 +65,7 @@ class CharacterReader(Reader):
 
 
 def _refuse_words(sentences: Sentences) -> None:
-    """Raise where a token is a ``str`` that is not one character: n-grams of words are no chrF."""
+    """Raise TypeError for a token that is a ``str`` of more or less than one character: chrF does not count words."""
     for index, document in enumerate(sentences.documents):
         for token in document:
             if isinstance(token, str) and len(token) != 1:
@@ -73,7 +76,7 @@ def _refuse_words(sentences: Sentences) -> None:
 
 
 def number_characters(texts: Sequence[str], whitespace: bool, device: torch.device) -> RaggedTokens:
-    """Number the code points of texts ``0, 1, ...``, in ascending order; without ``whitespace``, leave it out."""
+    """Number the code points of texts ``0, 1, ...`` in ascending order, with or without ``whitespace``."""
     codes, counts = [], []
     for characters in character_chunks(texts, device):
         if whitespace:

@@ -1,4 +1,4 @@
-"""Texts as arrays on a device: their code points, and the bytes of their UTF-8."""
+"""Texts as arrays on a device: their code points, and their UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ import torch
 from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.text.arrays import WINDOW, Array, array, indices
 
-#: Characters in a chunk: many, because the distinct words of every chunk are numbered a second time.
+#: Characters per chunk: many, because the distinct words of every chunk are numbered a second time.
 CPU_CHARACTERS = 1 << 20
 ACCELERATOR_CHARACTERS = 1 << 24
-#: The code point that stands between texts.
+#: The code point between two texts.
 NEWLINE = ord("\n")
-#: Behind the last text, ``WINDOW`` times: no byte of UTF-8.
+#: This byte follows the last text ``WINDOW`` times; it never occurs in UTF-8.
 END = b"\xff"
 _UTF_32 = f"utf-32-{sys.byteorder[0]}e"
 
 
 class Characters(NamedTuple):
-    """Texts laid end to end; a newline stands before the first text and behind each.
+    """Texts in one array, with a newline before the first text and after each text.
 
     Attributes:
-        codes: ``(characters,)`` code points, uint8 where all are ASCII, else int32.
-        units: ``(bytes + WINDOW,)`` uint8, the UTF-8 of the same and ``WINDOW`` times ``END``. Half a surrogate pair,
-            which a str may hold, is three bytes as any code point of its size.
-        ends: ``(texts,)`` int64, where in ``codes`` the newline behind each text stands.
-        ascii: whether all are ASCII.
-        device: where the arrays are.
+        codes: ``(characters,)`` code points, uint8 if all are ASCII, else int32.
+        units: ``(bytes + WINDOW,)`` uint8, the UTF-8 bytes of ``codes``, then ``END`` ``WINDOW`` times. A lone
+            surrogate, which a str may contain, is three bytes like any code point of its size.
+        ends: ``(texts,)`` int64, the index in ``codes`` of the newline after each text.
+        ascii: whether all characters are ASCII.
+        device: the device of the arrays.
     """
 
     codes: Array
@@ -41,14 +41,14 @@ class Characters(NamedTuple):
     device: torch.device
 
     def unit_places(self) -> Array:
-        """Return where in ``units`` each character begins, ``(characters,)`` int64; not for ASCII."""
-        # Behind the first byte of a character stand those from 0x80 to 0xBF.
+        """Return the index in ``units`` where each character begins, ``(characters,)`` int64; not needed for ASCII."""
+        # All bytes of a character but the first are in 0x80..0xBF.
         units = self.units[: len(self.units) - WINDOW]
         return indices((units < 0x80) | (units > 0xBF))
 
 
 def character_chunks(texts: Sequence[str], device: torch.device) -> Iterator[Characters]:
-    """Lay out texts in chunks, each within the budget or of one text."""
+    """Yield the characters of texts in chunks: each chunk is within the budget, or is a single text."""
     budget = CPU_CHARACTERS if device.type == "cpu" else ACCELERATOR_CHARACTERS
     if sum(map(len, texts)) <= budget:
         yield _characters(texts, device)

@@ -1,17 +1,18 @@
-"""The door: what a caller gave as ``preds`` and ``target``, told apart by one rule and checked once.
+"""The forms that ``preds`` and ``target`` may have: every input enters by this module, "the door", and is checked once.
 
-* A ``str`` is text. Several sentences are a sequence of them; a lone ``str`` in ``preds`` is one sentence, whose
-  ``target`` is one reference or a list of them. A lone ``str`` in ``target`` is the reference of one sentence.
-* A sentence of tokens is a sequence of hashables; one of ids is a sequence of integers, or a 1-D integer tensor or
-  array. Each token is judged by itself, see :mod:`ngram_metrics.text.kinds`: an integer is always an id, a
-  floating-point number is always refused, any other hashable is always a token.
+* A ``str`` is text. Several sentences are a sequence of ``str``. A single ``str`` in ``preds`` is one sentence, and its
+  ``target`` is one reference or a list of references. A single ``str`` in ``target`` is the reference of one sentence.
+* A sentence of tokens is a sequence of hashables. A sentence of ids is a sequence of integers, or a 1-D integer tensor
+  or array. The type of each token decides, see :mod:`ngram_metrics.text.kinds`: an integer is always an id, a
+  floating-point number is always an error, any other hashable is always a token.
 * A batch of ids may be one padded integer tensor or array: hypotheses ``(sentences, width)``, references
   ``(sentences, width)`` or ``(sentences, references, width)``.
-* ``target`` has one item a sentence. An item that is a sentence itself is its only reference, a sequence of sentences
-  holds several. An empty item is 'no reference', an error; ``[""]`` or ``[[]]`` is one empty reference.
-* All sentences of a batch, hypotheses and references, are of one kind: text, tokens or ids.
-* Ids are indices of a vocabulary. In a padded tensor or array a negative one is no token, like ``pad_id``; in a
-  sequence or 1-D tensor one that ``pad_id`` does not name is an error, raised by the readers.
+* ``target`` has one item per sentence. An item that is a sentence is the only reference; an item that is a sequence of
+  sentences holds several references. An empty item means 'no reference', an error; ``[""]`` or ``[[]]`` is one empty
+  reference.
+* All sentences of a batch, hypotheses and references, are of the same kind: text, tokens or ids.
+* Ids are indices of a vocabulary. In a padded tensor or array a negative id is no token, like ``pad_id``. In a sequence
+  or 1-D tensor a negative id that is not in ``pad_id`` is an error; the readers raise it.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ from ngram_metrics.text.messages import shortened
 
 
 class Sentences(NamedTuple):
-    """Hypotheses and references that came as sequences.
+    """Hypotheses and references that were given as sequences.
 
     Attributes:
-        kind: what all of them are.
-        hypotheses: one a sentence: ``str`` for text, else a list of tokens or a 1-D int64 tensor.
+        kind: the kind of all sentences.
+        hypotheses: one per sentence: a ``str`` for text, else a list of tokens or a 1-D int64 tensor.
         references: all references, those of the first sentence first, in the same form.
-        counts: how many references each sentence has, at least 1.
-        hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.groups`: how many hypotheses each row
-            has; ``counts`` may then be 0.
-        padded: whether each was a row of a padded tensor or array, hypotheses first; empty where none was.
+        counts: the number of references of each sentence, at least 1.
+        hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.groups`: the number of hypotheses of each
+            row; ``counts`` may then be 0.
+        padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
     """
 
     kind: Kind
@@ -55,18 +56,18 @@ class Sentences(NamedTuple):
 
     @property
     def known_kind(self) -> Kind | None:
-        """The kind where a sentence tells it; None where there is no sentence, or no token in any of them."""
+        """The kind, or None if there are no sentences, or no tokens in any sentence."""
         if self.kind == "text":
             return self.kind if self.hypotheses else None
         return self.kind if any(map(len, chain(self.hypotheses, self.references))) else None
 
     @property
     def documents(self) -> list[Any]:
-        """The hypotheses, and the references behind them."""
+        """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
 
     def place(self, index: int) -> str:
-        """Name a sentence for an error message; ``index`` runs over the hypotheses and then over the references."""
+        """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
         first = len(self.hypotheses)
         if self.hypothesis_counts is None:
             return sentence_place(index) if index < first else grouped_place(index - first, self.counts)
@@ -76,7 +77,7 @@ class Sentences(NamedTuple):
 
 
 class PaddedSentences(NamedTuple):
-    """Hypotheses and references that came as padded id tensors.
+    """Hypotheses and references that were given as padded id tensors.
 
     Attributes:
         hypotheses: ``(sentences, width)`` of an integer dtype.
@@ -88,30 +89,31 @@ class PaddedSentences(NamedTuple):
 
     @property
     def kind(self) -> Literal["ids"]:
-        """What all of them are."""
+        """The kind of all sentences."""
         return "ids"
 
     @property
     def known_kind(self) -> Kind | None:
-        """The kind; None where there is no sentence."""
+        """The kind, or None if there are no sentences."""
         return self.kind if len(self.hypotheses) else None
 
 
 def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
-    """Tell apart and check what was given.
+    """Find the kind of a batch, and check it.
 
     Raises:
-        TypeError: something that is neither text, nor tokens, nor ids; sentences of different kinds.
-        ValueError: different numbers of sentences; a sentence without a reference; a tensor of a wrong shape.
+        TypeError: an object that is neither text, nor tokens, nor ids; sentences of different kinds.
+        ValueError: different numbers of sentences; a sentence without a reference; a tensor of a wrong shape; tensors
+            on different devices; ids of 2^63 or more; references that may be tokens as well.
 
     Warns:
-        UserWarning: the references look like the words of one.
+        UserWarning: the references look like the words of one reference.
     """
     preds, target = plain(preds, "preds"), plain(target, "target")
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
         return _padded(preds, target)
     if isinstance(preds, str):
-        # Its references, or a batch of one sentence with its references.
+        # target is the references of the sentence, or a batch of one sentence with its references.
         single = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
         preds, target = [preds], target if single else [target]
     elif isinstance(target, str) and hasattr(preds, "__len__") and len(preds) == 1:
@@ -123,7 +125,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
             f"preds has {len(preds)} sentences and target has {len(target)} items: expected one item of target, "
             f"a reference or a list of references, for each sentence{transposition_hint(preds, target)}"
         )
-    # No sentence at all is of any kind; as text it agrees with all options.
+    # An empty batch is of any kind; as text it agrees with all options.
     is_text = len(preds) == 0 or isinstance(preds[0], str)
     hypotheses = checked_sentences(preds, is_text, sentence_place)
     types = set() if is_text else token_types(hypotheses, sentence_place)
@@ -148,25 +150,30 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
 
 
 def sentence_place(index: int) -> str:
-    """Name a hypothesis for an error message."""
+    """Return the name of a hypothesis for an error message."""
     return f"sentence {index}"
 
 
 def grouped_place(index: int, counts: Sequence[int], one: str = "reference", group: str = "sentence") -> str:
-    """Name the document of an index, where groups have so many, for an error message."""
+    """Return the name of a document for an error message; ``counts`` is the number of documents of each group."""
     ends = list(accumulate(counts))
     number = bisect_right(ends, index)
     return f"{one} {index - ends[number] + counts[number]} of {group} {number}"
 
 
 def plain(value: Any, where: str) -> Any:
-    """Turn a numeric array into a tensor, an array of other things into a list; refuse a tensor that holds no ids."""
+    """Return a numeric array as a tensor, another array as a list, and any other object as it is.
+
+    Raises:
+        TypeError: a tensor or array of another dtype than integers; ``where`` names it.
+        ValueError: an id of 2^63 or more.
+    """
     if isinstance(value, np.ndarray):
         if value.dtype.kind in "OUS":
             return value.tolist()
         if value.dtype == np.uint64 and (value >> np.uint64(63)).any():
             raise ValueError(f"{where} has the id {value.max()}: expected ids below 2^63")
-        # A copy: torch takes neither a read-only array, nor negative strides, nor another byte order.
+        # A copy: torch does not accept read-only arrays, negative strides, or another byte order.
         value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
     if isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool):
         raise TypeError(f"{where} is a tensor of {value.dtype}: expected token ids of an integer dtype")
@@ -197,7 +204,7 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
 
 
 def _items(name: str, side: Any) -> list[Any]:
-    """Return what a batch holds, one item a sentence."""
+    """Return the items of a batch as a list, one per sentence."""
     if isinstance(side, Tensor):
         if side.dim() != 2:
             raise ValueError(f"{name} has shape {tuple(side.shape)}: expected (sentences, width) beside a sequence")
@@ -208,7 +215,7 @@ def _items(name: str, side: Any) -> list[Any]:
 
 
 def checked_sentences(sentences: list[Any], is_text: bool, place: Callable[[int], str]) -> list[Any]:
-    """Check sentences: a str each for text, else a sequence of tokens or 1-D ids; ``place`` names one by its index."""
+    """Check that each sentence is a str, or for other kinds a sequence or 1-D ids; ``place`` names it by its index."""
     types = set(map(type, sentences))
     if types <= ({str} if is_text else {list, tuple}):
         return sentences
@@ -236,7 +243,7 @@ def _sentence(sentence: object, is_text: bool, where: str) -> Document:
 
 
 def _parted(target: list[Any], is_text: bool, tuple_tokens: bool) -> tuple[list[Any], list[int]]:
-    """Return the references of all items, and how many each item holds."""
+    """Return the references of all items, and the number of references of each item."""
     types = set(map(type, target)) if is_text else set()
     if types == {str}:
         return target, [1] * len(target)
@@ -246,17 +253,17 @@ def _parted(target: list[Any], is_text: bool, tuple_tokens: bool) -> tuple[list[
 
 
 def _references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
-    """Return the references in an item of ``target``, which may itself be the only one."""
+    """Return the references in an item of ``target``, which may itself be the only reference."""
     if isinstance(item, np.ndarray) and item.dtype.kind in "OUS":
         item = item.tolist()
-    # list and tuple first: to ask whether something is a Sequence takes ten times as long.
+    # list and tuple first: the check against Sequence takes ten times as long.
     if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
         return [item]
     if is_text or len(item) == 0:
         return item
     first = item[0]
     if isinstance(first, tuple) and tuple_tokens:
-        # A tuple may be a token or a sentence: among sentences of tuples, the one that holds tuples is a sentence.
+        # A tuple may be a token or a sentence. If tokens are tuples, a tuple that contains tuples is a sentence.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
     if isinstance(first, (Tensor, np.ndarray)):
         return item if first.ndim > 0 else [item]
@@ -264,7 +271,7 @@ def _references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[obj
 
 
 def _refuse_ambiguous(target: Sequence[object]) -> None:
-    """Raise where no hypothesis has a token, so that tuples in the references may be tokens as well as sentences."""
+    """Raise ValueError if no hypothesis has a token and the tuples in the references may be tokens or sentences."""
     for index, item in enumerate(target):
         if isinstance(item, (list, tuple)) and len(item) > 0 and isinstance(item[0], tuple):
             raise ValueError(

@@ -1,8 +1,8 @@
-"""Rows of documents: for each row any number of hypotheses and any number of references, all to be compared.
+"""Rows of documents: each row has any number of hypotheses and references, and each hypothesis meets each reference.
 
-A batch is a sequence of rows, or of ids one padded tensor ``(rows, documents, width)``. A row is a sequence of
-documents, text, tokens or ids as :mod:`ngram_metrics.text.door` tells them apart, or of ids one padded tensor
-``(documents, width)``. A document of a padded tensor that is all padding is an empty document.
+A batch is a sequence of rows, or one padded id tensor ``(rows, documents, width)``. A row is a sequence of documents,
+or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see :mod:`ngram_metrics.text.door`. A
+document of a padded tensor that is all padding is an empty document.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Rows(NamedTuple):
     """All documents of a batch of rows.
 
     Attributes:
-        documents: hypotheses and references; no references where they are the hypotheses.
-        same: whether the references are the hypotheses.
+        documents: hypotheses and references; without references if they are the same as the hypotheses.
+        same: whether the references are the same as the hypotheses.
     """
 
     documents: Sentences
@@ -42,17 +42,17 @@ def read_rows(
 
     Args:
         reader: how a document is read.
-        hypotheses: the rows.
-        references: as many rows; the same object, or the same texts, are read once.
-        device: where text, tokens and lists of ids are counted; tensors are counted where they lie.
+        hypotheses: the rows of hypotheses.
+        references: as many rows of references; the same object, or the same texts, are read once.
+        device: where text, tokens and lists of ids are counted; tensors are counted on their device.
 
     Returns:
-        Hypotheses and references, in groups of a row, for each kind of token that the reader makes: words, or
-        characters and, where it makes them, words. The same object twice where the ones are the others.
+        Hypotheses and references, grouped by row, for each kind of token of the reader: words, or characters and for
+        chrF++ words too. The same object twice if the references are the hypotheses.
 
     Raises:
-        TypeError, ValueError: no rows, different numbers of rows, a str where a row is due, documents that cannot be
-            read, padded ids without ``pad_id``.
+            TypeError: a str instead of a row, or a document that cannot be read.
+            ValueError: no rows, different numbers of rows, a tensor of a wrong shape, padded ids without ``pad_id``.
     """
     rows = _rows(hypotheses, references)
     documents = rows.documents
@@ -80,12 +80,12 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
     flat = [list(chain.from_iterable(row.documents for row in side)) for side in split]
     counts = [[len(row.documents) for row in side] for side in split]
     is_text = isinstance(next(chain(*flat), ""), str)
-    # Compared only where both sides are text throughout: arrays, which are refused below, have no single truth value.
+    # Only lists of text are compared: comparing arrays, which raise an error below, gives no single truth value.
     all_text = is_text and all(isinstance(document, str) for document in chain.from_iterable(flat))
     same = same or (all_text and flat[0] == flat[1] and counts[0] == counts[1])
     if same:
         flat[1], counts[1] = [], [0] * len(split[0])
-    # A name for each document before anything is known of it.
+    # These name the documents in errors before their kind is known.
     unread = Sentences("text", flat[0], flat[1], counts[1], counts[0])
 
     def reference_place(index: int) -> str:
@@ -105,7 +105,7 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
 
 
 class _Row(NamedTuple):
-    """The documents of a row, and whether they came as one padded tensor or array."""
+    """The documents of a row, and whether they were given as one padded tensor or array."""
 
     documents: list[Any]
     padded: bool

@@ -1,6 +1,6 @@
-"""Input that can be read but is almost surely meant otherwise, and the words that say so.
+"""Warnings for input that can be read but is almost certainly a mistake.
 
-Each warning has one text, whatever the batch, so that Python's default filter shows it once.
+The text of a warning does not depend on the batch, so that Python's default filter shows it once.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from torch import Tensor
 
 
 def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
-    """Warn where the references of every sentence look like the words of one reference.
+    """Warn if the references of every sentence look like the words of one reference.
 
-    They are several single words each, and two different ones stand in one hypothesis. Answers of one word, with their
-    other spellings, are no such case: a hypothesis holds one of them.
+    This is so if each sentence has several references of one word each, and a hypothesis contains two different ones.
+    Answers of one word with alternative spellings give no warning: a hypothesis contains only one of them.
 
     Args:
-        hypotheses: texts, one a sentence.
+        hypotheses: texts, one per sentence.
         references: texts, those of the first sentence first.
-        counts: how many references each sentence has.
+        counts: the number of references of each sentence.
     """
     if min(counts, default=0) < 2 or any(len(reference.split()) != 1 for reference in references):
         return
@@ -41,11 +41,11 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
 
 
 def warn_of_no_words(texts: Sequence[str], lengths: Tensor) -> None:
-    """Warn where ROUGE's ASCII rule leaves no word of a text that has letters or digits.
+    """Warn if ROUGE's ASCII rule finds no words in a text that has letters or digits.
 
     Args:
         texts: the texts.
-        lengths: ``(texts,)`` int64 on the CPU, how many words each has.
+        lengths: ``(texts,)`` int64 on the CPU, the number of words of each text.
     """
     if any(any(map(str.isalnum, texts[index])) for index in np.flatnonzero(lengths.numpy() == 0).tolist()):
         warnings.warn(
@@ -58,9 +58,9 @@ def warn_of_no_words(texts: Sequence[str], lengths: Tensor) -> None:
 
 
 def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
-    """Return what to add to an error about numbers where ``target`` is transposed, else nothing.
+    """Return a hint to add to an error about the numbers of sentences if ``target`` is transposed, else ``""``.
 
-    Transposed as for sacrebleu: an item for each stream of references, which has a reference for each sentence.
+    sacrebleu takes this form: one item per stream of references, each with one reference per sentence.
     """
     if not preds or not target:
         return ""

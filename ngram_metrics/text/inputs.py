@@ -1,4 +1,4 @@
-"""What callers may pass, as types; :mod:`ngram_metrics.text.door` tells them apart."""
+"""The types of ``preds``, ``target`` and ``tokenizer``; :mod:`ngram_metrics.text.door` describes the input."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ngram_metrics.text.tokenizer_names import TokenizerName
 
 #: A sentence of text, of tokens or of ids. A str is a sequence of str, so this covers text too.
 Document: TypeAlias = Sequence[Hashable] | Tensor | NDArray[np.generic]
-#: One sentence each, or one padded integer tensor or array; a lone str is one sentence.
+#: One document per sentence, or one padded integer tensor or array; a single str is one sentence.
 Hypotheses: TypeAlias = Sequence[Document] | Document
-#: One reference for each sentence, or a list of them.
+#: One reference, or a list of references, for each sentence.
 References: TypeAlias = Sequence[Document | Sequence[Document]] | Document
-#: Groups of documents, all to be compared with each other, or one padded integer tensor or array.
+#: Rows of documents, see :mod:`ngram_metrics.text.groups`, or one padded integer tensor or array.
 Groups: TypeAlias = Sequence[Sequence[Document] | Document] | Document
 
 
@@ -26,7 +26,7 @@ class FastTokenizer(Protocol):
 
     @property
     def encode_batch(self) -> Callable[..., Sequence[object]]:
-        """Return the encodings of texts."""
+        """A function that returns the encodings of texts."""
 
 
 class PretrainedTokenizer(Protocol):
@@ -34,7 +34,7 @@ class PretrainedTokenizer(Protocol):
 
     @property
     def convert_ids_to_tokens(self) -> Callable[..., object]:
-        """Return the tokens of ids."""
+        """A function that returns the tokens of ids."""
 
 
 class SentencePiece(Protocol):
@@ -42,7 +42,7 @@ class SentencePiece(Protocol):
 
     @property
     def serialized_model_proto(self) -> Callable[[], bytes]:
-        """Return the model."""
+        """A function that returns the model as bytes."""
 
 
 #: See :mod:`ngram_metrics.text.tokenizers`.

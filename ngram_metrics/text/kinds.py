@@ -1,11 +1,10 @@
-"""Tokens or ids, by one rule that looks at each token alone, whatever stands beside it.
+"""Tokens or ids: the type of each token alone decides.
 
-* An integer of any type is an id; a ``bool`` is none.
-* A floating-point number is neither, and refused; so are lists, sets, dicts, tensors and arrays.
+* An integer of any type is an id; a ``bool`` is not.
+* A floating-point number is neither and is an error; so are lists, sets, dicts, tensors and arrays.
 * Every other hashable is a token.
 
-Ids and tokens are not mixed, in a sentence or in a batch: a batch is accepted where every sentence is, and all that
-hold anything are of one kind.
+A sentence or a batch cannot mix ids and tokens: all sentences that are not empty must be of the same kind.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ def token_types(sentences: Sequence[Document], place: Callable[[int], str]) -> s
 
     Args:
         sentences: lists of tokens or 1-D tensors of ids.
-        place: names a sentence by its index.
+        place: returns the name of a sentence from its index.
 
     Raises:
-        TypeError: a token that can be none; with its sentence.
+        TypeError: a token of a wrong type; the message names its sentence.
     """
     lists = [sentence for sentence in sentences if not isinstance(sentence, Tensor)]
     types = set(map(type, chain.from_iterable(lists)))
@@ -45,10 +44,10 @@ def token_types(sentences: Sequence[Document], place: Callable[[int], str]) -> s
 
 
 def common_kind(types: set[type], sentences: Sequence[Document], place: Callable[[int], str]) -> Kind:
-    """Tell tokens from ids by the types of all tokens; sentences without any are of either kind.
+    """Return the kind of sentences, from the types of all their tokens: ``"ids"``, or ``"tokens"`` also without tokens.
 
     Raises:
-        TypeError: ids and tokens side by side; with the sentence.
+        TypeError: ids and tokens are mixed; the message names the sentence.
     """
     kinds = set(map(_kind_of_type, types))
     if len(kinds) > 1:
@@ -81,7 +80,7 @@ def _refuse_token(sentences: Sequence[Document], wrong: tuple[type, ...], place:
 
 
 def _refuse_mixed(sentences: Sequence[Document], place: Callable[[int], str]) -> NoReturn:
-    before: tuple[int, Kind] | None = None  # the first sentence that holds anything
+    before: tuple[int, Kind] | None = None  # the first sentence that is not empty
     for index, sentence in enumerate(sentences):
         tokens = sentence[:1].tolist() if isinstance(sentence, Tensor) else sentence
         found = {_kind_of_type(type(token)): token for token in tokens}

@@ -1,4 +1,4 @@
-"""Tokens become numbers: the ids that the counting module reads."""
+"""Tokens become numbers: the ids that the counting module counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ngram_metrics.text.rules import WHITESPACE
 from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of
 from ngram_metrics.text.words import number_words
 
-#: Fewer characters than these are split at whitespace text by text, which costs less than the steps over arrays.
+#: Below this number of characters each text is split by ``str.split``, which is faster than operations on arrays.
 FEW_CHARACTERS = 1 << 14
 
 
@@ -29,7 +29,7 @@ def number_tokens(
     """Number the tokens ``0, 1, ...`` in the order in which they first appear.
 
     Raises:
-        TypeError: a token is not hashable; ``place`` names the document of an index.
+        TypeError: a token that is not hashable; ``place`` returns the name of a document from its index.
     """
     try:
         ids, bound = numbered_in_order(list(chain.from_iterable(documents)), device)
@@ -42,7 +42,7 @@ def number_tokens(
 def number_texts(
     texts: Sequence[str], tokenizer: Tokenizer | None, device: torch.device, place: Callable[[int], str]
 ) -> RaggedTokens:
-    """Number the tokens of texts; raises as the tokenizer, for which ``place`` names a text."""
+    """Number the tokens of texts; ``place`` names a text in the errors of a tokenizer."""
     rule = rule_of(tokenizer)
     if rule is WHITESPACE and device.type == "cpu" and sum(map(len, texts)) < FEW_CHARACTERS:
         return number_tokens(list(map(str.split, texts)), device, place)
@@ -52,10 +52,10 @@ def number_texts(
 
 
 def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedTokens:
-    """Lay 1-D id tensors end to end without the ``dropped`` ids, and rename the others; this waits for the device.
+    """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the others; this waits for the device.
 
     Raises:
-        ValueError: as :func:`listed_ids`.
+        ValueError: a negative id, as in :func:`listed_ids`.
     """
     documents = sentences.documents
     ids = torch.cat(documents)
@@ -63,12 +63,12 @@ def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedToke
     if dropped:
         kept = functools.reduce(operator.and_, [ids != no_token for no_token in dropped])
         if any(sentences.padded):
-            # Rows of a padded tensor beside other sentences, whose negative ids are refused below.
+            # Rows of a padded tensor together with other sentences, whose negative ids raise an error below.
             padded = repeated(torch.tensor(sentences.padded, dtype=torch.int64, device="cpu"), lengths)
             kept &= (ids >= 0) | (padded == 0).to(ids.device)
         lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), kept.cpu().long())
         ids = ids.masked_select(kept)
-    # One reduction for the whole batch; what follows waits for the device as well.
+    # One reduction for the whole batch; the next steps wait for the device anyway.
     if len(ids) and int(ids.min()) < 0:
         for index, document in enumerate(ids.split(lengths.tolist())):
             refuse_negative(document.tolist(), sentences.place(index))
@@ -78,10 +78,10 @@ def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedToke
 def listed_ids(sentences: Sentences, dropped: tuple[int, ...], separator: int | None = None) -> list[Sequence[int]]:
     """Return the ids of each sentence, hypotheses first, without those that are no tokens.
 
-    The ``separator`` stays, also where it is negative or ``dropped``.
+    The ``separator`` is kept, even if it is negative or ``dropped``.
 
     Raises:
-        ValueError: another negative id that is not ``dropped``, in a sentence that was no row of a padded tensor.
+        ValueError: another negative id that is not ``dropped``, in a sentence that was not a row of a padded tensor.
     """
     documents = _on_host(sentences.documents)
     without = set(dropped) - {separator}
@@ -99,7 +99,7 @@ def listed_ids(sentences: Sentences, dropped: tuple[int, ...], separator: int | 
 
 
 def _on_host(documents: Sequence[Sequence[int] | Tensor]) -> list[Sequence[int]]:
-    """Return documents as lists; from a device in one copy, because each is waited for."""
+    """Return documents as lists; from an accelerator in one copy, because each copy waits for it."""
     tensors = [ids for ids in documents if isinstance(ids, Tensor)]
     if tensors and tensors[0].device.type != "cpu" and len({ids.device for ids in tensors}) == 1:
         on_host = iter(torch.cat(tensors).cpu().split(list(map(len, tensors))))
@@ -109,7 +109,7 @@ def _on_host(documents: Sequence[Sequence[int] | Tensor]) -> list[Sequence[int]]
 
 
 def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None) -> None:
-    """Raise ValueError for a negative id that is not the separator; ``where`` names the sentence."""
+    """Raise ValueError for a negative id other than the separator; ``where`` is the name of the sentence."""
     negative = next((token for token in ids if token < 0 and token != separator), None)
     if negative is not None:
         raise ValueError(
@@ -124,7 +124,7 @@ def host_counts(counts: Sequence[int]) -> Tensor:
 
 
 def _name_unhashable(documents: Sequence[Sequence[Hashable]], place: Callable[[int], str]) -> None:
-    """Raise a TypeError that names the document with a token that is not hashable."""
+    """Raise a TypeError that names the document whose token is not hashable."""
     for index, document in enumerate(documents):
         for token in document:
             try:

@@ -1,4 +1,4 @@
-"""From a batch, as the caller gave it, to token ids on a device: what all readers do; each says only what differs."""
+"""From ``preds`` and ``target`` to token ids on a device: the base class of all readers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Reader(ABC):
     """How ``preds`` and ``target`` are read.
 
     Attributes:
-        pad_id: the id or ids that are no tokens, dropped wherever they stand; a padded tensor needs it.
+        pad_id: the id or ids that are no tokens; they are dropped at every position. A padded tensor needs it.
     """
 
     pad_id: int | Sequence[int] | None
 
     def __post_init__(self) -> None:
-        """Check the options while no data has been seen yet."""
+        """Check the options before any data."""
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
     def read(self, preds: Hypotheses, target: References, device: torch.device) -> Batch:
@@ -36,17 +36,18 @@ class Reader(ABC):
         Args:
             preds: hypotheses, see :mod:`ngram_metrics.text.door`.
             target: references.
-            device: where text, tokens and lists of ids are counted; tensors are counted where they lie.
+            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
 
         Raises:
-            TypeError, ValueError: as the door; options for text together with tokens or ids; a padded tensor without
-                ``pad_id``; in a sequence or 1-D tensor a negative id that ``pad_id`` does not name; a token that is not
-                hashable; a callable that returned something of the wrong type.
+            TypeError: sentences that :func:`ngram_metrics.text.door.read` cannot read; a token that is not hashable; a
+                callable that returned an object of a wrong type.
+            ValueError: as :func:`ngram_metrics.text.door.read`; options for text together with tokens or ids; a padded
+                tensor without ``pad_id``; in a sequence or 1-D tensor a negative id that is not in ``pad_id``.
         """
         return self.encode(read(preds, target), device)
 
     def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
-        """Turn what came through the door into token ids; raises as :meth:`read`."""
+        """Turn checked sentences into token ids; raises the errors of :meth:`read`."""
         if sentences.kind == "text":
             return self._encode_text(sentences, device)
         self._refuse_text_options(sentences.kind)
@@ -60,23 +61,23 @@ class Reader(ABC):
 
     @property
     def _separator(self) -> int | None:
-        """An id that parts sentences, and so is no padding though it may be negative."""
+        """An id that separates sentences. It may be negative, and is then not padding."""
         return None
 
     @abstractmethod
     def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, in words."""
+        """Return the settings that affect the score, by name, as strings."""
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
-        """Return the options that are for text only, by name; None and False stand for an option not given."""
+        """Return the options that are for text only, by name; None and False mean that an option is not set."""
 
     @abstractmethod
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         """Encode texts."""
 
     def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
-        """Encode sequences of tokens or ids, and of ids leave out ``dropped``."""
+        """Encode sequences of tokens or ids, without the ids in ``dropped``."""
         documents = sentences.documents
         if documents and all(isinstance(document, Tensor) for document in documents):
             return batch_of(sentences, number_tensors(sentences, dropped))
@@ -84,16 +85,16 @@ class Reader(ABC):
         return batch_of(sentences, number_tokens(lists, device, sentences.place))
 
     def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
-        """Close the gaps of padded ids; no step depends on data."""
+        """Encode padded ids without gaps; no step depends on the data."""
         hypotheses, references = (drop_ids(side, dropped, self._separator) for side in sentences)
         present = references.lengths > 0
-        # Where all are missing, or the only one is empty, it is one empty reference: to raise would wait for the
-        # device.
+        # If all references are missing, or the only one is empty, there is one empty reference: raising an error would
+        # wait for the device.
         present = torch.cat((present[:, :1] | ~present.any(1, keepdim=True), present[:, 1:]), 1)
         return Batch(PaddedSides(hypotheses, PaddedReferences(references, present)), sentences.known_kind)
 
     def _refuse_text_options(self, kind: Kind) -> None:
-        """Raise ValueError where an option for text was given together with tokens or ids."""
+        """Raise ValueError if an option for text is set and the sentences are tokens or ids."""
         for name, value in self._text_options().items():
             if value is not None and value is not False:
                 raise ValueError(
@@ -102,12 +103,12 @@ class Reader(ABC):
 
 
 def batch_of(sentences: Sentences, tokens: RaggedTokens) -> Batch:
-    """Return the batch of all documents' tokens."""
+    """Return a batch from the tokens of all documents."""
     return Batch(parted(sentences, tokens), sentences.known_kind)
 
 
 def parted(sentences: Sentences, tokens: RaggedTokens) -> RaggedSides:
-    """Part the tokens of hypotheses from those of references, which stand behind them."""
+    """Split tokens into those of the hypotheses and those of the references, which follow them."""
     first = len(sentences.hypotheses)
     references = DocumentGroups(tokens.slice(first, tokens.documents), host_counts(sentences.counts))
     return RaggedSides(tokens.slice(0, first), references)
@@ -117,7 +118,7 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
     """Return the ids to drop as a tuple.
 
     Raises:
-        TypeError: anything but an integer, a sequence of integers, or None.
+        TypeError: not an integer, a sequence of integers, or None.
     """
     if pad_id is None:
         return ()
@@ -132,18 +133,18 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
 
 
 def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
-    """Check ``pad_id``, and return several ids as a tuple, which nobody can change afterwards; raises as pad_ids."""
+    """Return a checked ``pad_id``, several ids as a tuple, which cannot change; raises as :func:`pad_ids` does."""
     ids = pad_ids(pad_id)
     return pad_id if pad_id is None else int(pad_id) if isinstance(pad_id, (int, np.integer)) else ids
 
 
 def pad_signature(pad_id: int | Sequence[int] | None) -> dict[str, str]:
-    """Return the ids that are no tokens in words, for a signature."""
+    """Return the ids that are no tokens, for a signature."""
     dropped = pad_ids(pad_id)
     return {"pad": ",".join(map(str, dropped))} if dropped else {}
 
 
 def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
-    """Raise ValueError where no padding is known."""
+    """Raise ValueError if no padding id is known."""
     if not dropped:
         raise ValueError("a padded tensor of ids needs pad_id, the id or ids that are no tokens; none was given")

@@ -1,13 +1,13 @@
 """How ROUGE reads ``preds`` and ``target``: whole texts, and for ROUGE-Lsum their sentences.
 
-Text. The default is rouge_score's rule, ``ROUGE`` in :mod:`ngram_metrics.text.rules`. A ``normalizer`` takes the text
-and returns what is to be tokenized; a ``tokenizer`` returns the words. As in torchmetrics, a callable ``tokenizer``
-without a ``normalizer`` gets the text that the ASCII rule has lowercased and cleared. A tokenizer given by name, or one
-of Hugging Face's, gets the text as it is. Words that are empty are dropped; Porter stemming comes last.
+Text. The default is rouge_score's rule, ``ROUGE`` in :mod:`ngram_metrics.text.rules`: lowercase, keep ``a-z0-9``. A
+``normalizer`` takes a text and returns the text to tokenize; a ``tokenizer`` returns the words. As in torchmetrics, a
+callable ``tokenizer`` without a ``normalizer`` gets the text after this ASCII rule. A tokenizer given by name, or a
+Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming is the last step.
 
-Sentences. A sentence is a line, as in rouge_score, or what ``sentence_splitter`` returns: ``nltk.sent_tokenize`` gives
-torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is no token itself; without it a document of
-tokens or ids is one sentence.
+Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns:
+``nltk.sent_tokenize`` gives torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token.
+Without it a document of tokens or ids is one sentence.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from ngram_metrics.text.words import number_words
 
 @dataclass(frozen=True)
 class RougeReader(Reader):
-    """The settings of reading; see the module.
+    """The settings for reading; see the module's docstring.
 
     Attributes:
         use_stemmer: whether words are stemmed.
@@ -54,7 +54,12 @@ class RougeReader(Reader):
         sentence_splitter: ``str -> sequence of str``; None for lines.
         sentence_separator_id: the id between two sentences.
         pad_id: the id or ids that are no tokens.
-        sentences: whether sentences are wanted, for ROUGE-Lsum.
+        sentences: whether sentences are read, for ROUGE-Lsum.
+
+    Raises:
+        TypeError: a setting of another type.
+        ValueError: an unknown tokenizer name, or a tokenizer that truncates.
+        ModuleNotFoundError: ``use_stemmer`` without nltk, or a tokenizer whose package is not installed.
     """
 
     use_stemmer: bool = False
@@ -80,7 +85,7 @@ class RougeReader(Reader):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
 
     def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, in words; ``rule`` is rouge_score's own."""
+        """Return the settings that affect the score, as strings; ``rule`` is rouge_score's rule."""
         rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
         fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
         fields |= {"tok": "rule"} if self.tokenizer is None else tokenizer_signature(self.tokenizer)
@@ -106,11 +111,11 @@ class RougeReader(Reader):
 
     @property
     def _follows_ascii_rule(self) -> bool:
-        """Whether only a-z and 0-9 are left of a text, as words or for a tokenizer."""
+        """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
         return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
-        """Encode texts, and warn where the ASCII rule leaves no word of a text that has letters or digits."""
+        """Encode texts, and warn if the ASCII rule finds no words in a text that has letters or digits."""
         batch = self._encode_words(sentences, device)
         if self._follows_ascii_rule and isinstance(batch.sides, RaggedSides):
             lengths = torch.cat((batch.sides.hypotheses.lengths, batch.sides.references.tokens.lengths))
@@ -122,10 +127,10 @@ class RougeReader(Reader):
         if not self.sentences:
             return batch_of(sentences, self._numbered(texts, sentences.place, device))
         if splitter is None and self.normalizer is None and self._rule in (ROUGE, NAMED["unicode"]):
-            # These rules part words at a newline anyway, so a text has the words of its lines.
+            # These rules split words at newlines anyway, so the words of a text are those of its lines.
             lines = self._numbered(texts, sentences.place, device, by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
-            # Lines without words would be sentences that each of the others is compared with.
+            # Lines without words are dropped: they would be sentences, and compared with every other sentence.
             lengths = lines.lengths[lines.lengths > 0]
             counts = text[lines.lengths > 0].bincount(minlength=len(texts)).tolist()
             lines = lines._replace(lengths=lengths)
@@ -156,7 +161,7 @@ class RougeReader(Reader):
         batch, separator = super()._encode_padded(sentences, dropped), self.sentence_separator_id
         if separator is None:
             return batch
-        # A reference of separators alone is empty, and not missing, unless the separator is padding as well.
+        # A reference of separators alone is empty and not missing, unless the separator is padding too.
         present = cast(PaddedSides, batch.sides).references.present
 
         def without(ids: tuple[int, ...]) -> PaddedSides:
@@ -171,7 +176,7 @@ class RougeReader(Reader):
 
     @property
     def _rule(self) -> Rule | None:
-        """The rule that finds the words, None where a foreign tokenizer does."""
+        """The rule that finds the words, or None if an external tokenizer does."""
         return ROUGE if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
 
     def _numbered(
@@ -208,7 +213,7 @@ def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> l
 
 @cache
 def _stem() -> Callable[[str], str]:
-    """Return the one stemmer of this process, so that no metric has to be pickled with it."""
+    """Return the stemmer, one per process, so that it is not pickled with a metric."""
     return porter_stemmer()
 
 
@@ -239,14 +244,14 @@ def _parts(document: Sequence[int], separator: int) -> list[list[int]]:
 
 
 def _joined(sentences: RaggedTokens, counts: list[int]) -> RaggedTokens:
-    """Return documents made of so many sentences each; the tokens are the same."""
+    """Join sentences into documents with ``counts`` sentences each; the tokens stay the same."""
     document = owners(host_counts(counts))
     lengths = torch.zeros(len(counts), dtype=torch.int64, device="cpu").index_add(0, document, sentences.lengths)
     return RaggedTokens(sentences.ids, lengths, sentences.id_bound)
 
 
 def _of_lines(sentences: Sentences, lines: RaggedTokens, counts: list[int]) -> Batch:
-    """Return the batch of documents that are their lines, so many each."""
+    """Return a batch of documents that consist of lines, ``counts`` lines each."""
     whole = _joined(lines, counts)
     if max(counts, default=0) <= 1:
         return batch_of(sentences, whole)
@@ -254,7 +259,7 @@ def _of_lines(sentences: Sentences, lines: RaggedTokens, counts: list[int]) -> B
 
 
 def _with_summaries(sentences: Sentences, whole: RaggedTokens, lines: RaggedTokens, counts: list[int]) -> Batch:
-    """Return the batch of whole documents, with the sentences that each is made of."""
+    """Return a batch of whole documents, together with the sentences of each."""
     first = len(sentences.hypotheses)
     hypotheses, references = host_counts(counts[:first]), host_counts(counts[first:])
     first_line = sum(counts[:first])

@@ -1,7 +1,7 @@
-"""Rules that cut texts into words: a table of classes for the characters, and what their neighbours decide.
+"""Rules that split texts into words, from the class of each character and the classes of its neighbours.
 
-Each rule gives, word for word, what the tokenizer does that it is named after. Whitespace, which always parts words, is
-what ``str.split`` splits at.
+Each rule gives the same words as the tokenizer after which it is named. Words are always split at whitespace, as by
+``str.split``.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined, ten
 from ngram_metrics.text.code_points import Characters
 from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
 
-#: Classes of characters, as bits. Class 0 is no part of a word.
+#: Classes of characters, as bits. A character of class 0 is not in a word.
 WORD, ALONE, STOP, NUMBER, HYPHEN, MARK = 1, 2, 4, 8, 16, 32
 
-#: All code points that have a character; the others are unassigned or for private use.
+#: These ranges contain all assigned code points; the others are unassigned or for private use.
 _ASSIGNED = (range(0x40000), range(0xE0000, 0xE0200))
 _CODE_POINTS = 0x110000
-#: No class, and no byte of ASCII.
+#: A byte that is neither a class nor ASCII.
 _UNKNOWN = 0xFF
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What is a word.
+    """A rule for what is a word.
 
     Attributes:
-        class_of: the class of a character; of a rule that folds, the byte that stands for it, 0 for what is no word.
-        rewritten: what is done to a text before, or None.
-        alone: from the classes ``(characters,)``, and where the texts end, to where a character is a word by itself;
-            None for nowhere.
-        folds: whether the class of a character is what is counted of it.
-        drops_marks: whether words are dropped that consist of marks.
+        class_of: returns the class of a character; with ``folds`` the byte that replaces it, or 0 if it is not in a
+            word.
+        rewritten: rewrites the texts first, or None.
+        alone: from the classes ``(characters,)`` and the ends of the texts, returns which characters are words by
+            themselves; None if there are none.
+        folds: whether characters are replaced by their class before they are counted.
+        drops_marks: whether words that consist of marks are dropped.
     """
 
     class_of: Callable[[str], int]
@@ -54,7 +55,7 @@ class Rule:
     drops_marks: bool = False
 
     def prepared(self, texts: Sequence[str]) -> Sequence[str]:
-        """Return the texts that are cut into words."""
+        """Return the texts to be split into words."""
         return texts if self.rewritten is None else self.rewritten(texts)
 
     def classes(self, characters: Characters) -> Array:
@@ -75,8 +76,8 @@ class Rule:
         """Find the words.
 
         Returns:
-            ``(words,)`` int64, where each begins and where it ends, as places in ``characters.codes``; and the bytes
-            that are counted, ``characters.units`` or, where the rule folds, one for each code point.
+            The beginning and the end of each word, ``(words,)`` int64, as indices in ``characters.codes``; and the
+            bytes that are counted: ``characters.units``, or with ``folds`` one byte per code point.
         """
         classes, units = self.classes(characters), characters.units
         inside = classes > 0
@@ -96,16 +97,16 @@ class Rule:
 
 @cache
 def _known_classes(class_of: Callable[[str], int]) -> NDArray[np.uint8]:
-    """Return a cache of classes, ``(0x110000,)`` uint8: ``_UNKNOWN`` where no text has held the code point yet."""
+    """Return a cache of classes, ``(0x110000,)`` uint8: ``_UNKNOWN`` for code points that have not occurred yet."""
     return np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
 
 
 @cache
 def _table(class_of: Callable[[str], int], ascii_only: bool, device: torch.device) -> Array:
-    """Return the class of every code point, uint8, for a device, from which ``class_of`` cannot be called."""
+    """Return the classes of all code points, uint8, for a device, where ``class_of`` cannot be called."""
     if ascii_only:
         return array(bytes(map(class_of, map(chr, range(128)))), np.uint8, device)
-    # To ask for each of the million unassigned ones would take a third of a second.
+    # Calling class_of for a million unassigned code points would take a third of a second.
     table = np.full(_CODE_POINTS, class_of("\U0010ffff"), np.uint8)
     for assigned in _ASSIGNED:
         table[assigned.start : assigned.stop] = np.frombuffer(bytes(map(class_of, map(chr, assigned))), np.uint8)
@@ -121,7 +122,7 @@ def _character_class(character: str) -> int:
 
 
 def _mteval_class(character: str) -> int:
-    """Classes of mteval-v13a, sacrebleu's ``tokenizer_re``."""
+    """Return the class of a character in mteval-v13a, sacrebleu's ``tokenizer_re``."""
     if not character.isascii() or character in "'":
         return _whitespace_class(character)
     if character in ".,":
@@ -150,7 +151,7 @@ def _unicode_class(character: str) -> int:
 
 
 def _folded(character: str) -> int:
-    """Return the lower case of a letter or digit where that is ASCII, else 0."""
+    """Return the lower case of a letter or digit if it is ASCII, else 0."""
     lower = character.lower()
     return ord(lower) if len(lower) == 1 and lower.isascii() and lower.isalnum() else 0
 
@@ -164,18 +165,18 @@ def _marked_alone(classes: Array, ends: Array) -> Array:
 
 
 def _mteval_alone(classes: Array, ends: Array) -> Array:
-    """Mark symbols, stops, and the hyphen behind a number; a text stands between blanks."""
+    """Mark symbols, stops, and a hyphen after a number; a text counts as surrounded by blanks."""
     number = (classes & NUMBER) > 0
     return _with_hyphens(_stops_alone(classes, number), classes)
 
 
 def _chinese_alone(classes: Array, ends: Array) -> Array:
-    """Mark the same, and Chinese characters; a text stands between nothing, see :func:`_international_alone`."""
+    """Mark the same, and Chinese characters; the ends of a text are as in :func:`_international_alone`."""
     return _with_hyphens(_international_alone(classes, ends), classes)
 
 
 def _international_alone(classes: Array, ends: Array) -> Array:
-    """Mark symbols and stops; where a text begins or ends there is nothing that is no number."""
+    """Mark symbols and stops; the beginning and the end of a text count as numbers."""
     number = (classes & NUMBER) > 0
     number[0] = True
     number[ends] = True
@@ -183,17 +184,17 @@ def _international_alone(classes: Array, ends: Array) -> Array:
 
 
 def _with_hyphens(alone: Array, classes: Array) -> Array:
-    """Mark the hyphen behind a number too."""
+    """Mark hyphens after a number too."""
     alone[1:] = alone[1:] | (((classes[:-1] & NUMBER) > 0) & ((classes[1:] & HYPHEN) > 0))
     return alone
 
 
 def _stops_alone(classes: Array, number: Array) -> Array:
-    """Mark symbols, and the stops that mteval sets apart.
+    """Mark symbols, and the stops that mteval splits off.
 
-    A stop before what is no number is set apart. Behind it, stops are found two characters at a time: of several side
-    by side the first, the third and so on where what comes before the first is no number, else the second, the fourth
-    and so on.
+    A stop before a character that is not a number is split off. Stops after such a character are matched two characters
+    at a time: in a run of stops, the first, the third and so on if the character before the run is not a number, else
+    the second, the fourth and so on.
     """
     alone = (classes & ALONE) > 0
     stop = indices((classes & STOP) > 0)
@@ -206,7 +207,7 @@ def _stops_alone(classes: Array, number: Array) -> Array:
 
 
 def _chrf_alone(classes: Array, ends: Array) -> Array:
-    """Mark one punctuation mark of each word: the last character, or else the first."""
+    """Mark one punctuation mark of each word: the last character, else the first."""
     begin, end = _stretches(classes > 0)
     punctuation = (classes & STOP) > 0
     several = end - begin > 1
@@ -219,7 +220,7 @@ def _chrf_alone(classes: Array, ends: Array) -> Array:
 
 
 def _stretches(inside: Array) -> tuple[Array, Array]:
-    """Return where each stretch that is inside begins and ends; the first character and the last are not inside."""
+    """Return where each run of true values begins and ends; the first and the last value are false."""
     change = indices(inside[1:] ^ inside[:-1]) + 1
     return change[::2], change[1::2]
 
@@ -241,12 +242,12 @@ def _composed(texts: Sequence[str]) -> Sequence[str]:
 
 
 def _with_two_part_i(texts: Sequence[str]) -> Sequence[str]:
-    """Lower the one character whose lower case is two, of which the first is ASCII."""
+    """Lowercase the only character that becomes two characters, the first of them ASCII."""
     return _replaced(texts, ("\u0130",), {"\u0130": "i\u0307"})
 
 
 def _replaced(texts: Sequence[str], marks: Sequence[str], replacements: dict[str, str]) -> Sequence[str]:
-    """Replace strings, one after another; a text that holds none of the ``marks`` costs no step of its own."""
+    """Replace strings, one after another, in the texts that contain one of the ``marks``; other texts take no time."""
     joined = "".join(texts)
     ends = list(accumulate(map(len, texts)))
     holding = set()
@@ -264,13 +265,13 @@ def _replaced(texts: Sequence[str], marks: Sequence[str], replacements: dict[str
     return texts
 
 
-#: In the order in which they are replaced.
+#: The replacements, in this order.
 _MTEVAL_ESCAPES = {"<skipped>": "", "-\n": "", "\n": " ", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 
 WHITESPACE = Rule(_whitespace_class)
 ROUGE = Rule(_folded, _with_two_part_i, folds=True)
 CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone)
-#: The rules that ``tokenizer`` names: sacrebleu's by its own names, and ours.
+#: The rules by the name that ``tokenizer`` takes: sacrebleu's rules under sacrebleu's names, and ours.
 NAMED = {
     "13a": Rule(_mteval_class, _unescaped, _mteval_alone),
     "intl": Rule(_international_class, _with_right_end_stripped, _international_alone),
@@ -282,5 +283,5 @@ NAMED = {
 
 
 def ascii_text(text: str) -> str:
-    """Return the text that rouge_score splits into words: lowercase, a blank for every run of what is no word."""
+    """Return the text that rouge_score splits into words: lowercase, with a blank for each run of other characters."""
     return re.sub("[^a-z0-9]+", " ", text.lower())

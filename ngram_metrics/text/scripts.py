@@ -1,9 +1,9 @@
-"""The letters and digits of Han, Hiragana and Katakana, by Unicode's own data rather than by their names.
+"""The letters and digits of Han, Hiragana and Katakana, from Unicode's data and not from the names of characters.
 
-The standard library knows no scripts. The ranges were taken from Unicode 17.0: what is a letter or a number (general
-category L or N) and is used with one of the three scripts (property Script_Extensions). Among them are the iteration
-marks, the ideographic zero, and the prolonged sound mark, which Hiragana and Katakana share. The half-width forms are
-there with all their marks, the middle dot (U+FF65) included.
+The standard library has no data on scripts. The ranges were taken from Unicode 17.0: letters and numbers (general
+category L or N) that are used with one of the three scripts (property Script_Extensions). They include the iteration
+marks, the ideographic zero, the prolonged sound mark, which Hiragana and Katakana share, and all half-width forms with
+their marks, even the middle dot (U+FF65).
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _RANGES = (
     (0x31350, 0x33479),
 )
 
-#: What sacrebleu's ``zh`` takes for Chinese characters. Two of its ranges are meant to lie beyond U+FFFF, but ``\\u``
-#: takes four digits: they are read as U+2001 to U+2A6D and U+2F81 to U+2FA1, which hold dashes, arrows and mathematics.
+#: The ranges that sacrebleu's ``zh`` treats as Chinese. Two of them should be beyond U+FFFF, but ``\\u`` takes four
+#: digits: they are read as U+2001 to U+2A6D and U+2F81 to U+2FA1, which contain dashes, arrows and mathematics.
 _CHINESE_RANGES = (
     (0x2001, 0x2A6D),
     (0x2E80, 0x2EFF),
@@ -73,12 +73,12 @@ _CHINESE_RANGES = (
 
 
 def is_han_or_kana(code_point: int) -> bool:
-    """Tell whether a code point is a letter or digit of Han, Hiragana or Katakana."""
+    """Return whether a code point is a letter or digit of Han, Hiragana or Katakana."""
     return _lies_in(_RANGES, code_point)
 
 
 def is_chinese(code_point: int) -> bool:
-    """Tell whether sacrebleu's ``zh`` sets a code point apart."""
+    """Return whether sacrebleu's ``zh`` makes a code point a word by itself."""
     return _lies_in(_CHINESE_RANGES, code_point)
 
 

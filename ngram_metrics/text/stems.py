@@ -1,4 +1,4 @@
-"""Porter stems, as rouge_score takes them."""
+"""Porter stemming, as in rouge_score."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 
 def porter_stemmer() -> Callable[[str], str]:
-    """Return rouge_score's stemming: nltk's Porter stemmer for words of more than three characters.
+    """Return rouge_score's stemmer: nltk's Porter stemmer for words of more than three characters.
 
     Raises:
         ModuleNotFoundError: nltk is not installed.
@@ -18,7 +18,7 @@ def porter_stemmer() -> Callable[[str], str]:
         raise ModuleNotFoundError("use_stemmer=True needs nltk, which is not installed: pip install nltk") from error
     stem = PorterStemmer().stem
 
-    # A stem costs as much as counting a hundred words, and words recur from batch to batch.
+    # Stemming a word takes as long as counting a hundred words, and words recur in later batches.
     @lru_cache(maxsize=1 << 16)
     def long_words_stemmed(word: str) -> str:
         return stem(word) if len(word) > 3 else word

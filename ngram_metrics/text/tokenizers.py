@@ -1,8 +1,9 @@
-"""Tokenizers: what a caller may give as ``tokenizer``, and the tokens that foreign ones make of a batch of texts.
+"""Tokenizers: the values that ``tokenizer`` accepts, and how external tokenizers are called.
 
-Nothing splits at whitespace; a name is one of sacrebleu's tokenizers, or ``"unicode"``. These are the rules of
-:mod:`ngram_metrics.text.rules`, but for the two that ask MeCab, which are sacrebleu's. A callable takes one text. A
-Hugging Face tokenizer is asked for the ids of the whole batch at once, a sentencepiece model for its pieces.
+None splits at whitespace. A name is ``"unicode"`` or one of sacrebleu's tokenizers: all are rules of
+:mod:`ngram_metrics.text.rules`, except the two that use MeCab, which are sacrebleu's code. A callable takes one text
+and returns its tokens. A Hugging Face tokenizer returns the ids of the whole batch at once, a sentencepiece model its
+pieces.
 """
 
 from __future__ import annotations
@@ -19,30 +20,30 @@ from typing import Any, TypeGuard
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
 
-#: Names the text of an index for an error message.
+#: Returns the name of a text, from its index, for an error message.
 Place = Callable[[int], str]
-#: From texts, and how to name one of them, to the tokens of each.
+#: From texts, and a function that names them, to the tokens of each text.
 BatchTokenizer = Callable[[Sequence[str], Place], Sequence[Sequence[Hashable]]]
 
-#: The names of tokenizers that are sacrebleu's, by the class there.
+#: The tokenizers that run sacrebleu's code, and their classes.
 _OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab"}
-#: What else sacrebleu names: they download a model when they are first used.
+#: Other names in sacrebleu: these tokenizers download a model when they are first used.
 _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 
 def rule_of(tokenizer: object) -> Rule | None:
-    """Return the rule that a tokenizer stands for, None where it is a foreign one."""
+    """Return the rule of a tokenizer, or None for an external tokenizer."""
     return WHITESPACE if tokenizer is None else NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
 
 
 def check_tokenizer(tokenizer: object) -> None:
-    """Raise where :func:`batch_tokenizer` does; a rule is none of its business and passes."""
+    """Raise the errors of :func:`batch_tokenizer` for an external tokenizer; a rule needs no check."""
     if rule_of(tokenizer) is None:
         batch_tokenizer(tokenizer)
 
 
 def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
-    """Return the function that tokenizes a batch as a foreign tokenizer asks.
+    """Return the function that tokenizes a batch with an external tokenizer.
 
     Args:
         tokenizer: ``"ja-mecab"`` or ``"ko-mecab"``, a callable ``str -> sequence of hashables``, a
@@ -51,7 +52,7 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     Raises:
         ValueError: an unknown name, or a Hugging Face tokenizer that is set to truncate.
         TypeError: anything else.
-        ModuleNotFoundError: a name of sacrebleu's where sacrebleu, or what the tokenizer needs, is not installed.
+        ModuleNotFoundError: a tokenizer of sacrebleu, if sacrebleu or a package that it needs is not installed.
     """
     if isinstance(tokenizer, str):
         return partial(_with_sacrebleu, _sacrebleu_tokenizer(tokenizer))
@@ -82,12 +83,12 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
         if tokenizer in NAMED:
             data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
             return {"tok": tokenizer, **data}
-        # Its own signature holds the versions of MeCab and of its dictionary.
+        # sacrebleu's signature contains the versions of MeCab and of its dictionary.
         return {"tok": _sacrebleu_tokenizer(tokenizer).signature(), "sacrebleu": version("sacrebleu")}
     if _is_of_tokenizers(tokenizer):
         return {"tok": f"{callable_name(tokenizer)}[{_digest(tokenizer)}]", "tokenizers": version("tokenizers")}
     if hasattr(tokenizer, "convert_ids_to_tokens"):
-        # Of one name there may be several revisions.
+        # A model may have several revisions under one name.
         path, backend = getattr(tokenizer, "name_or_path", ""), getattr(tokenizer, "backend_tokenizer", None)
         known = [name for name in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if name]
         name = callable_name(tokenizer) + (f"[{','.join(known)}]" if known else "")
@@ -99,38 +100,38 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
 
 
 def callable_name(function: object) -> str:
-    """Return the qualified name of a function, or of the class of another callable; of a partial, its arguments too."""
+    """Return the qualified name of a function or of another callable's class; for a partial with its arguments."""
     if isinstance(function, partial):
         fixed = [("", one) for one in function.args] + [(f"{name}=", one) for name, one in function.keywords.items()]
         settings = (name + (callable_name(one) if callable(one) else repr(one)) for name, one in fixed)
         return f"{callable_name(function.func)}({','.join(settings)})"
     named = function if hasattr(function, "__qualname__") else type(function)
-    module = getattr(named, "__module__", None)  # built-in methods have none
+    module = getattr(named, "__module__", None)  # built-in methods have no module
     return f"{module}.{named.__qualname__}" if module else named.__qualname__
 
 
 def _digest(tokenizer: Any) -> str:
-    """Return what tells apart the vocabularies and rules of tokenizers of one class."""
+    """Return a digest of the vocabulary and the rules of a tokenizer."""
     settings = json.loads(tokenizer.to_str())
-    for name in ("padding", "truncation"):  # they change from call to call, and no count with them
+    for name in ("padding", "truncation"):  # these change from call to call, but not the counts
         settings.pop(name, None)
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]
 
 
 def reads_text_as_it_is(tokenizer: object) -> bool:
-    """Tell whether a tokenizer is one by name or with a vocabulary, which does its own normalization."""
+    """Return whether a tokenizer normalizes text itself: one given by name, or one with a vocabulary."""
     return isinstance(tokenizer, str) or has_vocabulary(tokenizer)
 
 
 def has_vocabulary(tokenizer: object) -> bool:
-    """Tell whether this is a tokenizer of ``tokenizers``, ``transformers`` or ``sentencepiece``."""
+    """Return whether this is a tokenizer of ``tokenizers``, ``transformers`` or ``sentencepiece``."""
     return (
         _is_of_tokenizers(tokenizer) or hasattr(tokenizer, "convert_ids_to_tokens") or _is_of_sentencepiece(tokenizer)
     )
 
 
 def _is_of_tokenizers(tokenizer: object) -> TypeGuard[Any]:
-    """Tell a ``tokenizers.Tokenizer`` from other objects with an ``encode_batch``."""
+    """Return whether this is a ``tokenizers.Tokenizer``; other objects may have an ``encode_batch`` too."""
     return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
 
 
@@ -158,7 +159,7 @@ def _sacrebleu_tokenizer(name: str) -> Any:
     try:
         found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
         tokenizer = getattr(found, class_name)()
-    except (ImportError, RuntimeError) as error:  # RuntimeError: how sacrebleu reports a missing MeCab
+    except (ImportError, RuntimeError) as error:  # sacrebleu raises RuntimeError if MeCab is missing
         raise ModuleNotFoundError(
             f"tokenizer {name!r} needs a package that is not installed: pip install 'sacrebleu[ja,ko]'"
         ) from error
@@ -166,7 +167,7 @@ def _sacrebleu_tokenizer(name: str) -> Any:
 
 
 def _with_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str], place: Place) -> list[list[str]]:
-    # sacrebleu strips the right end before it tokenizes, and reads the result as words apart by blanks.
+    # sacrebleu strips whitespace at the right end before it tokenizes, and splits the result at whitespace.
     return [tokenizer(text.rstrip()).split() for text in texts]
 
 
@@ -190,14 +191,14 @@ def _with_transformers(tokenizer: Any, texts: Sequence[str], place: Place) -> li
         padding=False,
         return_attention_mask=False,
         return_token_type_ids=False,
-        verbose=False,  # no warning about texts longer than the model reads
+        verbose=False,  # no warning about texts longer than the model's limit
     )
     ids: list[Sequence[int]] = encoded["input_ids"]
     return ids
 
 
 def _with_sentencepiece(tokenizer: Any, texts: Sequence[str], place: Place) -> list[list[str]]:
-    # As sacrebleu does with its models: stripped at the right end, and pieces are what blanks part.
+    # As sacrebleu does with its models: strip the right end, and split the pieces at whitespace.
     stripped = [text.rstrip() for text in texts]
     return [" ".join(pieces).split() for pieces in tokenizer.encode(stripped, out_type=str, num_threads=1)]
 

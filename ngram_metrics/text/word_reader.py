@@ -21,13 +21,18 @@ from ngram_metrics.text.tokenizers import check_tokenizer, tokenizer_signature
 
 @dataclass(frozen=True)
 class WordReader(Reader):
-    """The settings of reading words.
+    """The settings for reading words.
 
     Attributes:
         tokenizer: see :mod:`ngram_metrics.text.tokenizers`.
-        lowercase: whether text is lowercased, before it is tokenized.
+        lowercase: whether text is lowercased before it is tokenized.
         pad_id: see :class:`~ngram_metrics.text.reader.Reader`.
         samples: whether hypotheses may be padded ids ``(sentences, samples, width)``.
+
+    Raises:
+        TypeError: a tokenizer or ``pad_id`` of another type.
+        ValueError: an unknown tokenizer name, or a tokenizer that truncates.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
     """
 
     tokenizer: Tokenizer | None = None
@@ -36,19 +41,19 @@ class WordReader(Reader):
     samples: bool = False
 
     def __post_init__(self) -> None:
-        """Check the options while no data has been seen yet."""
+        """Check the options before any data."""
         check_tokenizer(self.tokenizer)
         super().__post_init__()
 
     def read(self, preds: Hypotheses, target: References, device: torch.device) -> Batch:
-        """Turn a batch into token ids, several samples of a sentence into hypotheses one after another."""
+        """Turn a batch into token ids; the samples of a sentence become consecutive hypotheses."""
         if not self.samples or not isinstance(preds, (Tensor, np.ndarray)) or preds.ndim != 3:
             return super().read(preds, target, device)
         sentences, samples, _ = preds.shape
         dropped = pad_ids(self.pad_id)
         references = _references_of(preds, target)
         if not isinstance(target, (Tensor, np.ndarray)):
-            # Lists are no padded tensor, though they are read as one.
+            # Lists are read like a padded tensor, but negative ids in them are an error.
             for index, ids in enumerate(references.flatten(1).tolist()):
                 refuse_negative([token for token in ids if token not in dropped], f"a reference of sentence {index}")
         repeated = references.repeat_interleave(samples, 0, output_size=samples * sentences)
@@ -56,7 +61,7 @@ class WordReader(Reader):
         return super().read(hypotheses, repeated, device)._replace(leading_shape=(sentences, samples))
 
     def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, in words."""
+        """Return the settings that affect the score, by name, as strings."""
         case = "lc" if self.lowercase else "mixed"
         return {"case": case, **tokenizer_signature(self.tokenizer), **pad_signature(self.pad_id)}
 
@@ -69,7 +74,7 @@ class WordReader(Reader):
 
 
 def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> Tensor:
-    """Return the references beside samples, padded as they are."""
+    """Return the references of samples as a padded tensor."""
     expected = f"expected references ({len(preds)}, width) or ({len(preds)}, references, width)"
     try:
         references = target if isinstance(target, Tensor) else plain(np.asarray(target), "target")

@@ -1,14 +1,14 @@
-"""Words as arrays: where a text's words begin and end, and ids of them, exact and without a Python step a word.
+"""Words as arrays: where the words of texts begin and end, and their exact ids, without a Python step per word.
 
-A word is the bytes of its UTF-8, cut into windows of eight, each one int64. The last window is filled up with a byte
-that UTF-8 does not use, so two words are equal where their windows are. Most words are one window: the number of a
-window among all distinct ones is the id of its word. Longer words are numbered pair by pair: a number stands for two
-neighbouring windows, the next for two such numbers, until one number stands for the whole word::
+A word is its UTF-8 bytes, cut into windows of eight bytes, each an int64. The last window is filled up with a byte that
+UTF-8 does not use, so two words are equal if their windows are equal. Most words are one window, and the number of this
+window among the distinct windows is the id of the word. Longer words are numbered pair by pair: a number represents two
+neighbouring windows, in the next round two such numbers, until one number represents the whole word::
 
     pairs       (internat, ionaliza) (tion...., -)      numbers     1 0
     pairs       (1, 0)                                  number      0
 
-No number is a hash, so no two words ever share an id. A word of n bytes takes log2(n / 8) rounds.
+No number is a hash, so two words never share an id. A word of n bytes takes log2(n / 8) rounds.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from ngram_metrics.text.arrays import (
 from ngram_metrics.text.code_points import NEWLINE, Characters, character_chunks
 from ngram_metrics.text.rules import Rule
 
-#: Fewer words than these are numbered in a dict: so few steps of Python cost less than the steps over arrays.
+#: Below this number, words are numbered in a dict, which is then faster than operations on arrays.
 FEW = 1 << 10
 
 
@@ -49,7 +49,7 @@ class Words(NamedTuple):
     Attributes:
         first: ``(words,)`` int64, the first window of each word.
         length: ``(words,)`` int64, the bytes of each word, at least 1.
-        long: ``(windows,)`` int64, all windows of each word that has several, word after word.
+        long: ``(windows,)`` int64, all windows of the words that have several, word after word.
     """
 
     first: Array
@@ -58,18 +58,18 @@ class Words(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Words: in ``units`` each begins at ``begin`` and has ``length`` bytes; both ``(words,)`` int64."""
+    """Words in ``units``: each begins at ``begin`` and has ``length`` bytes; both are ``(words,)`` int64."""
 
     units: Array
     begin: Array
     length: Array
 
     def take(self, place: Array) -> Found:
-        """Return the words of these places."""
+        """Return the words at these indices."""
         return Found(self.units, self.begin[place], self.length[place])
 
     def to_bytes(self) -> list[bytes]:
-        """Return the words as bytes of the host."""
+        """Return the words as Python ``bytes``."""
         raw, start, end = raw_bytes(self.units), tensor(self.begin), tensor(self.begin + self.length)
         return [raw[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
 
@@ -83,15 +83,15 @@ def number_words(
 ) -> RaggedTokens:
     """Number the words of texts.
 
-    The words of a chunk are numbered by themselves, and then the distinct words of all chunks: so the memory beside
-    the ids is that of a chunk and of the vocabulary.
+    The words of each chunk are numbered first, then the distinct words of all chunks. So the memory, apart from the
+    ids, is that of one chunk and of the vocabulary.
 
     Args:
-        rule: what is a word.
-        texts: any number.
+        rule: the rule for what is a word.
+        texts: any number of texts.
         device: where the words are found and numbered.
-        by_line: whether each line of a text is a document, and not the text.
-        stem: what is counted of a word; asked once for each distinct one of a chunk.
+        by_line: whether each line of a text is a document, instead of the text.
+        stem: returns the stem of a word; called once for each distinct word of a chunk.
     """
     ids, counts, bound = [], [], 0
     distinct: list[Words] = []
@@ -114,7 +114,7 @@ def number_words(
 
 
 def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Array]:
-    """Find the words, and how many of them each document has."""
+    """Return the words, and the number of words of each document."""
     begin, end, units = rule.words(characters)
     ends = indices((characters.codes ^ NEWLINE) < 1)[1:] if by_line else characters.ends
     counts = counts_between(begin, ends)
@@ -125,7 +125,7 @@ def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Ar
 
 
 def _numbered(found: Found) -> tuple[Array, int]:
-    """Number the words of a chunk; returns as :func:`exact_ids`."""
+    """Number the words of a chunk; returns the same as :func:`exact_ids`."""
     if isinstance(found.begin, np.ndarray) and len(found.begin) < FEW:
         return numbered_in_order(found.to_bytes(), torch.device("cpu"))
     return exact_ids(_words(found))
@@ -146,15 +146,15 @@ def _window_counts(length: Array) -> Array:
 
 
 def _window(units: Array, begin: Array, length: Array) -> Array:
-    """Return the bytes from ``begin`` on, those past ``length`` all ones."""
+    """Return the bytes from ``begin`` on as windows; all bits of bytes after ``length`` are 1."""
     return windows(units, begin) | past_the_end(length)
 
 
 def exact_ids(words: Words) -> tuple[Array, int]:
-    """Number words: equal words get equal ids, and different words different ones.
+    """Number words: equal words get equal ids, different words different ids.
 
     Returns:
-        ``(words,)`` int64 ids without a gap, and how many there are.
+        ``(words,)`` int64 ids without gaps, and the number of distinct words.
     """
     is_long = words.length > WINDOW
     several = indices(is_long)
@@ -178,12 +178,12 @@ def exact_ids(words: Words) -> tuple[Array, int]:
         position = positions(pairs) * 2
         left = repeated(start, pairs) + position
         has_right = (position + 1 < repeated(count, pairs)) * 1
-        # -1 stands beside the last where the count is odd: no window is all ones.
+        # If the count is odd, the last is paired with -1, which no window equals.
         number, _ = numbered(number[left], (number[left + has_right] + 1) * has_right - 1)
         count = pairs
     return ids, bound
 
 
 def _all(words: Sequence[Words]) -> Words:
-    """Lay the words of several chunks end to end."""
+    """Concatenate the words of several chunks."""
     return Words(*map(joined, zip(*words, strict=True)))
