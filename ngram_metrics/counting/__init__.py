@@ -1,1 +1,1 @@
-"""From token ids to integer counts. Knows no text, no formula and no framework."""
+"""From token ids to integer counts. These modules import no text reader, no formula and no framework."""

@@ -1,8 +1,8 @@
 """N-gram matches of each hypothesis with the aggregate of the references of its group.
 
-The aggregate counts each n-gram as often as the references do on average (Vamvas and Sennrich 2024, "Linear-time
-Minimum Bayes Risk Decoding with Reference Aggregation"), so the work grows with the number of documents and not of
-pairs. Averages are fractions: here all counts are multiplied by the number of references, and stay integers.
+The count of an n-gram in the aggregate is its average count in the references (Vamvas and Sennrich 2024, "Linear-time
+Minimum Bayes Risk Decoding with Reference Aggregation"). So the work grows with the number of documents and not of
+pairs. Averages are fractions, so all counts are multiplied by the number of references and stay integers.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools, tally
 from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners
 
-#: Pairs in a pool of several groups; none is computed, but much padding would cost.
+#: Pairs in a pool of several groups. No pair is computed; the limit keeps padding small.
 POOL_PAIRS = 1 << 24
 
 
 class AggregateMatches(NamedTuple):
     """Counts of each hypothesis and of its aggregate reference, all multiplied by R, the number of references.
 
-    Their quotients are those of the average counts. Where there are no references, all are 0.
+    Their quotients are those of the average counts. Without references all counts are 0.
 
     Attributes:
-        matches: ``(hypotheses, orders)`` int64: for each order the sum over n-grams of the smaller of R times the
-            hypothesis' count and the sum of the references' counts.
-        hypothesis_totals: ``(hypotheses, orders)`` int64, R times the number of the hypothesis' n-grams.
-        reference_totals: ``(hypotheses, orders)`` int64, the number of all its references' n-grams.
+        matches: ``(hypotheses, orders)`` int64: for each order the sum over n-grams of the minimum of two numbers: R
+            times the count in the hypothesis, and the sum of the counts in the references.
+        hypothesis_totals: ``(hypotheses, orders)`` int64, R times the number of n-grams of the hypothesis.
+        reference_totals: ``(hypotheses, orders)`` int64, the number of n-grams of all its references.
     """
 
     matches: Tensor
@@ -42,10 +42,10 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
     """Count the matches of each hypothesis with the aggregate of its group's references.
 
     Args:
-        hypotheses: any number of documents a group, also none. Where they are the references as well, pass the same
+        hypotheses: any number of documents per group, even 0. If the references are the same documents, pass the same
             object twice: it is then counted once.
-        references: likewise for the same groups, with ids of the same meaning.
-        max_order: the longest order counted, at least 1.
+        references: any number of documents for each of the same groups, with the same vocabulary.
+        max_order: the longest order to count, at least 1.
 
     Returns:
         The counts of all hypotheses, in their order.
@@ -60,7 +60,7 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             for keys in sorted_keys(pool.digits, max_order)
             for order in range(keys.first, keys.last + 1)
         ]
-        # Where the hypotheses are, the host knows.
+        # The places of the hypotheses are known on the CPU.
         present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)  # (hypotheses,)
         matches.append(torch.stack(orders, -1).flatten(0, 1).index_select(0, present.to(device)))
     reference_totals = own_totals.new_zeros(len(references.counts), max_order).index_add_(
@@ -85,7 +85,7 @@ def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor)
         is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
         in_references = tally(2 * ngram + is_reference, 2 * len(ngram)).view(-1, 2)[:, 1]
         kept = kept & ~is_reference & (in_references.index_select(0, ngram) > 0)
-    kept = indices(kept)  # (slots of hypotheses that are shared,)
+    kept = indices(kept)  # (slots of shared n-grams in hypotheses,)
     row_bits = bit_length(pool.rows)
     ngram_and_row = (ngram.index_select(0, kept) << row_bits) | row.index_select(0, kept)
     # One entry for each n-gram of each hypothesis, with its count.

@@ -1,13 +1,14 @@
-"""N-gram matches of every hypothesis with every reference of its group, as minimum Bayes risk decoding needs them.
+"""N-gram matches of every hypothesis with every reference of its group, for minimum Bayes risk decoding.
 
-Only n-grams that occur on both sides matter. A few of them occur in many documents: these go through a product of
-matrices, see :mod:`ngram_metrics.counting.count_table`. Most occur in a handful: there it costs less to list the pairs
-of documents that share the n-gram, see :mod:`ngram_metrics.counting.listed_pairs`.
+Only n-grams that occur on both sides matter. A few of them occur in many documents: these are counted by a matrix
+product, see :mod:`ngram_metrics.counting.count_table`. Most occur in a few documents: for these it is cheaper to list
+the pairs of documents that share the n-gram, see :mod:`ngram_metrics.counting.listed_pairs`.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
 
-Work is cut into pools of whole groups, and a large group into blocks of hypotheses; the counts do not depend on where.
+The work is cut into pools of whole groups, and a large group into blocks of hypotheses. The cuts do not change the
+counts.
 """
 
 from __future__ import annotations
@@ -27,22 +28,23 @@ from ngram_metrics.counting.token_batch import DocumentGroups
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
-#: To list one pair costs as much as this many multiply-adds of a product of matrices.
+#: Listing one pair costs as much as this many multiply-adds of a matrix product.
 PAIR_COST = 512
 #: Cells of the table of counts, 4 bytes each, for each n-gram counted there.
 TABLE_CELLS = 32
 
 
 class MatchBlock(NamedTuple):
-    """Matches of some hypotheses; where a group has fewer documents than another, zeros stand for the missing ones.
+    """Matches of some hypotheses; if a group has fewer documents than another, its missing documents have zeros.
 
     Attributes:
-        groups: the first group and the one past the last.
-        rows: the first hypothesis in each of these groups and the one past the last; only a single group is cut.
-        matches: ``(groups, rows, references, orders)``, int32 where that holds them, else int64: for each order the sum
+        groups: the index of the first group, and of the last plus 1.
+        rows: the index of the first hypothesis in each of these groups, and of the last plus 1; a block with part of
+            the hypotheses has a single group.
+        matches: ``(groups, rows, references, orders)``, int32 if the counts fit, else int64: for each order the sum
             over n-grams of the smaller count.
         hypothesis_lengths: ``(groups, rows)`` int64, the tokens of each hypothesis, on the device of ``matches``.
-        reference_lengths: ``(groups, references)`` int64, likewise.
+        reference_lengths: ``(groups, references)`` int64, the tokens of each reference, on the same device.
     """
 
     groups: tuple[int, int]
@@ -55,14 +57,14 @@ class MatchBlock(NamedTuple):
 def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> Iterator[MatchBlock]:
     """Count the matches of each hypothesis with each reference of its group, block by block.
 
-    A block has at most ``BLOCK_CELLS`` counts, or one hypothesis: who turns each block into scores at once needs no
-    more room for counts, however many pairs there are.
+    A block has at most ``BLOCK_CELLS`` counts, or one hypothesis. A caller that turns each block into scores at once
+    needs no more memory for counts, however many pairs there are.
 
     Args:
-        hypotheses: any number of documents a group, also none. Where they are the references as well, pass the same
+        hypotheses: any number of documents per group, even 0. If the references are the same documents, pass the same
             object twice: it is then counted once.
-        references: likewise for the same groups, with ids of the same meaning.
-        max_order: the longest order counted, at least 1.
+        references: any number of documents for each of the same groups, with the same vocabulary.
+        max_order: the longest order to count, at least 1.
 
     Yields:
         Blocks that cover all groups, in order.
@@ -73,7 +75,7 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
         at_once = max(1, height if pool.size > 1 else BLOCK_CELLS // max(1, width * max_order))
         for first in range(0, max(1, height), at_once):
             rows = first, min(height, first + at_once)
-            # Orders first: each is then filled in one stretch of memory.
+            # Orders are the first dimension, so that each is filled in contiguous memory.
             matches = pool.row.new_empty((max_order, pool.size, rows[1] - rows[0], width), dtype=pool.count_dtype)
             for of_order, (table, listed) in zip(matches, shared, strict=False):
                 fill_product(of_order, table, pool, rows)
@@ -87,12 +89,12 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
 
 
 class _Runs(NamedTuple):
-    """Sorted n-grams; equal ones of a document that stand side by side are one run.
+    """Sorted n-grams; adjacent equal n-grams of a document are one run.
 
     Attributes:
         key: ``(runs,)`` int64, ascending.
         row: ``(runs,)`` int64, the row of the document.
-        length: ``(runs,)`` int64, the n-grams in the run.
+        length: ``(runs,)`` int64, the number of n-grams in the run.
     """
 
     key: Tensor
@@ -101,41 +103,41 @@ class _Runs(NamedTuple):
 
 
 def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedPairs | None]]:
-    """Find the n-grams that some pair shares, order by order, and part them by what they cost."""
+    """Find the n-grams that any pair shares, order by order, and split them by the cheaper way to count them."""
     found = []
     for keys in sorted_keys(pool.digits, max_order):
         row = pool.row.index_select(0, keys.slot)
-        # Joined once for all orders: of a highly repetitive text this leaves few.
+        # Runs are made once for all orders: a highly repetitive text has few.
         first = indices(run_starts(keys.keys) | run_starts(row))  # (runs,)
         count = first.diff(append=first.new_full((1,), len(row)))
         runs = _Runs(keys.keys.index_select(0, first), row.index_select(0, first), count)
         for order in range(keys.first, keys.last + 1):
             prefix = runs.key >> (keys.bits * (keys.last - order))
-            # What is not shared here is not shared by longer n-grams either: the next order looks at the rest only.
+            # An n-gram that is not shared is not part of a longer shared one: the next order looks at the rest only.
             runs, ngram, frequent = _shared(runs, prefix, prefix & ((1 << keys.bits) - 1) != 0, pool)
             found.append(_parted(runs, ngram, frequent, pool))
     return found
 
 
 def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Runs, Tensor, Tensor]:
-    """Find the n-grams that some pair may share.
+    """Find the n-grams that any pair may share.
 
     Args:
-        runs: of documents.
-        prefix: ``(runs,)`` int64, equal where the n-gram is.
-        valid: ``(runs,)`` bool, whether it does not reach past the end of its document.
+        runs: the sorted n-grams.
+        prefix: ``(runs,)`` int64, the same for equal n-grams.
+        valid: ``(runs,)`` bool, whether the n-gram ends inside its document.
         pool: the documents.
 
     Returns:
-        The runs of such n-grams; the n-gram of each, ascending, with gaps; and ``(n-grams,)`` bool, whether the n-gram
-        is one of those that cost less in a table than as listed pairs.
+        The runs of such n-grams; the number of each run's n-gram, ascending, with gaps; and ``(n-grams,)`` bool,
+        whether the n-gram costs less in a table than as listed pairs.
     """
     starts = run_starts(prefix)
-    # An n-gram that stands in one run only has no match: most of the longer ones drop out here.
+    # An n-gram in a single run has no match: this drops most of the longer n-grams.
     kept = indices(valid & ~(starts & torch.cat((starts[1:], starts[:1]))))
     runs = _Runs(*_select(kept, *runs))
     ngram = (starts.cumsum(0) - 1).index_select(0, kept)
-    # Runs of each n-gram: they are at least as many as the documents.
+    # The runs of each n-gram: at least as many as its documents.
     either = tally(ngram, len(prefix))  # (n-grams,)
     if pool.same:
         pairs = either * either
@@ -145,8 +147,8 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
         pairs = (either - references) * references
         shared = indices((pairs > 0).index_select(0, ngram))
         runs, ngram = _Runs(*_select(shared, *runs)), ngram.index_select(0, shared)
-    # An n-gram takes a column of the table for each count that a document has of it; its longest run is most often the
-    # largest, and its runs are at least as many as the counts.
+    # An n-gram takes one column of the table for each different count in a document. The longest run is usually the
+    # largest count, and there are at least as many runs as different counts.
     repeated = indices(runs.length > 1)
     longest = torch.ones_like(either)  # (n-grams,)
     longest.scatter_reduce_(0, ngram.index_select(0, repeated), runs.length.index_select(0, repeated), "amax")
@@ -158,7 +160,7 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
 
 
 def _parted(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[CountTable, ListedPairs | None]:
-    """Part the n-grams of an order; see :func:`_shared`."""
+    """Split the n-grams of an order; see :func:`_shared`."""
     in_table = frequent.index_select(0, ngram)
     in_list = indices(~in_table)
     number = (frequent.cumsum(0) - 1).index_select(0, ngram)  # (runs,)
@@ -171,5 +173,5 @@ def _parted(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[C
 
 
 def _select(index: Tensor, *fields: Tensor) -> tuple[Tensor, ...]:
-    """Select from fields of one length; an index as long as these, which ascends, is all of them."""
+    """Select from fields of equal length; an ascending index of the same length selects everything."""
     return fields if len(index) == len(fields[0]) else tuple(field.index_select(0, index) for field in fields)

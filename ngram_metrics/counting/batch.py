@@ -1,4 +1,4 @@
-"""What is counted together: hypotheses and references in one layout, from the door to the counts."""
+"""A batch: hypotheses and references in one layout, as the readers return them and the counting module takes them."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ from typing import Literal, NamedTuple
 
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
 
-#: What sentences are given as.
+#: The kind of input of a sentence.
 Kind = Literal["text", "tokens", "ids"]
 
 
 class RaggedSides(NamedTuple):
-    """Hypotheses, and for each its references, laid end to end, with ids of one meaning."""
+    """Hypotheses, and the references of each, in the ragged layout, with one vocabulary."""
 
     hypotheses: RaggedTokens
     references: DocumentGroups
 
 
 class PaddedSides(NamedTuple):
-    """Hypotheses, and for each its references, in rows, with ids of one meaning."""
+    """Hypotheses, and the references of each, in the padded layout, with one vocabulary."""
 
     hypotheses: PaddedTokens
     references: PaddedReferences
 
 
 class RaggedPairs(NamedTuple):
-    """As many hypotheses as references, each with the reference of its index, laid end to end."""
+    """Pairs of a hypothesis and the reference with the same index, in the ragged layout."""
 
     hypotheses: RaggedTokens
     references: RaggedTokens
 
 
 class PaddedPairs(NamedTuple):
-    """As many hypotheses as references, each with the reference of its index, in rows ``(pairs, width)``."""
+    """Pairs of a hypothesis and the reference with the same index, in rows ``(pairs, width)``."""
 
     hypotheses: PaddedTokens
     references: PaddedTokens
 
 
 class RaggedSummaries(NamedTuple):
-    """The sentences of each hypothesis, and those of each reference, one reference after another."""
+    """The sentences of each hypothesis, and the sentences of each reference."""
 
     hypotheses: DocumentGroups
     references: DocumentGroups
 
 
 class PaddedSummaries(NamedTuple):
-    """Hypotheses and references with separators left in, ``separator_id`` standing between two sentences."""
+    """Hypotheses and references that keep ``separator_id`` between two sentences."""
 
     sides: PaddedSides
     separator_id: int
@@ -57,11 +57,11 @@ class Batch(NamedTuple):
 
     Attributes:
         sides: the documents as words, characters or ids.
-        kind: what they were given as; None where there is no sentence.
-        leading_shape: ``(sentences, samples)`` where the batch has a dimension of samples: sample s of sentence b is
-            then hypothesis ``b * samples + s``. None for ``(sentences,)``.
-        words: the documents as words besides, for chrF++.
-        summaries: the sentences of the documents, for ROUGE-Lsum; None where each document is one sentence.
+        kind: the kind of input; None for a batch without sentences.
+        leading_shape: ``(sentences, samples)`` if the batch has a dimension of samples: sample s of sentence b is then
+            hypothesis ``b * samples + s``. None for ``(sentences,)``.
+        words: the documents as words too, for chrF++.
+        summaries: the sentences of the documents, for ROUGE-Lsum; None if each document is one sentence.
     """
 
     sides: RaggedSides | PaddedSides

@@ -1,7 +1,7 @@
 """Cutting a batch into chunks of whole groups, so that no number of sentences exhausts memory.
 
-The peak of the counting module is in proportion to the largest chunk, and a chunk is at most the budget below or one
-group, whichever is larger.
+The peak memory of the counting module is proportional to the largest chunk. A chunk is at most the budget below, or one
+group if that is larger.
 """
 
 from __future__ import annotations
@@ -12,41 +12,42 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-#: Slots in a chunk. On the CPU the working arrays then stay in the cache; on an accelerator few large launches win.
+#: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few large launches are
+#: faster.
 CPU_SLOTS = 1 << 17
 ACCELERATOR_SLOTS = 1 << 22
-#: What the update of a training loop has at most. A larger batch is a corpus, and worth threads.
+#: Limits for an update of a training loop. A larger batch is a corpus, for which threads are worth starting.
 UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18
-#: On a CPU torch shares an operation on more than 2^15 elements among threads and waits for the last of them:
-#: milliseconds an operation, where data loaders keep the cores busy. Two elements a group stand beside its slots.
+#: On a CPU torch shares an operation on more than 2^15 elements among threads and waits for the last thread. That takes
+#: milliseconds per operation if data loaders keep the cores busy. Each group adds two elements to its slots.
 UPDATE_CHUNK_SLOTS = (1 << 15) - 2 * UPDATE_GROUPS
 
 
 def slot_budget(device: torch.device) -> int:
-    """Return how many token slots one chunk may have on a device."""
+    """Return the largest number of token slots of a chunk on a device."""
     return CPU_SLOTS if device.type == "cpu" else ACCELERATOR_SLOTS
 
 
 def update_budget(groups: int, slots: int, device: torch.device) -> int:
-    """Return how many token slots one chunk may have of sentences: on a CPU fewer where they are few."""
+    """Return the largest number of token slots of a chunk of sentences: on a CPU, fewer for a small batch."""
     budget = slot_budget(device)
     few = device.type == "cpu" and groups <= UPDATE_GROUPS and slots <= UPDATE_SLOTS
     return min(budget, UPDATE_CHUNK_SLOTS) if few else budget
 
 
 def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield ranges of groups of ``sizes`` ``(groups,)`` tokens, each within the budget or a single group.
+    """Yield ranges of groups with ``sizes`` ``(groups,)`` tokens; each range is within the budget or a single group.
 
-    The groups of an ``update`` are sentences.
+    With ``update`` the groups are sentences, and the budget is that of :func:`update_budget`.
     """
     budget = update_budget(len(sizes), int(sizes.sum()), device) if update else slot_budget(device)
     return even_chunks(sizes, budget)
 
 
 def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of groups of ``sizes`` ``(groups,)``, of about one size, each within ``largest`` or a single group.
+    """Yield ranges of groups with ``sizes`` ``(groups,)``; each range is within ``largest`` or a single group.
 
-    Of about one size, because a small chunk left over would be sorted slower, by comparison instead of by radix.
+    The ranges have about the same size: a small rest would be sorted more slowly, by comparison instead of by radix.
     """
     ends = sizes.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0
@@ -63,7 +64,7 @@ def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
 
 
 def row_chunks(rows: int, width: int, device: torch.device) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows of ``width`` slots, each within the budget or a single row."""
+    """Yield ranges of rows with ``width`` slots; each range is within the budget or a single row."""
     at_once = max(1, update_budget(rows, rows * width, device) // max(1, width))
     for start in range(0, rows, at_once):
         yield start, min(rows, start + at_once)

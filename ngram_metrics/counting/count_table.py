@@ -1,8 +1,8 @@
-"""Matches of all pairs in the n-grams that many documents share: a table of counts, and a product of matrices.
+"""Matches of all pairs in the n-grams that many documents share: a table of counts, and a matrix product.
 
-For counts a and b, min(a, b) is the sum over t = 1, 2, ... of [a >= t][b >= t]. Where no document's count lies between
-two thresholds, the same documents reach both: such thresholds are one column with their number as its weight. Of the
-one n-gram of the texts x, xxxx and xxxx::
+For counts a and b, min(a, b) is the sum over t = 1, 2, ... of [a >= t][b >= t]. If no document has a count between two
+thresholds, the same documents reach both: such thresholds are merged into one column, whose weight is their number. For
+the only unigram of the texts x, xxxx and xxxx::
 
     threshold     1   2 3 4             column     1  2
     x             1   . . .             x          1  .
@@ -10,7 +10,8 @@ one n-gram of the texts x, xxxx and xxxx::
     xxxx          1   1 1 1             xxxx       1  1
                                         weight     1  3
 
-The matches are the product of the ones, multiplied by the weights, with the ones. In it the last two share 1 + 3.
+The matches are the product of this matrix of ones with itself, one factor multiplied by the weights. So the last two
+texts share 1 + 3.
 """
 
 from __future__ import annotations
@@ -24,19 +25,20 @@ from ngram_metrics.counting.pools import Pool, indices, tally
 
 #: Cells of a matrix of ones, 4 bytes each.
 DENSE_CELLS = 1 << 23
-#: Thresholds that a column may stand for: a bfloat16, which a product may read its factors as, is exact up to here.
+#: The largest weight of a column: a product may convert its factors to bfloat16, which is exact up to here.
 LARGEST_WEIGHT = 1 << 8
-#: A float32 counts exactly up to 2^24, so no product may sum more columns of the largest weight.
+#: A float32 counts exactly up to 2^24, so a product must not sum more columns of the largest weight.
 EXACT_COLUMNS = (1 << 24) // LARGEST_WEIGHT
 
 
 class CountTable(NamedTuple):
-    """Counts of n-grams, and the columns made of them.
+    """Counts of n-grams, and the columns made from them.
 
     Attributes:
-        counts: ``(ngrams, depth)`` int32, how often each row of the n-gram's group has it.
-        ngram: ``(groups, columns)`` int64, as wide as the largest group.
-        threshold: ``(groups, columns)`` int32, the largest of the column; never reached where a group has no column.
+        counts: ``(ngrams, depth)`` float32 or int32, the count of the n-gram in each row of its group.
+        ngram: ``(groups, columns)`` int64, the n-gram of each column, as wide as the largest group.
+        threshold: ``(groups, columns)``, the dtype of ``counts``, the largest threshold of the column; a missing column
+            has a number that no count reaches.
         weight: ``(groups, columns)`` float32 in ``[1, LARGEST_WEIGHT]``.
     """
 
@@ -47,21 +49,21 @@ class CountTable(NamedTuple):
 
 
 def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountTable:
-    """Add up counts.
+    """Return the table of counts.
 
     Args:
-        ngram: ``(any,)`` int64, ascending with the groups; from 0 without a gap.
-        row: ``(any,)`` int64, of the pool.
-        count: ``(any,)`` int64, how often the row has the n-gram besides what is said elsewhere; at least 1.
+        ngram: ``(entries,)`` int64, numbers from 0 without gaps, ascending with the groups.
+        row: ``(entries,)`` int64, the row in the pool.
+        count: ``(entries,)`` int64, at least 1: an n-gram's count in a row is the sum over its entries.
         pool: the documents.
     """
     ngrams = int(ngram[-1]) + 1 if len(ngram) else 0
     place = ngram * pool.depth + pool.row_in_group().index_select(0, row)
-    # A float32 counts exactly up to 2^24, and a product is made of float32 in the end.
+    # A float32 counts exactly up to 2^24, and the product needs float32 anyway.
     dtype = torch.float32 if len(pool.row) < 1 << 24 else torch.int32
     counts = torch.zeros(ngrams * pool.depth, dtype=dtype, device=row.device)
     counts = counts.scatter_add_(0, place, count.to(dtype)).view(ngrams, pool.depth)  # (ngrams, depth)
-    # An n-gram takes as many places as its largest count, and each count of a document is a cut in there.
+    # An n-gram takes as many places as its largest count, and each different count of a document is a cut between them.
     largest = counts.amax(1).long()  # (ngrams,)
     begin = largest.cumsum(0) - largest
     cuts = torch.zeros(int(largest.sum()) + 1, dtype=torch.bool, device=row.device)  # (places + 1,)
@@ -86,15 +88,15 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
 
 
 def fill_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int, int]) -> None:
-    """Write the matches of some hypotheses of each group to ``(groups, rows, references)``."""
+    """Write the matches of the hypotheses ``rows`` of each group to ``matches`` ``(groups, rows, references)``."""
     at_once = min(EXACT_COLUMNS, max(1, DENSE_CELLS // pool.rows))
     for first in range(0, max(1, table.weight.shape[1]), at_once):
         ngram, threshold, weight = (field[:, first : first + at_once] for field in table[1:])
         counts = table.counts.index_select(0, ngram.reshape(-1)).view(*ngram.shape, pool.depth)
         ones = counts.ge_(threshold.unsqueeze(-1)).float()  # (groups, columns, depth)
         weighted = ones[..., slice(*rows)] * weight.unsqueeze(-1)
-        # Sums in float32, because autocast's bfloat16 would round them. Ones and weights are exact in any precision
-        # that the product may be allowed to read its factors with.
+        # The sums are in float32, because autocast's bfloat16 would round them. Ones and weights are exact in any
+        # precision to which the product may convert its factors.
         with torch.autocast(matches.device.type, enabled=False):
             product = torch.bmm(weighted.transpose(1, 2), ones[..., pool.first_reference :])
         if first == 0:

@@ -1,13 +1,12 @@
 """Integer keys of n-grams: equal keys are equal n-grams, and sorting the keys sorts the n-grams.
 
-An n-gram is written as a number with one digit a token, the first token highest, in front of it the group it belongs to
-(only what lies in one group is ever compared). The digit 0 means 'past the end of the document', so an n-gram counts
-when its last digit is not 0. Nothing is hashed: two different n-grams never share a key.
+An n-gram is a number with one digit per token, the first token highest, after the number of its group (only documents
+of the same group are compared). The digit 0 means 'past the end of the document', so an n-gram counts if its last digit
+is not 0. Nothing is hashed: two different n-grams never share a key.
 
-Once the keys of the longest order are sorted, the runs of every shorter order are contiguous as well, because a shorter
-n-gram is the number without its last digits. So one sort serves every order whose digits fit an int64 together. Where
-they do not all fit, the n-grams that do are ranked, and the next sort goes on from the rank, which takes the place of
-group and prefix.
+Once the keys of the longest order are sorted, equal n-grams of every shorter order are adjacent too, because a shorter
+n-gram is the number without its last digits. So one sort serves every order whose digits fit an int64 together. If they
+do not all fit, the n-grams that fit are ranked, and the next sort continues with the rank in place of group and prefix.
 
 Example: the document ``b a b a`` with a = 1 and b = 2, digits of 2 bits, orders 1 to 2, in base 4.
 
@@ -38,17 +37,18 @@ KEY_BITS = 63
 
 
 class Digits(NamedTuple):
-    """The tokens of hypotheses and references side by side, ready to be made into keys.
+    """The tokens of hypotheses and references in one tensor, from which keys are made.
 
-    The last dimension holds the slots of one or more groups. Padded layout: a row is a group. Ragged layout: there is
-    one row, and ``group`` tells the group of each slot.
+    The last dimension holds the slots of one or more groups. Padded layout: each row is a group. Ragged layout: there
+    is one row, and ``group`` is the group of each slot.
 
     Attributes:
-        digits: ``(..., slots)`` int64 in ``[0, 2**bits)``; not 0 where there is a token, elsewhere not looked at.
-        remaining: ``(..., slots)`` int64, how many tokens the slot's document has from here on; below 1 past its end.
+        digits: ``(..., slots)`` int64 in ``[0, 2**bits)``; at least 1 for a token, ignored elsewhere.
+        remaining: ``(..., slots)`` int64, the number of tokens from this slot to the end of its document; below 1 past
+            the end.
         bits: the width of a digit.
-        group: ``(slots,)`` int64, or None where a row is a group.
-        group_bits: the width of a group number; 0 where a row is a group.
+        group: ``(slots,)`` int64, or None if each row is a group.
+        group_bits: the width of a group number; 0 if each row is a group.
     """
 
     digits: Tensor
@@ -59,11 +59,11 @@ class Digits(NamedTuple):
 
 
 class SortedKeys(NamedTuple):
-    """The keys of one sort, and the orders that are read off them.
+    """The keys of one sort, and the orders that it serves.
 
     Attributes:
         keys: ``(..., slots)`` int64, ascending.
-        slot: ``(..., slots)`` int64, the slot that each key came from.
+        slot: ``(..., slots)`` int64, the slot of each key.
         first: the shortest order served.
         last: the longest order served, whose last digit is the lowest of the key.
         bits: the width of a digit.
@@ -77,22 +77,22 @@ class SortedKeys(NamedTuple):
 
     @property
     def orders(self) -> int:
-        """How many orders are served."""
+        """The number of orders served."""
         return self.last - self.first + 1
 
     def prefixes(self, shortest: int, longest: int) -> Tensor:
-        """Return the keys cut to the orders ``shortest`` to ``longest``, both included: ``(orders, ..., slots)``."""
+        """Return the keys of the orders ``shortest`` to ``longest``, inclusive: ``(orders, ..., slots)``."""
         # arange, not a list: a tensor made from Python numbers would wait for the device.
         dropped_digits = torch.arange(self.last - shortest, self.last - longest - 1, -1, device=self.keys.device)
         return self.keys >> (dropped_digits * self.bits).reshape(-1, *[1] * self.keys.dim())
 
     def valid(self, prefixes: Tensor) -> Tensor:
-        """Tell which prefixes are n-grams that do not reach past the end of their document."""
+        """Return which prefixes are n-grams that end inside their document, bool."""
         return (prefixes & ((1 << self.bits) - 1)) != 0
 
 
 def bit_length(number: int) -> int:
-    """Return the bits that hold ``0..number``. A loop, because ``int.bit_length`` breaks a compiled graph."""
+    """Return how many bits ``0..number`` need. A loop, because ``int.bit_length`` breaks a compiled graph."""
     bits = 0
     while number >= 1 << bits:
         bits += 1
@@ -112,19 +112,19 @@ def run_ends(ascending: Tensor) -> Tensor:
 
 
 def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:
-    """Number the runs of sorted values ``1, 2, ...`` and carry the numbers back to the slots the values came from."""
+    """Number the runs of sorted values ``1, 2, ...`` and return the numbers in the original order of the slots."""
     rank = run_starts(ascending).cumsum(-1)
     return torch.empty_like(rank).scatter_(-1, slot, rank)
 
 
 def rank_in_rows(ids: Tensor) -> Tensor:
-    """Rename the ids of each row ``1, 2, ...`` in ascending order.
+    """Renumber the ids of each row ``1, 2, ...`` in ascending order.
 
     Args:
         ids: ``(..., slots)`` int64, any values.
 
     Returns:
-        ``(..., slots)`` int64 in ``[1, slots]``; equal where the ids of a row are equal.
+        ``(..., slots)`` int64 in ``[1, slots]``; equal ids of a row get equal numbers.
     """
     return dense_ranks(*torch.sort(ids))
 
@@ -132,8 +132,8 @@ def rank_in_rows(ids: Tensor) -> Tensor:
 def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
     """Sort the n-grams of the orders ``1..max_order``, in as few sorts as the bits of a key allow.
 
-    Each order is served by exactly one of the results; whatever the sort, a group's keys stay where the group's slots
-    are counted from: group by group, in ascending order of the groups.
+    Exactly one of the results serves each order. In every sort the keys are ordered by group, in ascending order of the
+    groups, so each group keeps its range of slots.
 
     Args:
         tokens: the digits of all documents.
@@ -141,7 +141,7 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
     """
     slots = tokens.digits.shape[-1]
     if tokens.bits + max(tokens.group_bits, bit_length(slots)) > KEY_BITS:
-        # Digits too wide to stand behind a group or a rank: their own ranks are narrow enough.
+        # These digits are too wide to follow a group or a rank; their ranks are narrow enough.
         ranks = rank_in_rows(tokens.digits) * (tokens.digits != 0)
         tokens = tokens._replace(digits=ranks, bits=bit_length(slots))
     head, head_bits, served = tokens.group, tokens.group_bits, 0
@@ -152,7 +152,7 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
             key.bitwise_left_shift_(tokens.bits)
             if distance < slots:
                 key[..., : slots - distance].bitwise_or_(tokens.digits[..., distance:])
-        # The last digits of an n-gram that reaches past the end of its document are those of the next one.
+        # An n-gram past the end of its document would have last digits from the next document: they become 0.
         past = (served + taken - tokens.remaining).clamp_(0, taken).mul_(tokens.bits)
         key.bitwise_right_shift_(past).bitwise_left_shift_(past)
         keys, slot = torch.sort(key)

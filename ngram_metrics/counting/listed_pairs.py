@@ -12,22 +12,22 @@ from torch import Tensor
 from ngram_metrics.counting.keys import bit_length, run_ends
 from ngram_metrics.counting.pools import Pool, indices, tally
 
-#: Pairs listed at a time, about 60 bytes each. On the CPU smaller pieces stay in the cache; on an accelerator a piece
-#: is a few launches, and more than one are cut where the host has to look.
+#: Pairs listed at a time, about 60 bytes each. On the CPU smaller pieces stay in the cache. On an accelerator a piece
+#: is a few launches, and cutting into several pieces waits for the device.
 CPU_LISTED_PAIRS = 1 << 19
 ACCELERATOR_LISTED_PAIRS = 1 << 22
 
 
 class ListedPairs(NamedTuple):
-    """The n-grams of each hypothesis, and who else has them.
+    """The n-grams of each hypothesis, and the references that have them.
 
     Attributes:
-        hypothesis: ``(entries,)`` int64, the row, ascending.
-        hypothesis_count: ``(entries,)``, of the pool's ``count_dtype``, how often it has the n-gram.
-        first: ``(entries,)`` int64, where in the references those that have the n-gram begin.
-        partners: ``(entries,)`` int64, how many they are.
-        reference: ``(reference entries,)`` int64, the row, n-gram after n-gram.
-        reference_count: ``(reference entries,)``, likewise, how often it has the n-gram.
+        hypothesis: ``(entries,)`` int64, the row of the hypothesis, ascending.
+        hypothesis_count: ``(entries,)``, the pool's ``count_dtype``, the count of the n-gram in the hypothesis.
+        first: ``(entries,)`` int64, the index of the first reference entry with the n-gram.
+        partners: ``(entries,)`` int64, the number of reference entries with the n-gram.
+        reference: ``(reference entries,)`` int64, the row of the reference, n-gram after n-gram.
+        reference_count: ``(reference entries,)``, the pool's ``count_dtype``, the count of the n-gram in the reference.
     """
 
     hypothesis: Tensor
@@ -39,13 +39,13 @@ class ListedPairs(NamedTuple):
 
 
 def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: Pool) -> ListedPairs:
-    """Find who shares n-grams with whom.
+    """Find the documents that share n-grams.
 
     Args:
-        ngram: ``(any,)`` int64 in ``[0, ngrams)``; no n-gram occurs in two groups.
-        ngrams: a bound of their numbers.
-        row: ``(any,)`` int64, of the pool.
-        count: ``(any,)`` int64, how often the row has the n-gram besides what is said elsewhere; at least 1.
+        ngram: ``(entries,)`` int64 in ``[0, ngrams)``; each number belongs to one group.
+        ngrams: an exclusive upper bound of the numbers.
+        row: ``(entries,)`` int64, the row in the pool.
+        count: ``(entries,)`` int64, at least 1: an n-gram's count in a row is the sum over its entries.
         pool: the documents.
     """
     row_bits = bit_length(pool.rows)
@@ -59,10 +59,10 @@ def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: P
     of_references = indices(is_reference)
     references = tally(ngram.index_select(0, of_references), ngrams)  # (ngrams,)
     before = references.cumsum(0) - references
-    # What a document shares with itself is filled in from its length.
+    # The matches of a document with itself follow from its length.
     has_partner = references.index_select(0, ngram) > (1 if pool.same else 0)
     own = indices(has_partner if pool.same else has_partner & ~is_reference)
-    # Row by row, so that the counts of a row stay in the cache while they are added to.
+    # Sorted by row, so that the counts of a row stay in the cache while they are updated.
     hypothesis, by_row = torch.sort(row.index_select(0, own))
     own = own.index_select(0, by_row)
     ngram = ngram.index_select(0, own)
@@ -77,10 +77,10 @@ def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: P
 
 
 def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int, int]) -> None:
-    """Add the matches of some hypotheses of each group to ``(groups, rows, references)``."""
+    """Add the matches of the hypotheses ``rows`` of each group to ``matches`` ``(groups, rows, references)``."""
     _, height, width = matches.shape
     in_group = pool.row_in_group()
-    # Where in the flat matches each row of a hypothesis begins.
+    # The index in the flat matches where each hypothesis row begins.
     begin = (pool.row_group() * height + in_group - rows[0]) * width  # (rows of the pool,)
     hypothesis, count, first, partners = listed[:4]
     if height < pool.hypothesis_lengths.shape[1]:
@@ -98,7 +98,7 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
 
 
 def _pieces(partners: Tensor) -> Iterator[tuple[slice, int]]:
-    """Cut entries of so many partners each, ``(entries,)``, into pieces; with each the partners in it."""
+    """Cut entries with ``partners`` ``(entries,)`` into pieces; yield each piece and the sum of its partners."""
     at_once = CPU_LISTED_PAIRS if partners.device.type == "cpu" else ACCELERATOR_LISTED_PAIRS
     ends = partners.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0
@@ -112,5 +112,5 @@ def _pieces(partners: Tensor) -> Iterator[tuple[slice, int]]:
 
 
 def _two(first: int, second: int, device: torch.device) -> Tensor:
-    """Return two different numbers without a copy to the device."""
+    """Return a tensor of two different numbers without a copy from the CPU to the device."""
     return torch.arange(first, second + 1, second - first, device=device)

@@ -1,11 +1,11 @@
-"""Clipped n-gram matches: how many n-grams of a hypothesis stand in its references, each counted as often as there.
+"""Clipped n-gram matches: how many n-grams of a hypothesis occur in its references, at most as often as there.
 
-Papineni et al. 2002, section 2.1: the matches of one n-gram are the smaller of its counts in hypothesis and reference;
-with several references, its count is first taken as the largest of theirs.
+Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
+with several references, the reference count is the largest of their counts.
 
-Both layouts are counted by the same lines. Padded tokens take no step that depends on data: they run on the ``meta``
-device, compile in one graph and never wait for a GPU. Work is cut into chunks of whole groups, a group being a
-hypothesis with its references; the counts do not depend on the cut.
+The same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta`` device, compile
+in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a hypothesis with
+its references. The cuts do not change the counts.
 """
 
 from __future__ import annotations
@@ -41,17 +41,18 @@ from ngram_metrics.counting.token_batch import (
     repeated,
 )
 
-#: Bits of a count where a sum holds two; of all slots of a chunk, so that no sum overflows.
+#: Bits of a count if a sum holds two counts. A count may be all slots of a chunk, and no sum overflows.
 _PAIR_BITS = 31
 _LOW = (1 << _PAIR_BITS) - 1
-#: Documents of a group, and running sums that hold a count for each, up to which these are less work than a sort.
+#: The documents of a group plus its running sums, which hold one count per document: up to here they are less work than
+#: a sort.
 PACKED_WORK = 15
-#: Slots up to which the arrays of all orders together stay in a CPU's cache.
+#: Up to this number of slots the arrays of all orders together stay in a CPU's cache.
 _CACHED_SLOTS = 1 << 13
 
 
 def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:
-    """Return how many n-grams documents have: lengths ``(...,)`` to ``(..., orders)``, int64."""
+    """Return the number of n-grams of documents: from lengths ``(...,)`` to ``(..., orders)``, int64."""
     shorter = torch.arange(max_order, device=lengths.device)
     return (lengths.unsqueeze(-1) - shorter).clamp(min=0)
 
@@ -60,8 +61,8 @@ def pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor:
     """Count the matches of each hypothesis with the reference of the same index.
 
     Args:
-        pairs: documents.
-        max_order: the longest order counted, at least 1.
+        pairs: the documents.
+        max_order: the longest order to count, at least 1.
 
     Returns:
         ``(pairs, orders)`` int64: for each order the sum over its n-grams of the smaller count.
@@ -81,19 +82,19 @@ def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
     """Count the matches of each hypothesis with all its references, clipped by the largest of their counts.
 
     Args:
-        sides: hypotheses, one a sentence, and their references.
-        max_order: the longest order counted, at least 1.
+        sides: hypotheses, one per sentence, and their references.
+        max_order: the longest order to count, at least 1.
 
     Returns:
-        ``(sentences, orders)`` int64: for each order the sum over its n-grams of the smaller of the hypothesis' count
-        and the largest count in one reference.
+        ``(sentences, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
+        hypothesis and the largest count in one reference.
     """
     counted = [_count(chunk, max_order) for chunk in chunks_of(sides)]
     return torch.cat(counted) if counted else sides.hypotheses.lengths.new_zeros(0, max_order)
 
 
 def chunks_of(sides: RaggedSides | PaddedSides) -> Iterator[Chunk]:
-    """Lay out sentences for counting, within the bounds of memory."""
+    """Yield the sentences in chunks, laid out for counting within the memory budget."""
     return _padded_chunks(*sides) if isinstance(sides, PaddedSides) else _ragged_chunks(*sides)
 
 
@@ -101,12 +102,12 @@ class Chunk(NamedTuple):
     """Some groups laid out for counting.
 
     Attributes:
-        tokens: the digits; the slots of hypotheses stand before those of references.
-        hypothesis_slots: how many of the slots, in a row, belong to hypotheses.
-        document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None when each has just one.
-        documents: how many documents a group has at the most.
+        tokens: the digits; the slots of hypotheses are before those of references.
+        hypothesis_slots: the number of slots in a row that belong to hypotheses.
+        document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None if each has one reference.
+        documents: the largest number of documents of a group.
         longest: an upper bound of the tokens of a document.
-        group_ends: ``(groups,)`` int64, where in the sorted slots each group ends; None where a row is a group.
+        group_ends: ``(groups,)`` int64, where each group ends in the sorted slots; None if each row is a group.
     """
 
     tokens: Digits
@@ -118,12 +119,12 @@ class Chunk(NamedTuple):
 
     @property
     def count_bits(self) -> int:
-        """The bits of the count of an n-gram in a document."""
+        """The bits that the count of an n-gram in a document needs."""
         return bit_length(max(1, self.longest))
 
     @property
     def counts_in_a_sum(self) -> int:
-        """The documents whose counts lie side by side in an int64."""
+        """The number of documents whose counts fit into one int64."""
         return KEY_BITS // self.count_bits
 
 
@@ -198,16 +199,18 @@ def _count(chunk: Chunk, max_order: int) -> Tensor:
 
 
 def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
-    """Yield matches of each n-gram where its run ends, and 0 elsewhere: ``(orders, ..., slots)``.
+    """Yield the matches of each n-gram at the end of its run, and 0 elsewhere: ``(orders, ..., slots)``.
 
-    Large chunks on the CPU one order at a time, whose arrays stay in the cache; small ones several at once, in fewer
-    calls, but not so many that torch would share a call among threads; elsewhere all at once.
+    Large chunks on the CPU are counted one order at a time, so that the arrays stay in the cache. Small chunks are
+    counted several orders at a time, in fewer calls, but below the size from which torch shares a call among threads.
+    Other devices count all orders at once.
     """
     if _is_large_on_cpu(keys, chunk):
         yield from pair_minima(keys, chunk.hypothesis_slots, _PAIR_BITS)
         return
     bits, sums = _running_sums(keys, chunk)
-    # The sum of many groups may pass the int64. Differences are exact nevertheless, but no maximum finds a run's start.
+    # The sum over many groups may overflow int64. Differences are still exact, but the maximum does not find a run's
+    # start.
     overflows = chunk.document is not None and chunk.group_ends is not None
     fence = torch.full_like(keys.keys[..., :1], -1)
     fenced = keys._replace(keys=torch.cat((fence, keys.keys, fence), -1))
@@ -216,7 +219,7 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
         at_once = 1 if slots > _CACHED_SLOTS else min(at_once, UPDATE_CHUNK_SLOTS // max(1, slots))
     for first in range(keys.first, keys.last + 1, at_once):
         prefixes = fenced.prefixes(first, min(first + at_once - 1, keys.last))
-        # With a fence on both sides one comparison tells where runs start and where they end.
+        # With a fence at both ends one comparison finds where runs start and where they end.
         differs = prefixes[..., 1:] != prefixes[..., :-1]
         starts, ends = differs[..., :-1], differs[..., 1:]
         if overflows:
@@ -230,17 +233,17 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
 
 
 def _is_large_on_cpu(keys: SortedKeys, chunk: Chunk) -> bool:
-    """Tell whether a chunk of ragged pairs outgrows the caches, so that arrays are written again and again."""
+    """Return whether a chunk of ragged pairs exceeds the caches, so that its arrays are better reused."""
     of_pairs = chunk.document is None and chunk.group_ends is not None
     return of_pairs and keys.keys.device.type == "cpu" and len(keys.keys) > _CACHED_SLOTS
 
 
 def _running_sums(keys: SortedKeys, chunk: Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:
-    """Count tokens of all documents of a group in a few running sums: side by side in the bits of an int64.
+    """Count the tokens of each document of a group in running sums; a sum packs several counts into an int64.
 
     Returns:
-        The bits of a count. For each sum ``(..., slots)`` int64, up to a slot and before it: the first has the counts
-        of as many documents as it holds, in the lowest bits that of the hypothesis, and so on.
+        The bits of a count; and for each sum two tensors ``(..., slots)`` int64, the sum up to and including a slot and
+        the sum before it. The first sum holds as many counts as fit, that of the hypothesis in the lowest bits.
     """
     if chunk.document is None:
         bits, steps = _PAIR_BITS, [1 + _LOW * (keys.slot >= chunk.hypothesis_slots)]
@@ -268,12 +271,12 @@ def _unpacked(packed: list[Tensor], bits: int, documents: int) -> list[Tensor]:
 
 
 def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
-    """As :func:`_minima`, one order at a time, without a count for each document.
+    """Yield the same as :func:`_minima`, one order at a time, for any number of documents.
 
-    A shorter order's run holds the documents in no order, so each order sorts once more, by n-gram and document.
+    In the run of a shorter order the documents are not sorted, so each order sorts again, by n-gram and document.
     """
     assert chunk.document is not None
-    # Past the last document stands 'none': what is no n-gram keeps its place among the groups, where its run has no
+    # Slots without an n-gram get the number after the last document: they stay in their group, and their run has no
     # hypothesis and so no matches.
     bits, none = bit_length(chunk.documents), chunk.documents
     document = chunk.document.expand_as(keys.slot).gather(-1, keys.slot)
@@ -291,13 +294,13 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
 
 
 def _before(nondecreasing_at_marks: Tensor) -> Tensor:
-    """Carry the last nonzero value forward and return what stands before each slot, 0 at the first."""
+    """Return for each slot the last nonzero value before it, 0 for the first slot."""
     latest = nondecreasing_at_marks.cummax(-1).values
     return torch.cat((torch.zeros_like(latest[..., :1]), latest[..., :-1]), -1)
 
 
 def _largest_so_far(run: Tensor, count: Tensor) -> Tensor:
-    """Return the largest count in each run up to each slot; the run number on top makes the maximum start anew."""
+    """Return the largest count so far in each run; the run number in the high bits restarts the maximum."""
     return ((run << _PAIR_BITS) | count).cummax(-1).values & _LOW
 
 
@@ -305,6 +308,6 @@ def _group_sums(values: Tensor, group_ends: Tensor | None) -> Tensor:
     """Sum ``(orders, ..., slots)`` over each group's slots: ``(orders, groups)``."""
     if group_ends is None:
         return values.sum(-1)
-    # A group that ends at slot 0 is empty, as all before it.
+    # A group that ends at slot 0 is empty, like all groups before it.
     upto = values.cumsum(-1).index_select(-1, (group_ends - 1).clamp(min=0)) * (group_ends > 0)
     return upto.diff(dim=-1, prepend=torch.zeros_like(upto[:, :1]))

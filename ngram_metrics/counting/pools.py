@@ -1,4 +1,4 @@
-"""Groups of documents, laid out so that the documents of a group can be compared with each other."""
+"""Groups of documents, laid out for comparing all hypotheses of a group with all its references."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import Digits, bit_length
 from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners, remaining_tokens, repeated
 
-#: Rows times tokens of the largest group in a pool of several: a matrix with a column for each n-gram is not larger.
+#: Limit for rows times tokens of the largest group, in a pool of several groups: it bounds a matrix with a column per
+#: n-gram.
 POOL_CELLS = 1 << 24
 
 
 class Pool(NamedTuple):
-    """Hypotheses and references of some groups, each document in a row of its own.
+    """Hypotheses and references of some groups, one document per row.
 
-    A group has ``depth`` rows: its hypotheses from row 0, its references from row ``first_reference``; rows are left
-    free where it has fewer than another group. Hypotheses that are the references have their rows once.
+    A group has ``depth`` rows: its hypotheses start at row 0, its references at row ``first_reference``. If it has
+    fewer documents than another group, some rows are empty. Hypotheses that are also the references have their rows
+    once.
 
     Example: group 0 has the hypotheses ``x`` and ``y`` and the reference ``r``, group 1 the hypothesis ``z`` and the
-    reference ``s``. There are at most two hypotheses and one reference, so ``first_reference`` is 2 and ``depth`` 3:
-    ``x y r`` are the rows 0, 1, 2, and ``z s`` the rows 3 and 5; row 4 is free.
+        reference ``s``. There are at most two hypotheses and one reference, so ``first_reference`` is 2 and ``depth``
+        3: ``x y r`` are the rows 0, 1, 2, and ``z s`` the rows 3 and 5; row 4 is empty.
 
     Attributes:
-        groups: the first group and the one past the last.
+        groups: the index of the first group, and of the last plus 1.
         digits: the tokens of all documents.
         row: ``(slots,)`` int64, the row of each slot's document: the group in the pool times ``depth``, and the row in
             the group.
-        depth: rows of a group.
-        first_reference: the largest number of hypotheses in a group; 0 where they are the references.
-        hypothesis_lengths: ``(groups, hypotheses)`` int64 on the device, tokens; 0 for a missing one.
-        reference_lengths: ``(groups, references)`` int64, likewise.
+        depth: the number of rows of a group.
+        first_reference: the largest number of hypotheses in a group; 0 if they are the references.
+        hypothesis_lengths: ``(groups, hypotheses)`` int64 on the device, in tokens; 0 for a missing hypothesis.
+        reference_lengths: ``(groups, references)`` int64 on the device, in tokens; 0 for a missing reference.
     """
 
     groups: tuple[int, int]
@@ -62,7 +64,7 @@ class Pool(NamedTuple):
 
     @property
     def count_dtype(self) -> torch.dtype:
-        """What holds the count of any n-gram: int32 is half the bytes of int64, and quicker to make a float of."""
+        """The dtype of counts: int32 if it can hold any count, which is smaller and faster to convert to float."""
         return torch.int32 if len(self.row) < 1 << 31 else torch.int64
 
     def row_group(self) -> Tensor:
@@ -70,17 +72,17 @@ class Pool(NamedTuple):
         return torch.arange(self.size, device=self.row.device).repeat_interleave(self.depth)
 
     def row_in_group(self) -> Tensor:
-        """Return where in its group each row stands, ``(rows,)`` int64."""
+        """Return the index of each row in its group, ``(rows,)`` int64."""
         return torch.arange(self.depth, device=self.row.device).repeat(self.size)
 
 
 def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) -> Iterator[Pool]:
-    """Cut groups into pools, in order; each is within the budgets or a single group.
+    """Cut groups into pools, in order; each pool is within the budgets or a single group.
 
     Args:
         hypotheses: documents of each group.
         references: documents of the same groups; the same object twice is laid out once.
-        pairs: the largest number of pairs of a hypothesis and a reference, each group as large as the largest.
+        pairs: the largest number of pairs of a hypothesis and a reference, including padding to the largest group.
     """
     same = references is hypotheses
     sizes = torch.zeros_like(hypotheses.counts)
@@ -95,7 +97,7 @@ def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) ->
 
 
 def _even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]]:
-    """Cut groups of so many hypotheses, references and tokens where padding them to the largest would cost too much."""
+    """Cut groups, given by their hypotheses, references and tokens, if padding to the largest would cost too much."""
     first, height, width, tokens = 0, 0, 0, 0
     for group, (own_height, own_width, own_tokens) in enumerate(measures):
         height, width, tokens = max(height, own_height), max(width, own_width), max(tokens, own_tokens)
@@ -123,7 +125,7 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     digits = Digits(
         torch.cat([side.tokens.ids for side in sides]).add_(1),
         remaining_tokens(lengths).to(device),
-        # At least one bit, also where no document has a token.
+        # At least one bit, even if no document has a token.
         bit_length(max(1, *(side.tokens.id_bound for side in sides))),
         repeated(document_group, lengths).to(device),
         bit_length(groups[1] - groups[0] - 1),
@@ -133,15 +135,15 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
 
 
 def tally(numbers: Tensor, size: int) -> Tensor:
-    """Return how often each of ``0, 1, ..., size - 1`` is among numbers ``(any,)``, ``(size,)`` int64."""
+    """Count how often each of ``0, 1, ..., size - 1`` occurs in a tensor of numbers: ``(size,)`` int64."""
     if numbers.device.type == "cpu":
         return torch.bincount(numbers, minlength=size)
-    # There it would wait for the largest number, although all are below the size.
+    # On other devices bincount would wait for the largest number, although all are below ``size``.
     return numbers.new_zeros(size).scatter_add_(0, numbers, numbers.new_ones(1).expand_as(numbers))
 
 
 def indices(mask: Tensor) -> Tensor:
-    """Return where a mask ``(slots,)`` is set; to select by these is faster than by the mask."""
+    """Return the indices where a mask ``(slots,)`` is true; selecting by indices is faster than by the mask."""
     if mask.device.type == "cpu":
         return torch.from_numpy(mask.numpy().nonzero()[0])  # four times as fast as torch
     return mask.nonzero().squeeze(1)

@@ -1,8 +1,8 @@
 """Where n-grams match: for each token the longest order of a matched n-gram that covers it.
 
-The n-grams of a hypothesis that match are as many as :func:`~ngram_metrics.counting.matches.clipped_matches` counts. Of
-n of them that are equal, the first k are matched, where k is the clipped count: the largest count in one reference, if
-that is smaller than n. Likewise the first k in each reference, where k is the count of the hypothesis.
+The number of matched n-grams of a hypothesis is the one that :func:`~ngram_metrics.counting.matches.clipped_matches`
+counts. Of n equal n-grams the first k are matched, where k is the clipped count: the largest count in one reference, if
+that is smaller than n. In each reference the first k are matched, where k is the count in the hypothesis.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ngram_metrics.counting.matches import Chunk, chunks_of
 
 
 def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple[Tensor, Tensor]:
-    """Find for each token the longest order of a matched n-gram that covers it, 0 where none does.
+    """Return for each token the longest order of a matched n-gram that covers it, or 0.
 
     Args:
-        sides: hypotheses, one a sentence, and their references.
+        sides: hypotheses, one per sentence, and their references.
         max_order: the longest order, at least 1.
 
     Returns:
@@ -41,7 +41,7 @@ def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple
 
 
 def matched_starts(chunk: Chunk, max_order: int) -> Iterator[tuple[int, Tensor]]:
-    """Yield for each order, from 1 on, where its matched n-grams start: ``(..., slots)`` bool."""
+    """Yield each order, from 1 on, and where its matched n-grams start: ``(..., slots)`` bool."""
     for keys in sorted_keys(chunk.tokens, max_order):
         for order in range(keys.first, keys.last + 1):
             yield order, _starts(keys, order, chunk)
@@ -54,18 +54,18 @@ def _longest_orders(chunk: Chunk, max_order: int) -> Tensor:
         return longest
     slot = torch.arange(slots, device=longest.device)
     for order, starts in matched_starts(chunk, max_order):
-        # An n-gram ends inside its document, so that none of the one before reaches over.
+        # A matched n-gram ends inside its document, so it never covers tokens of the next one.
         latest = torch.where(starts, slot, -order).cummax(-1).values
         longest = torch.where(slot - latest < order, order, longest)
     return longest
 
 
 def _starts(keys: SortedKeys, order: int, chunk: Chunk) -> Tensor:
-    """Tell for each slot whether a matched n-gram starts there."""
+    """Return for each slot whether a matched n-gram starts there, ``(..., slots)`` bool."""
     prefix = keys.prefixes(order, order)[0]
     slots = prefix.shape[-1]
     bits = bit_length(slots)
-    # A run holds its slots in no order. In this one they stand document by document, the hypothesis first.
+    # The slots of a run are not sorted. This sorts them by document, the hypothesis first.
     by_slot = torch.sort((run_starts(prefix).cumsum(-1) << bits) | keys.slot).values
     run, slot = by_slot >> bits, by_slot & ((1 << bits) - 1)
     if chunk.document is None:

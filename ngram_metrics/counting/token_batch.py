@@ -1,9 +1,10 @@
-"""Documents of token ids, in the two layouts the counting module reads.
+"""Documents of token ids, in the two layouts that the counting module takes.
 
-*Ragged*: the tokens of all documents one after another, and how many belong to each; made from strings and lists.
-*Padded*: one row a document, the tokens first, the rest of the row not looked at; made from id tensors that already lie
-on a device. A ragged batch keeps its lengths on the host, so its sizes may steer the work; a padded batch is described
-by its shape alone, so nothing about it ever waits for the device.
+*Ragged*: the tokens of all documents one after another, and the length of each document; made from strings and lists.
+*Padded*: one row per document, the tokens first, the rest of the row ignored; made from id tensors on any device.
+
+A ragged batch keeps its lengths on the CPU, so its sizes may control the work. A padded batch is described by its shape
+alone, so its counting never waits for the device.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from torch import Tensor
 
 
 class RaggedTokens(NamedTuple):
-    """Documents laid end to end.
+    """Documents in the ragged layout: one after another.
 
     Attributes:
         ids: ``(tokens,)`` int64 on any device, every id in ``[0, id_bound)``.
@@ -34,7 +35,7 @@ class RaggedTokens(NamedTuple):
         return len(self.lengths)
 
     def slice(self, start: int, stop: int) -> RaggedTokens:
-        """Return documents ``start`` up to ``stop``, sharing storage."""
+        """Return documents ``start`` to ``stop - 1``, sharing storage."""
         if stop - start == self.documents:
             return self
         before = int(self.lengths[:start].sum()) if start else 0
@@ -42,7 +43,7 @@ class RaggedTokens(NamedTuple):
         return RaggedTokens(self.ids[before : before + int(lengths.sum())], lengths, self.id_bound)
 
     def take(self, documents: Tensor) -> RaggedTokens:
-        """Return the documents of these numbers, ``(any,)`` int64 on the CPU, in their order and as often as asked."""
+        """Return the documents with these indices, int64 on the CPU, in this order; indices may be repeated."""
         lengths = self.lengths.index_select(0, documents)
         starts = (self.lengths.cumsum(0) - self.lengths).index_select(0, documents)
         position = flat_positions(lengths) + repeated(starts, lengths)
@@ -50,10 +51,10 @@ class RaggedTokens(NamedTuple):
 
 
 class PaddedTokens(NamedTuple):
-    """Documents in rows.
+    """Documents in the padded layout: in rows.
 
     Attributes:
-        ids: ``(..., width)`` int64; any value is a legal id, and what stands past a row's length is not looked at.
+        ids: ``(..., width)`` int64; any value is a valid id, and values past a row's length are ignored.
         lengths: ``(...,)`` int64 on the same device, each in ``[0, width]``.
     """
 
@@ -62,11 +63,11 @@ class PaddedTokens(NamedTuple):
 
 
 class DocumentGroups(NamedTuple):
-    """Documents in groups, laid end to end: the references of each sentence, or the sentences of each summary.
+    """Documents in groups, in the ragged layout: the references of each sentence, or the sentences of each summary.
 
     Attributes:
         tokens: all documents, those of the first group first.
-        counts: ``(groups,)`` int64 on the CPU, how many documents each group has. A sentence has at least one
+        counts: ``(groups,)`` int64 on the CPU, the number of documents of each group. A sentence has at least one
             reference; other groups may be empty.
     """
 
@@ -75,11 +76,11 @@ class DocumentGroups(NamedTuple):
 
     @property
     def single(self) -> bool:
-        """Whether every group has just one document."""
+        """Whether every group has exactly one document."""
         return self.tokens.documents == len(self.counts)
 
     def repeat(self, times: Tensor) -> DocumentGroups:
-        """Return each group ``times`` in a row; ``times`` is ``(groups,)`` int64 on the CPU."""
+        """Return each group repeated ``times`` times; ``times`` is ``(groups,)`` int64 on the CPU."""
         group = owners(times)
         counts = self.counts.index_select(0, group)
         starts = (self.counts.cumsum(0) - self.counts).index_select(0, group)
@@ -87,7 +88,7 @@ class DocumentGroups(NamedTuple):
         return DocumentGroups(self.tokens.take(documents), counts)
 
     def slice(self, start: int, stop: int) -> DocumentGroups:
-        """Return groups ``start`` up to ``stop``, sharing storage."""
+        """Return groups ``start`` to ``stop - 1``, sharing storage."""
         if stop - start == len(self.counts):
             return self
         before = int(self.counts[:start].sum()) if start else 0
@@ -95,7 +96,7 @@ class DocumentGroups(NamedTuple):
         return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts)
 
     def padded_lengths(self) -> Tensor:
-        """Return the tokens of each document, ``(groups, documents)`` int64 on the CPU; 0 for a missing one."""
+        """Return the length of each document, ``(groups, documents)`` int64 on the CPU; 0 for a missing document."""
         groups = len(self.counts)
         width = int(self.counts.max()) if groups else 0
         lengths = self.counts.new_zeros(groups * width)
@@ -104,10 +105,10 @@ class DocumentGroups(NamedTuple):
 
 
 class PaddedReferences(NamedTuple):
-    """A fixed number of references for each sentence, some of which may be missing.
+    """The same number of references for each sentence; some may be missing.
 
     Attributes:
-        tokens: ids ``(sentences, references, width)``, lengths ``(sentences, references)``; a missing one has length 0.
+        tokens: ids ``(sentences, references, width)``, lengths ``(sentences, references)``; 0 for a missing reference.
         present: ``(sentences, references)`` bool; each sentence has at least one.
     """
 
@@ -116,31 +117,31 @@ class PaddedReferences(NamedTuple):
 
     @property
     def single(self) -> bool:
-        """Whether there is just one reference a sentence."""
+        """Whether there is exactly one reference per sentence."""
         return self.tokens.lengths.shape[1] == 1
 
 
 def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> PaddedTokens:
-    """Remove negative and ``dropped`` ids from padded rows, closing the gaps, without waiting for the device.
+    """Remove negative and ``dropped`` ids from padded rows and close the gaps, without waiting for the device.
 
     Args:
-        ids: ``(..., width)`` of any integer dtype; a negative one is no index of a vocabulary.
-        dropped: ids that are no tokens, wherever they stand.
-        separator: an id that stays although it may be negative, unless ``dropped`` holds it.
+        ids: ``(..., width)`` of any integer dtype; a negative id is not an index of a vocabulary.
+        dropped: ids that are no tokens, at any position.
+        separator: an id that is kept even if it is negative, unless it is in ``dropped``.
 
     Returns:
         The rows with their remaining ids moved to the front in order.
     """
     ids = ids.long()
     kept = kept_ids(ids, dropped, separator)
-    # A dropped id goes to a slot past the end that is cut off again: its place must not depend on how many are dropped.
+    # A dropped id goes to an extra slot that is cut off again: no shape may depend on the number of dropped ids.
     slot = torch.where(kept, kept.cumsum(-1) - 1, ids.shape[-1])
     room = ids.new_zeros((*ids.shape[:-1], ids.shape[-1] + 1))
     return PaddedTokens(room.scatter(-1, slot, ids)[..., :-1], kept.sum(-1))
 
 
 def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> Tensor:
-    """Tell which ids :func:`drop_ids` keeps, bool of the shape of ``ids``."""
+    """Return which ids :func:`drop_ids` keeps, bool of the shape of ``ids``."""
     kept = ids >= 0
     if separator is not None and separator < 0:
         kept = kept | (ids == separator)
@@ -150,32 +151,32 @@ def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
 
 
 def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
-    """Rename arbitrary int64 ids ``0, 1, ...``; this waits for the device."""
+    """Renumber arbitrary int64 ids ``0, 1, ...``; this waits for the device."""
     names, renamed = torch.unique(ids, return_inverse=True)
     return RaggedTokens(renamed, lengths, len(names))
 
 
 def flat_positions(lengths: Tensor) -> Tensor:
-    """Return each token's position inside its own document: lengths ``[2, 3]`` give ``[0, 1, 0, 1, 2]``."""
+    """Return each token's position in its document: lengths ``[2, 3]`` give ``[0, 1, 0, 1, 2]``."""
     starts = lengths.cumsum(0) - lengths
     return torch.arange(int(lengths.sum()), device="cpu") - repeated(starts, lengths)
 
 
 def remaining_tokens(lengths: Tensor) -> Tensor:
-    """Return how many tokens each document has from each of them on: lengths ``[2, 3]`` give ``[2, 1, 3, 2, 1]``."""
+    """Return for each token how many its document has from there on: lengths ``[2, 3]`` give ``[2, 1, 3, 2, 1]``."""
     ends = lengths.cumsum(0)
     return repeated(ends, lengths) - torch.arange(int(lengths.sum()), device="cpu")
 
 
 def owners(counts: Tensor) -> Tensor:
-    """Return which group each document belongs to: counts ``[2, 3]`` give ``[0, 0, 1, 1, 1]``; all on the CPU."""
+    """Return the group of each document: counts ``[2, 3]`` give ``[0, 0, 1, 1, 1]``; all on the CPU."""
     return repeated(torch.arange(len(counts), device="cpu"), counts)
 
 
 def repeated(values: Tensor, times: Tensor) -> Tensor:
-    """Return each of ``values`` ``(any,)`` as often as ``times`` says; both int64 on the CPU.
+    """Return ``values`` with each value repeated ``times`` times; both are one-dimensional int64 on the CPU.
 
-    As ``torch.repeat_interleave``, whose kernel starts all threads even for two elements, and waits for them: that
-    takes milliseconds where other processes keep the cores busy, and comes several times in every update.
+    The same as ``torch.repeat_interleave``, which starts all threads even for two elements, and waits for them. That
+    takes milliseconds if other processes keep the cores busy, several times per update.
     """
     return torch.from_numpy(values.numpy().repeat(times.numpy()))

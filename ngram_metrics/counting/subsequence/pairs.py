@@ -1,10 +1,9 @@
 """Lengths of longest common subsequences, exact for all int64 ids.
 
-How the table is filled is told in :mod:`ngram_metrics.counting.subsequence.table`; here pairs are made ready for it.
-Ragged pairs shrink first: a token that stands in one text only is in no common subsequence. Then they are cut into
-chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest.
-Padded tokens take no step that depends on data: they run on the ``meta`` device, compile in one graph and never wait
-for a GPU.
+This module prepares pairs; :mod:`ngram_metrics.counting.subsequence.table` fills the table. Ragged pairs are shortened
+first: a token that occurs in only one text is in no common subsequence. Then they are cut into chunks of similar size,
+so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest. For padded tokens no step
+depends on data: they run on the ``meta`` device, compile in one graph and never wait for a GPU.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from ngram_metrics.counting.subsequence.table import (
 )
 from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens, owners
 
-#: Words of a step that cost no more than starting its operations: chunks up to here may be padded freely.
+#: Up to this number of words a step costs no more than launching its operations: such chunks may be padded freely.
 CPU_STEP_WORDS = 1 << 11
 ACCELERATOR_STEP_WORDS = 1 << 19
 
@@ -41,7 +40,7 @@ def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
 
 
 def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:
-    # The length is symmetric, so the narrower side makes the steps, each of which costs its launches.
+    # The length is symmetric, so the narrower side is taken as the steps: each step costs its launches.
     long, short = hypotheses, references
     if long.ids.shape[1] < short.ids.shape[1]:
         long, short = short, long
@@ -67,13 +66,13 @@ def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tenso
     long_lengths, short_lengths = (both.lengths.index_select(0, side) for side in (long, short))
     for pairs in similar_pairs(long_lengths, short_lengths, both.ids.device):
         positions, steps = (document_rows(both, side.index_select(0, pairs)) for side in (long, short))
-        # Common tokens alone have ranks, so no pair has more of them than steps.
+        # Only common tokens have ranks, so no pair has more ranks than steps.
         lengths.index_copy_(0, pairs.to(lengths.device), _chunk_lengths(positions, steps, steps.shape[1]))
     return lengths
 
 
 def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
-    """Return ``(pairs,)`` lengths from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 where there is no token."""
+    """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for 'no token'."""
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
     if in_halves(len(positions), word_count(positions.shape[1]), steps.shape[1], positions.device):
@@ -103,12 +102,12 @@ def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor
 def pair_ranks(
     hypotheses: RaggedTokens, references: RaggedTokens, common_only: bool
 ) -> tuple[RaggedTokens, RaggedTokens]:
-    """Rename the tokens of each pair ``1, 2, ...``, the same where they are the same.
+    """Renumber the tokens of each pair ``1, 2, ...``; equal tokens get equal numbers.
 
     Args:
-        hypotheses: one document a pair.
-        references: likewise, with ids of the same meaning.
-        common_only: whether tokens that stand on one side only are left out.
+        hypotheses: one document per pair.
+        references: one document per pair, with the same vocabulary.
+        common_only: whether tokens that occur on one side only are left out.
 
     Returns:
         Hypotheses and references with their new ids.
@@ -123,7 +122,7 @@ def pair_ranks(
         if common_only:
             on_side = [torch.zeros_like(kept).index_fill_(0, number, True) for number in numbers]
             kept = on_side[0] & on_side[1]
-        kept[:1].zero_()  # (numbers + 1,), the first for none
+        kept[:1].zero_()  # (numbers + 1,), the first for 'no token'
         dense = kept.cumsum(0)  # (numbers + 1,)
         for side, number, side_ranks, side_lengths in zip(chunk, numbers, ranks, lengths, strict=True):
             here = kept.index_select(0, number)
@@ -138,10 +137,10 @@ def pair_ranks(
 
 
 def _number_in_pairs(hypotheses: RaggedTokens, references: RaggedTokens) -> tuple[tuple[Tensor, ...], Tensor]:
-    """Number the distinct tokens of the first pair from 1, those of the next from there on.
+    """Number the distinct tokens of the first pair from 1, and continue with those of the next pair.
 
     Returns:
-        The numbers of the tokens of either side; ``(pairs,)`` int64, how many numbers went to the pairs before.
+        The numbers of the tokens of both sides; and ``(pairs,)`` int64, the count of numbers in the pairs before.
     """
     sides = (hypotheses, references)
     device = hypotheses.ids.device
@@ -162,12 +161,12 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
     """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
 
     Args:
-        long: ``(pairs,)`` int64 on the CPU, the lengths of the sides laid along words.
-        short: likewise, the lengths of the sides taken in steps.
-        device: where the chunks are worked on.
+        long: ``(pairs,)`` int64 on the CPU, the lengths of the long sides, which fill the words.
+        short: ``(pairs,)`` int64 on the CPU, the lengths of the short sides, which are the steps.
+        device: the device of the chunks.
 
     Yields:
-        The indices of some pairs, int64 on the CPU; each pair once.
+        The indices of the pairs of a chunk, int64 on the CPU; each pair once.
     """
     if not len(long):
         return
@@ -190,14 +189,14 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
 
 
 def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
-    """Yield ranges of padded pairs, each within the budget of mask words or a single pair."""
+    """Yield ranges of padded pairs; each range is within the budget of mask words or a single pair."""
     at_once = max(1, word_budget(device) // pair_words(word_count(width), steps))
     for start in range(0, pairs, at_once):
         yield slice(start, min(pairs, start + at_once))
 
 
 def document_rows(tokens: RaggedTokens, documents: Tensor) -> Tensor:
-    """Lay documents, chosen by int64 indices on the CPU, in rows as wide as the longest, 0 past their ends."""
+    """Return the documents with these int64 indices on the CPU in rows as wide as the longest, padded with 0."""
     device = tokens.ids.device
     lengths = tokens.lengths.index_select(0, documents)
     starts = (tokens.lengths.cumsum(0) - tokens.lengths).index_select(0, documents).to(device)

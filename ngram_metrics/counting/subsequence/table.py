@@ -1,26 +1,26 @@
-"""The table of longest common subsequences, 55 cells to a machine operation.
+"""The table of longest common subsequences, with 55 cells per machine operation.
 
-The classical table holds in row s and column p the length of the longest common subsequence of the first s tokens of
-one text and the first p of the other. Along a row it grows by 0 or 1 a column, so a row is a bit a column: bit p of
-``increments`` says that the length grows there. With ``mask`` the columns whose token is the row's token, a row follows
-from the one above (Allison and Dix 1986; Crochemore et al. 2001 and Hyyro 2004 are the same on inverted bits):
+Row s, column p of the classical table is the length of the longest common subsequence of the first s tokens of one text
+and the first p of the other. Along a row it grows by 0 or 1 per column, so a row needs one bit per column: bit p of
+``increments`` says that the length grows there. Let ``mask`` be the columns whose token is the row's token. Then a row
+follows from the row above (Allison and Dix 1986; Crochemore et al. 2001 and Hyyro 2004 do the same on inverted bits):
 
     either = increments | mask
     increments = either & (2 * increments - either)
 
-A column is a position of the *long* side, 55 to an int64 word; a row is a *step*, a token of the *short* side, taken
-for all pairs of a chunk at once. The subtraction borrows from the next word upwards, and a negative difference is a
-borrow. No step waits for it to ripple, as in Hyyro 2004, section 3.3: word w takes step s at the time s + w, when the
-word below has done that step one time earlier. No step works out the borrow either: a word is so narrow that the
-highest byte of its difference is -1 where it borrows and 0 elsewhere, and is read as it is. So a time is four
+A column is a position of the *long* side, 55 positions per int64 word. A row is a *step*, a token of the *short* side,
+and is computed for all pairs of a chunk at once. The subtraction borrows from the next higher word if its difference is
+negative. No step waits for a borrow to propagate, as in Hyyro 2004, section 3.3: word w takes step s at the time s + w,
+one time after the word below has taken that step. Nor does a step compute the borrow: a word is so narrow that the
+highest byte of its difference is -1 if it borrows, else 0, and this byte is read directly. So a time is four
 operations, whatever the number of words, and texts of any length are one case.
 
 Example: the long side ``a b a c``, its positions from the left, and the short side ``b a``. Before the first step
 ``increments`` is 0000. Step ``b``: mask 0100, so the increments are 0100 and the lengths 0 1 1 1. Step ``a``: mask
 1010, either 1110, of which the second line keeps 1010; the lengths are 1 1 2 2: the subsequence ``b a`` has 2 tokens.
 
-The layout is ``(words, pairs)`` with the highest word first, which lets the skew be a view with positive strides. The
-masks of a window of times stand in a table, added up bit by bit. All sizes come from shapes; nothing depends on data.
+The layout is ``(words, pairs)`` with the highest word first, so that the skew is a view with positive strides. The
+masks of a window of times are in a table, which is a sum of bits. All sizes come from shapes; nothing depends on data.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from typing import NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
-#: Positions in a word: twice a word minus a word minus a borrow lies in [-2^55, 2^56), and has no bit of its own in the
-#: highest byte, which only repeats the sign.
+#: Positions per word: twice a word minus a word minus a borrow is in [-2^55, 2^56), so that the highest byte of the
+#: difference only repeats the sign.
 WORD_BITS = 55
-#: Where the highest byte of an int64 is.
+#: The index of the highest byte in an int64.
 HIGHEST_BYTE = 7 if sys.byteorder == "little" else 0
 Size = TypeVar("Size", int, Tensor)
-#: Mask words in a window. The CPU's bound keeps an array below 32 MiB, up to which freed memory is used again at once.
+#: Mask words per window. The CPU's bound keeps an array below 32 MiB, up to which freed memory is reused at once.
 CPU_WORDS = 3 << 20
 ACCELERATOR_WORDS = 1 << 26
-#: Times, and words of each, whose masks are laid out together, to be read while they are in the cache.
+#: Masks are laid out for this many times and words together, and read while they are in the cache.
 TILE = 64
 
 
 class MaskWindows(NamedTuple):
-    """The masks of a chunk of pairs, made for some times on request.
+    """The masks of a chunk of pairs, made on request for a window of times.
 
     Attributes:
-        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 where there is none.
-        steps: ``(pairs, steps + 2 * (words - 1))`` int64, the short side's ranks between zeros: at time t the words,
-            the highest first, take the steps in the columns ``t, ..., t + words - 1``.
-        rank_bound: the largest rank there may be.
-        words: the words of a pair.
-        times: how many times there are, ``steps + words - 1``.
-        at_once: how many times a window has.
+        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 for 'no token'.
+        steps: ``(pairs, steps + 2 * (words - 1))`` int64, the short side's ranks with zeros on both sides: at time t
+            the words, the highest first, take the steps in the columns ``t, ..., t + words - 1``.
+        rank_bound: the largest possible rank.
+        words: the number of words of a pair.
+        times: the number of times, ``steps + words - 1``.
+        at_once: the number of times of a window.
     """
 
     positions: Tensor
@@ -72,7 +72,7 @@ class MaskWindows(NamedTuple):
 
     def masks(self, start: int, stop: int) -> Iterator[Tensor]:
         """Yield the masks of the times of a window, each ``(words, pairs)``, the highest word first."""
-        # Blocks of words, because the skew makes a table of a block longer by as many rows as the block has words.
+        # Blocks of words, because the skew adds as many rows to the table of a block as the block has words.
         tables = [
             self._table(start, stop, first, min(self.words, first + TILE)) for first in range(0, self.words, TILE)
         ]
@@ -83,12 +83,12 @@ class MaskWindows(NamedTuple):
             for table, rows in tables:
                 words = table.shape[1]
                 chosen = table.index_select(0, rows[time : time + times + words - 1].flatten())
-                # chosen is (steps, pairs, words), and one word on is one step on.
+                # chosen is (steps, pairs, words), and the next word takes the next step.
                 tiles.append(chosen.as_strided((times, words, pairs), (pairs * words, pairs * words + 1, words)))
             yield from (tiles[0] if len(tiles) == 1 else torch.cat(tiles, 1)).unbind()
 
     def _table(self, start: int, stop: int, first: int, last: int) -> tuple[Tensor, Tensor]:
-        """Return a block's masks ``(pairs * rows, words)``, and the row of each step and pair in it."""
+        """Return the masks of a block ``(pairs * rows, words)``, and in it the row of each step and pair."""
         pairs, words = len(self.positions), last - first
         low = (self.words - last) * WORD_BITS
         positions = self.positions[:, low : (self.words - first) * WORD_BITS]
@@ -101,7 +101,7 @@ class MaskWindows(NamedTuple):
         word = (words - 1) - place.div(WORD_BITS, rounding_mode="floor")
         table = bit.new_zeros(pairs, rows * words)
         table.scatter_add_(1, positions * words + word, bit.expand_as(positions))
-        table[:, :words].zero_()  # row 0: 'no token' matches nothing, not even itself
+        table[:, :words].zero_()  # row 0: 'no token' matches no token, not even itself
         before = (torch.arange(pairs, device=steps.device) * rows).unsqueeze(1)
         return table.view(pairs * rows, words), (steps + before).T.contiguous()
 
@@ -111,8 +111,8 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
 
     Args:
         positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is 'no token'.
-        steps: ``(pairs, steps)`` int64, the ranks of the short side, likewise.
-        rank_bound: the largest rank there may be.
+        steps: ``(pairs, steps)`` int64, the ranks of the short side; 0 is 'no token'.
+        rank_bound: the largest possible rank.
     """
     words = word_count(positions.shape[1])
     times = steps.shape[1] + words - 1
@@ -122,10 +122,10 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
 
 
 class Sentences(NamedTuple):
-    """Where documents are cut: every sentence on one side then has its own table with every one on the other.
+    """The limits of sentences in documents: each sentence of one side has its own table with each of the other side.
 
     Attributes:
-        kept: ``(steps + 2 * (words - 1), pairs)`` int64: -1 where a step has a token, 0 between sentences.
+        kept: ``(steps + 2 * (words - 1), pairs)`` int64: -1 if a step has a token, 0 between sentences.
         gaps: ``(words, pairs)`` int64, the bits of the positions between sentences, the highest word first.
     """
 
@@ -134,11 +134,11 @@ class Sentences(NamedTuple):
 
 
 class TableState(NamedTuple):
-    """Where the tables of a chunk stand between two times.
+    """The state of the tables of a chunk between two times.
 
     Attributes:
         increments: ``(words, pairs)`` int64, the bits of the current rows, the highest word first.
-        difference: ``(words + 1, pairs)`` int64, negative where a word borrows from the one before it; the last is 0.
+        difference: ``(words + 1, pairs)`` int64, negative if a word borrows from the word before it; the last row is 0.
     """
 
     increments: Tensor
@@ -150,7 +150,7 @@ class TableState(NamedTuple):
 
 
 def first_state(windows: MaskWindows, sentences: Sentences | None = None) -> TableState:
-    """Return the state before the first time: the row above the first, which has no bits but those of gaps."""
+    """Return the state before the first time: the row above the first row, with only the bits of gaps set."""
     pairs = len(windows.positions)
     increments = windows.positions.new_zeros(windows.words, pairs)
     if sentences is not None:
@@ -165,18 +165,18 @@ def advance(
     sentences: Sentences | None = None,
     history: Tensor | None = None,
 ) -> TableState:
-    """Take the times of a window.
+    """Run the times of a window.
 
     Args:
-        state: the state before the window; it is used up.
+        state: the state before the window; it is overwritten.
         masks: the masks of the window's times, each ``(words, pairs)``.
         start: the first time.
-        sentences: None where a document is one sentence.
-        history: None, or ``(times, words, pairs)`` int64 that receives the increments of each time.
+        sentences: None if each document is one sentence.
+        history: None, or a tensor ``(times, words, pairs)`` int64 for the increments of each time.
     """
     increments, words = state.increments, len(state.increments)
     either, spare = torch.empty_like(increments), torch.zeros_like(state.difference)
-    # The differences of this time and of the one before take turns in two buffers.
+    # The differences of this time and of the time before alternate between two buffers.
     now, before = _turn(spare), _turn(state.difference)
     for time, mask in enumerate(masks):
         torch.bitwise_or(mask, increments, out=either)
@@ -190,7 +190,8 @@ def advance(
         else:
             row = increments if history is None else history[time]
             torch.bitwise_and(now.difference, either, out=row)
-            # The bit of a gap is set before every step: it pays any borrow from below, so none leaves its sentence.
+            # The bit of a gap is set before every step and absorbs a borrow from below, so no borrow leaves its
+            # sentence.
             torch.bitwise_and(row, sentences.kept[start + time : start + time + words], out=increments)
             increments.bitwise_or_(sentences.gaps)
         now, before = before, now
@@ -202,8 +203,8 @@ class _Turn(NamedTuple):
 
     Attributes:
         difference: ``(words, pairs)`` int64.
-        borrows: ``(words, pairs)`` int8, -1 where the word below borrows and 0 elsewhere.
-        whole: ``(words + 1, pairs)`` int64, what both are views of.
+        borrows: ``(words, pairs)`` int8, -1 if the word below borrows, else 0.
+        whole: ``(words + 1, pairs)`` int64; the other two are views of it.
     """
 
     difference: Tensor
@@ -216,7 +217,7 @@ def _turn(whole: Tensor) -> _Turn:
 
 
 def set_bits(words: Tensor) -> Tensor:
-    """Count the bits set in each word: sums of 2, 4, 8 bits side by side, then of the bytes."""
+    """Count the set bits of each word: in groups of 2, 4 and 8 bits, then the sum of the bytes."""
     words = words - (words >> 1 & 0x5555555555555555)
     words = (words & 0x3333333333333333) + (words >> 2 & 0x3333333333333333)
     words = words + (words >> 4) & 0x0F0F0F0F0F0F0F0F
@@ -226,7 +227,7 @@ def set_bits(words: Tensor) -> Tensor:
 
 
 def pack_bits(marks: Tensor) -> Tensor:
-    """Make words of marks ``(pairs, width)`` bool: ``(words, pairs)`` int64, the highest word first."""
+    """Pack marks ``(pairs, width)`` bool into words: ``(words, pairs)`` int64, the highest word first."""
     pairs, width = marks.shape
     words = word_count(width)
     bits = marks.new_zeros(pairs, words * WORD_BITS, dtype=torch.int64)
@@ -236,35 +237,35 @@ def pack_bits(marks: Tensor) -> Tensor:
 
 
 def unpack_bits(words: Tensor, width: int) -> Tensor:
-    """Undo :func:`pack_bits`: ``(pairs, width)`` int64 of 0 and 1."""
+    """Return the bits of words: ``(pairs, width)`` int64, 0 or 1; the inverse of :func:`pack_bits`."""
     place = torch.arange(WORD_BITS, device=words.device)
     return (words.T.flip(1).unsqueeze(-1) >> place & 1).flatten(1)[:, :width]
 
 
 def word_count(width: int) -> int:
-    """Return how many words hold ``width`` positions, at least 1."""
+    """Return the number of words for ``width`` positions, at least 1."""
     return max(1, -(-width // WORD_BITS))
 
 
 def word_counts(widths: Tensor) -> Tensor:
-    """As :func:`word_count`, for ``(documents,)`` int64."""
+    """Return the same as :func:`word_count`, for widths ``(documents,)`` int64."""
     return (widths + (WORD_BITS - 1)).div(WORD_BITS, rounding_mode="floor").clamp(min=1)
 
 
 def word_budget(device: torch.device) -> int:
-    """Return how many mask words one window may have on a device."""
+    """Return the largest number of mask words of a window on a device."""
     return CPU_WORDS if device.type == "cpu" else ACCELERATOR_WORDS
 
 
 def pair_words(words: Size | int, steps: Size) -> Size:
-    """Return what one pair adds to a window, for int or Tensor: its masks, with the skew at either end, and its ids."""
+    """Return the words that a pair adds to a window: its masks, with the skew at both ends, and its ids."""
     return words * (steps + 2 * words + WORD_BITS)
 
 
 def _rows_of_steps(positions: Tensor, steps: Tensor, rank_bound: int) -> tuple[Tensor, Tensor]:
-    """Rename ranks by one of the steps that have them, from 1; 0 where no step does."""
+    """Replace each rank by the number, from 1, of a step that has it; 0 if no step has it."""
     row_of_rank = steps.new_zeros(len(steps), rank_bound + 1)
-    # Of several steps with one rank any one will do: all that have the rank read the same entry.
+    # If several steps have the same rank, any of them will do: all positions with this rank read the same entry.
     row_of_rank.scatter_(1, steps, torch.arange(1, steps.shape[1] + 1, device=steps.device).expand_as(steps))
     row_of_rank[:, 0].zero_()
     return row_of_rank.gather(1, positions), row_of_rank.gather(1, steps)

@@ -1,25 +1,24 @@
 """Hits of the union of longest common subsequences: the count behind ROUGE-Lsum (Lin 2004, section 3.2).
 
 A reference sentence has a longest common subsequence with every sentence of the hypothesis. The hits of a summary are
-the reference tokens that stand in any of them, each token counted at most as often as the hypothesis has it. Where
-several subsequences are equally long, rouge_score's choice is taken, token for token. It walks the table back from the
-last cell (reference position p, hypothesis token s), takes a pair of equal tokens wherever it stands on one, and else
-moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So at token s the walk drops to the highest
-position, at or below its own, that equals the token or where the table's row grows. If the position equals the token,
-the walk takes it; if not, the walk stays there for s - 1.
+the reference tokens in any of these, each token counted at most as often as it occurs in the hypothesis. If several
+subsequences are equally long, the choice is the same as rouge_score's, token for token. rouge_score walks the table
+back from the last cell (reference position p, hypothesis token s). At a pair of equal tokens it takes the pair; else it
+moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So at token s the walk moves down to the
+highest position, at or below its own, that equals the token or where the table's row grows. If the position equals the
+token, the walk takes it; if not, the walk stays there for s - 1.
 
 Example: the reference ``a b`` and the hypothesis ``b a``. Both subsequences have one token. At the last token, ``a``,
-the walk is at ``b``; the highest candidate at or below it is ``a``, which is hit. So the hits are 1 0, and ``b`` is
-none.
+the walk is at ``b``; the highest candidate at or below it is ``a``, which is a hit. So the hits are 1 0, and ``b`` is
+not a hit.
 
-All sentences of a summary are walked at once. The bits of its reference sentences lie side by side in the words of
-:mod:`ngram_metrics.counting.subsequence.table`, with a gap between two that lets nothing through, and a gap between two
-sentences of the hypothesis starts all tables anew. The way back keeps for each position whether it is at or below where
-its sentence's walk stands: filling the bits below a candidate finds the highest one in every sentence together. The way
-back goes from high words to low ones and from the last time to the first, and so the same skew serves both directions.
-
-Rows of the way down are kept for a window of times; an earlier window is worked out a second time from its first state,
-so memory does not grow with the table.
+All sentences of a summary are walked at once. The bits of its reference sentences are adjacent in the words of
+:mod:`ngram_metrics.counting.subsequence.table`, with a gap between two sentences that no borrow crosses. A gap between
+two sentences of the hypothesis restarts all tables. The walk back keeps for each position whether it is at or below the
+current position of its sentence's walk: filling the bits below all candidates finds the highest candidate of every
+sentence together. The walk back goes from high words to low words and from the last time to the first, so the same skew
+serves both directions. The rows of the table are kept for one window of times; an earlier window is computed a second
+time from its first state, so memory does not grow with the table.
 """
 
 from __future__ import annotations
@@ -55,12 +54,13 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
     """Count the hits of each hypothesis summary in the reference summary of the same index.
 
     Args:
-        summaries: as many hypotheses as references: ragged, their sentences and how many each summary has, also none;
-            padded, in rows ``(pairs, width)``.
-        separator_id: padded only: the id between two sentences, which is no token; without one a row is one sentence.
+        summaries: pairs of a hypothesis and a reference: ragged, the sentences of each summary, of which there may be
+            none; or padded, in rows ``(pairs, width)``.
+        separator_id: for padded summaries: the id between two sentences, which is not a token; without it a row is one
+            sentence.
 
     Returns:
-        ``(pairs,)`` int64. Padded summaries take no step that depends on data, with a separator or without.
+        ``(pairs,)`` int64. For padded summaries no step depends on data, with a separator or without.
     """
     # With one sentence on each side, the union is the subsequence itself, and no token is hit too often.
     if isinstance(summaries, PaddedPairs):
@@ -101,7 +101,7 @@ def _joined(summaries: DocumentGroups) -> RaggedTokens:
 
 
 def _with_gaps(ranked: RaggedTokens, summaries: DocumentGroups) -> RaggedTokens:
-    """Put a 0 behind every sentence of summaries whose tokens are ranked from 1."""
+    """Put a 0 after every sentence of summaries; the ranks of their tokens start at 1."""
     sentence = owners(summaries.tokens.lengths).to(ranked.ids.device)
     ids = ranked.ids.new_zeros(len(ranked.ids) + len(summaries.tokens.lengths))
     place = torch.arange(len(sentence), device=sentence.device) + sentence
@@ -112,32 +112,32 @@ def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     """Return the hits ``(pairs,)`` of one chunk.
 
     Args:
-        positions: ``(pairs, width)`` int64, the ranks of the reference's tokens, 0 between and behind sentences.
-        steps: ``(pairs, steps)`` int64, those of the hypothesis.
-        rank_bound: the largest rank there may be.
+        positions: ``(pairs, width)`` int64, the ranks of the reference's tokens, 0 between and after sentences.
+        steps: ``(pairs, steps)`` int64, the ranks of the hypothesis's tokens, 0 between and after sentences.
+        rank_bound: the largest possible rank.
     """
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
     union = unpack_bits(_union_bits(positions, steps, rank_bound), positions.shape[1])
-    # Two tables and not one: of the batches of a training loop they are small enough for one thread.
+    # Two tables instead of one: for batches of a training loop each is small enough for one thread.
     hit, had = (steps.new_zeros(len(steps), rank_bound + 1) for _ in range(2))
     hit.scatter_add_(1, positions, union)
     had.scatter_add_(1, steps, torch.ones_like(steps))
-    # rouge_score counts down what is left of a token on either side. The reference never runs out first: a position is
-    # hit once. So the order does not matter. Gaps have rank 0 and are never hit.
+    # rouge_score counts down the remaining occurrences of a token on both sides. The reference never runs out first,
+    # because a position is hit only once. So the order does not matter. Gaps have rank 0 and are never hit.
     return torch.minimum(hit, had).sum(1)
 
 
 class _Walk(NamedTuple):
-    """Where the walks of all sentences stand between two times.
+    """The state of the walks of all sentences between two times.
 
     Attributes:
         hit: ``(words, pairs)`` int64, the positions taken so far.
-        reach: ``(words, pairs)`` int64, the positions not above where their sentence's walk stands.
-        below: ``(words + 1, pairs)`` int64, the positions at or below the latest candidate of their sentence, behind a
-            word of 0: what the words below fill on from.
-        fills: for each distance 1, 2, 4, ... ``(words, pairs)`` int64, the positions that have no gap among so many
-            positions from themselves upwards, and may be filled from just above those.
+        reach: ``(words, pairs)`` int64, the positions at or below the current position of their sentence's walk.
+        below: ``(words + 1, pairs)`` int64, a word of 0, then the positions at or below the latest candidate of their
+            sentence; the filling of lower words continues from these.
+        fills: for each distance 1, 2, 4, ... ``(words, pairs)`` int64, the positions without a gap in this many
+            positions from themselves upwards; they may be filled from the position above these.
     """
 
     hit: Tensor
@@ -147,7 +147,7 @@ class _Walk(NamedTuple):
 
 
 def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
-    """Return the positions hit, as bits: ``(words, pairs)`` int64, the highest word first."""
+    """Return the hits as bits of positions: ``(words, pairs)`` int64, the highest word first."""
     windows = mask_windows(positions, steps, rank_bound)
     tokens = (windows.steps != 0).long().neg().T.contiguous()
     sentences = Sentences(tokens, pack_bits(positions == 0))
@@ -175,14 +175,14 @@ def _first_walk(windows: MaskWindows, sentences: Sentences) -> _Walk:
 
 
 def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: Sentences, start: int) -> _Walk:
-    """Take the times of a window, the last one first.
+    """Run the times of a window, the last one first.
 
     Args:
-        walk: where the walks stand; it is used up.
+        walk: the state of the walks; it is overwritten.
         masks: the masks of the window's times, each ``(words, pairs)``.
         rows: ``(times, words, pairs)`` int64, the increments of each time.
-        sentences: where the documents are cut.
-        start: the window's first time.
+        sentences: the limits of the sentences.
+        start: the first time of the window.
     """
     hit, reach, below, fills = walk
     words, inside = len(hit), ~sentences.gaps
@@ -192,14 +192,14 @@ def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: Senten
     for time in range(len(masks) - 1, -1, -1):
         torch.bitwise_or(rows[time], masks[time], out=filled).bitwise_and_(inside).bitwise_and_(reach)
         if words > 1:
-            # The word above hands down, past the top, that it has filled its lowest position.
+            # If the word above has filled its lowest position, the bit above the top of this word is set.
             torch.bitwise_and(below[:-1], 1, out=shifted).bitwise_left_shift_(WORD_BITS)
             filled.bitwise_or_(shifted)
         for distance, free in fills:
             torch.bitwise_right_shift(filled, distance, out=shifted).bitwise_and_(free)
             filled.bitwise_or_(shifted)
         below[1:].copy_(filled)
-        # What is filled and has nothing filled right above, is the candidate itself.
+        # A filled position without a filled position right above it is the candidate itself.
         torch.bitwise_right_shift(filled, 1, out=shifted).bitwise_and_(fills[0][1])
         shifted.bitwise_xor_(filled).bitwise_and_(masks[time])
         hit.bitwise_or_(shifted)
