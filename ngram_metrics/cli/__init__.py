@@ -1,4 +1,4 @@
-"""The command line: score files of sentences, one a line, compare systems, and choose among samples.
+"""The command line: score files with one sentence per line, compare systems, and choose among samples.
 
 ::
 
@@ -7,7 +7,7 @@
     ngram-metrics reference.txt -i hypotheses.txt
     ngram-metrics mbr samples.txt -k 16
 
-Nothing here imports torch before the arguments are known to be right.
+No module here imports torch before the arguments are checked.
 """
 
 from ngram_metrics.cli.main import main as main

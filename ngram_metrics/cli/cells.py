@@ -1,4 +1,4 @@
-"""A report as tables: what stands in each cell, whatever the format draws around it."""
+"""A report as tables: the text of each cell, for all formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SIGNIFICANT = 0.05
 
 
 class Table(NamedTuple):
-    """A header and rows of as many cells, the first of each the name of a system."""
+    """A header and rows with the same number of cells; the first cell of a row is the name of a system."""
 
     header: list[str]
     rows: list[list[str]]
@@ -30,13 +30,13 @@ def overview(report: Report, digits: int) -> Table:
 
 
 def by_value(report: Report, digits: int, details: bool) -> list[Table]:
-    """Return a table for each value; with ``details``, what it is made of and p-values."""
+    """Return a table for each value; with ``details``, the parts of its score and p-values too."""
     values = list(next(iter(report["systems"].values())))
     return [_table_of(report, value, digits, details) for value in values]
 
 
 def notes(report: Report) -> list[str]:
-    """Return what explains a table, before the signatures."""
+    """Return the notes below a table, before the signatures."""
     references = report["references"]
     word = "reference" if len(references) == 1 else "references"
     told = [f"{report['sentences']} sentences, {word} {', '.join(references)}, scores in 0..100"]
@@ -53,12 +53,12 @@ def signatures(report: Report) -> list[str]:
 
 
 def plain(name: str) -> str:
-    """Return the name of a file without what would part a row or a cell."""
+    """Return the name of a file without characters that separate rows or cells."""
     return re.sub(r"[\t\n\r]", " ", name)
 
 
 def parts(value: str, entry: Entry) -> dict[str, float]:
-    """Return the numbers of an entry that ``--details`` shows, each by the name of its column."""
+    """Return the numbers of an entry that ``--details`` shows, by the names of their columns."""
     found = {f"precision{order}": number for order, number in enumerate(entry.get("precisions", ()), 1)}
     names = ("precision", "recall", "brevity_penalty", "ratio", "hypothesis_length", "reference_length")
     return found | numbers(entry, names)
@@ -78,7 +78,7 @@ def _table_of(report: Report, value: str, digits: int, details: bool) -> Table:
     return Table(header, rows)
 
 
-#: As sacrebleu calls them.
+#: sacrebleu's names.
 _SHORT = {"brevity_penalty": "BP", "hypothesis_length": "hyp_len", "reference_length": "ref_len"}
 
 

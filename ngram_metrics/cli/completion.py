@@ -1,4 +1,4 @@
-"""Completion for shells: a script that shtab makes of the parsers, once; nothing of it runs when the command does."""
+"""Completion for shells: shtab makes a script from the parsers once; completing does not run the command."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def script(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argu
     """Return the script for a shell.
 
     Args:
-        parser: of the command without a name; it becomes that of all.
+        parser: the parser of the default command; the others are added to it.
         commands: parsers by the names of their commands.
         shell: one of :data:`SHELLS`.
 
@@ -27,7 +27,7 @@ def script(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argu
         raise InputError("--print-completion needs shtab: pip install shtab") from error
     named = parser.add_subparsers()
     for name, of_command in commands.items():
-        # Those without a help are left out.
+        # Commands without a help text are left out.
         named.add_parser(name, help=of_command.description, parents=[of_command], add_help=False)
     for action in [action for known in (parser, *named.choices.values()) for action in known._actions]:
         if action.metavar in ("FILE", "SAMPLES"):

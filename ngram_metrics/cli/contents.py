@@ -1,8 +1,8 @@
-"""What bytes look like: packed, or no text at all; and what to do about it."""
+"""What the first bytes of a file look like, if they are not text in UTF-8, and what to do about it."""
 
 from __future__ import annotations
 
-#: How many of a file's first bytes are looked at.
+#: The number of bytes at the start of a file that are examined.
 LOOKED_AT = 4096
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\x00"
 _UTF32, _UTF16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
@@ -16,12 +16,12 @@ _KINDS = {
     b"\x7fELF": "a program",
     b"\x80\x02": "a pickle",
 }
-#: Of text in the codes of control characters there are few.
+#: Text has few of these control characters.
 _CONTROLS = bytes({*range(32)} - set(b"\t\n\v\f\r\x1b"))
 
 
 def unreadable(first: bytes) -> str | None:
-    """Return what a file with these first bytes looks like and what to do; None where it may be UTF-8."""
+    """Return what a file with these first bytes looks like and what to do; None if it may be UTF-8."""
     if first.startswith(_UTF32):
         return "looks like UTF-32: convert it, as by iconv -f UTF-32 -t UTF-8"
     if first.startswith(_TAR, _TAR_AT):
@@ -29,7 +29,7 @@ def unreadable(first: bytes) -> str | None:
     if first.startswith(_UTF16) or _alternating_zeros(first):
         return "looks like UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"
     if is_utf8(first):
-        # What is valid is text, also with a NUL: sacrebleu counts it as a character.
+        # Valid UTF-8 is text, even with a NUL: sacrebleu counts it as a character.
         return None
     for begin, kind in _KINDS.items():
         if first.startswith(begin):
@@ -40,7 +40,7 @@ def unreadable(first: bytes) -> str | None:
 
 
 def is_utf8(first: bytes) -> bool:
-    """Tell whether bytes are the beginning of UTF-8; what is cut off at their end does not count."""
+    """Return whether bytes are the beginning of UTF-8; the last character may be cut off."""
     try:
         first.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -49,7 +49,7 @@ def is_utf8(first: bytes) -> bool:
 
 
 def _alternating_zeros(first: bytes) -> bool:
-    """Tell UTF-16 without its mark: of letters and blanks every other byte is 0."""
+    """Return whether bytes look like UTF-16 without its mark: in letters and blanks every other byte is 0."""
     return len(first) >= 4 and any(
         first[start::2].count(0) > 0.7 * len(first[start::2]) and first[1 - start :: 2].count(0) < 0.1 * len(first)
         for start in (0, 1)

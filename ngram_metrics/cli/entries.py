@@ -1,4 +1,4 @@
-"""What a report holds, as JSON writes it."""
+"""The contents of a report, as in JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class _Score(TypedDict):
 
 
 class Entry(_Score, total=False):
-    """One value of a system: its score in 0..100, what that is made of, its interval, and the p-value of a test."""
+    """One value of a system: its score in 0..100, the parts of the score, its interval, and the p-value of a test."""
 
     precision: float
     recall: float
@@ -32,7 +32,7 @@ class _Scores(TypedDict):
 
 
 class Report(_Scores, total=False):
-    """All systems, each with its values by their names; the baseline, where there are several systems, is the first."""
+    """All systems with their values by name; with several systems the first one is the baseline."""
 
     baseline: str
     test: str
@@ -41,5 +41,5 @@ class Report(_Scores, total=False):
 
 
 def numbers(entry: Entry, names: Sequence[str]) -> dict[str, float]:
-    """Return those of the named numbers that an entry has, in its order."""
+    """Return the numbers of an entry with one of these names, in the order of the entry."""
     return {name: part for name, part in entry.items() if name in names and isinstance(part, (int, float))}

@@ -1,11 +1,11 @@
-"""What ends a command with one line and exit code 1."""
+"""Errors that end a command with one line and exit code 1."""
 
 from __future__ import annotations
 
 
 class InputError(Exception):
-    """What is wrong with the files, in a sentence for whoever named them."""
+    """An error in the input files, described in a sentence for the user."""
 
 
 class OutputError(Exception):
-    """What is wrong with the place that was written to."""
+    """An error in writing to a file or to standard output."""

@@ -1,4 +1,4 @@
-"""A report as text, in the format that was asked for."""
+"""A report as text, in the chosen format."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _digits(options: ScoreOptions) -> int:
 
 
 def _rounded(value: object, digits: int | None) -> object:
-    """Round all scores, and no p-value."""
+    """Round all scores, but not p-values and the confidence level."""
     if digits is None or not isinstance(value, (dict, list, float)):
         return value
     if isinstance(value, dict):
@@ -91,7 +91,7 @@ def _rounded(value: object, digits: int | None) -> object:
 
 
 def _aligned(table: Table) -> list[str]:
-    """Draw a table of text: names to the left, numbers to the right."""
+    """Draw a table as text: names aligned to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(table.header, *table.rows, strict=True)]
     return [
         "  ".join(
@@ -103,6 +103,6 @@ def _aligned(table: Table) -> list[str]:
 
 
 def _width(options: ScoreOptions) -> int:
-    """Return the columns of the terminal that a table goes to; what goes elsewhere is as wide as it is."""
+    """Return the width of the terminal to which a table is written; there is no limit for other destinations."""
     to_terminal = options.output is None and sys.stdout is not None and sys.stdout.isatty()
     return shutil.get_terminal_size().columns if to_terminal else sys.maxsize

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interruption_waits() -> Iterator[None]:
-    """Let Ctrl-C wait for the end: numpy, where torch imports it, makes an error of another kind of it."""
+    """Delay Ctrl-C to the end of the ``with`` block: numpy, when torch imports it, turns Ctrl-C into another error."""
     in_charge = threading.current_thread() is threading.main_thread()
     if not in_charge or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield

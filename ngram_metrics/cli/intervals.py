@@ -1,6 +1,6 @@
 """Bootstrap intervals of all systems and metrics at once, from one set of draws.
 
-Each is the interval that ``confidence=`` gives to that system alone: its rows stand in an order of their own.
+Each interval is the one that ``confidence=`` gives for the system alone, because the rows of each system are sorted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ngram_metrics.scores.resampling import (
 
 
 def intervals(tallies: Sequence[Tally], level: float) -> list[dict[str, tuple[float, float]]]:
-    """Return for each tally the ends of the interval of each value, in 0..1."""
+    """Return for each tally the ends of the intervals of its values, in 0..1, by name."""
     sentences = tallies[0].sentences
     parts = []
     for tally in tallies:

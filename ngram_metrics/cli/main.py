@@ -1,4 +1,4 @@
-"""From arguments to an exit code: 0; 1 where the work cannot be done, 2 where the call is wrong, 130 after Ctrl-C."""
+"""From arguments to an exit code: 0; 1 if the work cannot be done, 2 for wrong arguments, 130 after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMMANDS = ("score", "mbr")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, by default ``score``; wrong arguments raise SystemExit with 2."""
+    """Run a command, by default ``score``, and return the exit code; wrong arguments raise SystemExit with 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = words.pop(0) if words and words[0] in _COMMANDS else "score"
     try:
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: MbrOptions | ScoreOptions) -> None:
     check_readable([place_of(name) for name in options.inputs])
     with interruption_waits(), _kept_for_good():
-        # torch is imported here, and takes seconds.
+        # torch is imported here, which takes seconds.
         from ngram_metrics.cli import mbr, score
         from ngram_metrics.cli.surroundings import surroundings
 
@@ -47,7 +47,7 @@ def _run(options: MbrOptions | ScoreOptions) -> None:
 
 @contextmanager
 def _kept_for_good() -> Iterator[None]:
-    """Let the garbage collector pass over what is imported: to look through torch again and again takes a second."""
+    """Keep imported objects out of garbage collection: scanning torch repeatedly takes a second."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -20,12 +20,12 @@ def markdown_table(table: Table) -> list[str]:
 
 
 def markdown_text(text: str) -> str:
-    """Return text in which nothing is markup."""
+    """Return text with its Markdown characters escaped."""
     return "".join(f"\\{character}" if character in "\\|*_`[]<>" else character for character in text)
 
 
 def latex_table(table: Table) -> list[str]:
-    """Return the lines of a tabular of LaTeX, which needs no package."""
+    """Return the lines of a LaTeX tabular, which needs no package."""
     header, *rows = ([latex_text(cell.strip()) for cell in row] for row in [table.header, *table.rows])
     lines = [" & ".join(row).replace("*", "$^*$") + r" \\" for row in [header, *rows]]
     begin = rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
@@ -33,5 +33,5 @@ def latex_table(table: Table) -> list[str]:
 
 
 def latex_text(text: str) -> str:
-    """Return text in which nothing is a command."""
+    """Return text with its LaTeX characters escaped."""
     return "".join(_LATEX.get(character, character) for character in text)

@@ -1,4 +1,4 @@
-"""``ngram-metrics mbr``: of the hypotheses of each sentence, the one with the highest expected utility."""
+"""``ngram-metrics mbr``: choose the hypothesis of each sentence with the highest expected utility."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 
 def run(options: MbrOptions) -> None:
-    """Decode, and write a line for each sentence."""
+    """Decode, and write one line per sentence."""
     (metric,) = chosen(options)
     with ExitStack() as stack:
         samples = stack.enter_context(opened(place_of(options.samples)))
@@ -43,7 +43,7 @@ def run(options: MbrOptions) -> None:
 def _chunks(
     samples: Source, weights: Source | None, k: int | None
 ) -> Iterator[tuple[list[list[str]], list[list[float]] | None]]:
-    """Yield the hypotheses of some sentences, and their weights."""
+    """Yield the hypotheses of a few sentences at a time, and their weights."""
     done = 0
     while True:
         rows = _texts(samples, k, done)

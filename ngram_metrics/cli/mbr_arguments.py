@@ -1,4 +1,4 @@
-"""The arguments of ``ngram-metrics mbr``, parsed and checked; nothing is opened, and torch is not imported."""
+"""The arguments of ``ngram-metrics mbr``, parsed and checked without opening files or importing torch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ object that holds one. Plain or packed by gzip or xz; - is standard input."""
 
 
 class MbrOptions(Options):
-    """Beside them, the options that ``mbr`` alone has."""
+    """The options of all commands, and those of ``mbr`` only."""
 
     samples: str
     k: int | None
@@ -67,10 +67,10 @@ def parser() -> Parser:
 
 
 def parse(words: Sequence[str]) -> MbrOptions:
-    """Parse arguments, and end with exit code 2 where they are wrong.
+    """Parse arguments; exit with code 2 if they are wrong.
 
     Returns:
-        ``inputs``, all files that are read, ``metrics``, of which there is one, and the other options by their names.
+        ``inputs``, all files that are read; ``metrics``, a list of one; and the other options by name.
     """
     made = parser()
     options = parsed(made, words, MbrOptions())

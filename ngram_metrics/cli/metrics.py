@@ -1,4 +1,4 @@
-"""The metrics by the names they have on the command line: how each reads, what it counts, and what its values are."""
+"""The metrics by their names on the command line: how each reads text, what it counts, and its values."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ ROUGE: tuple[RougeKey, ...] = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric as it was chosen.
+    """A metric with its settings.
 
     Attributes:
-        name: on the command line.
+        name: the name on the command line.
         reader: how text is read.
         measure: what is counted, and the score of a corpus.
-        sentence_measure: the score of the same counts of one sentence.
+        sentence_measure: the score of a sentence, from the same counts.
         average: how sentences become the score of a corpus.
         device: where text is counted.
-        keys: of ROUGE.
+        keys: the keys of ROUGE; empty for other metrics.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Metric:
     keys: tuple[str, ...] = ()
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Name scores ``(..., *score_shape)``; of ROUGE ``rouge1`` is F, beside its precision and recall."""
+        """Return scores ``(..., *score_shape)`` by name; for ROUGE, ``rouge1`` is F, with its precision and recall."""
         if not self.keys:
             return {self.name: score}
         columns = (("", 2), ("_precision", 0), ("_recall", 1))
@@ -62,16 +62,16 @@ class Metric:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values that have a column of the table."""
+        """The values that have a column in the table."""
         return self.keys or (self.name,)
 
 
 def chosen(options: Options) -> list[Metric]:
-    """Return the metrics that were asked for.
+    """Return the metrics that the options name.
 
     Raises:
         InputError: a model that cannot be loaded.
-        ModuleNotFoundError: a package that an option needs.
+        ModuleNotFoundError: a package that an option needs is not installed.
     """
     device = torch.device(options.device)
     tokenizer = _model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
@@ -79,7 +79,7 @@ def chosen(options: Options) -> list[Metric]:
 
 
 def for_pairs(metric: Metric) -> Metric:
-    """Return a metric whose score of a corpus is that of a sentence, as pairs are scored."""
+    """Return a metric that scores pairs: its corpus score is replaced by its sentence score."""
     return replace(metric, measure=metric.sentence_measure)
 
 

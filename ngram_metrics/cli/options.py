@@ -1,4 +1,4 @@
-"""The options that all commands have, and what argparse is told about their values."""
+"""The options of all commands, and the types of their values for argparse."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ngram_metrics.cli.paths import file_name
 from ngram_metrics.text.tokenizer_names import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
-#: Which metrics an option is for.
+#: The metrics for which an option has an effect.
 _FOR = {
     "tokenizer": ("bleu", "overlap", "gleu"),
     "spm_model": ("bleu", "overlap", "gleu"),
@@ -24,7 +24,7 @@ _DEVICE = re.compile(r"cpu|(cuda|xpu|mps)(:\d+)?")
 
 
 class Options(argparse.Namespace):
-    """What all commands know of their call, by the names of the options."""
+    """The arguments of all commands, by the names of the options."""
 
     files: list[str]
     inputs: list[str]
@@ -44,14 +44,14 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser for which ``-:2``, of standard input, is a file."""
+    """A parser that takes ``-:2``, a column of standard input, as a file."""
 
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
 
 def parsed(parser: Parser, words: Sequence[str], options: AnyOptions) -> AnyOptions:
-    """Parse files and options in any order; what follows ``--`` are files, on every version of Python."""
+    """Parse files and options in any order; all words after ``--`` are files, on every version of Python."""
     before, after = list(words), []
     if "--" in before:
         place = before.index("--")
@@ -62,7 +62,7 @@ def parsed(parser: Parser, words: Sequence[str], options: AnyOptions) -> AnyOpti
 
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:
-    """Add what says how text is read."""
+    """Add the options for reading text."""
     text = parser.add_argument_group("how text is read")
     text.add_argument(
         "--tokenizer",
@@ -80,7 +80,7 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add what says where the work is done, and the version; return the group of these options."""
+    """Add the options for running, the version and the help; return the group of these options."""
     run = parser.add_argument_group("how it is run")
     run.add_argument("--device", type=_device, default="cpu", help="where to count, as cuda; default: cpu")
     run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch, default: 1")
@@ -90,7 +90,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
 
 
 def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namespace, metrics: Sequence[str]) -> None:
-    """End with an error where an option does nothing for the chosen metrics."""
+    """Exit with an error if an option has no effect on the chosen metrics."""
     families = {"rouge" if name.startswith("rouge") else name for name in metrics}
     for name, of in _FOR.items():
         if getattr(options, name) and not families.intersection(of):
@@ -107,7 +107,7 @@ def _tokenizer(text: str) -> TokenizerName:
 
 
 def integer(first: int, last: int) -> Callable[[str], int]:
-    """Return what reads an integer in these bounds, both included."""
+    """Return a function that parses an integer from ``first`` to ``last``, inclusive."""
 
     def read(text: str) -> int:
         if not text.isdecimal() or not first <= int(text) <= last:
@@ -128,7 +128,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def printing(text: Callable[[argparse.ArgumentParser, str], str]) -> type[argparse.Action]:
-    """Return an action that prints a text, which is made only when it is asked for, and ends."""
+    """Return an action that makes a text, prints it, and exits."""
 
     class Printing(argparse.Action):
         def __call__(self, parser: argparse.ArgumentParser, _: object, values: object, *__: object) -> None:

@@ -1,4 +1,4 @@
-"""Where text goes: standard output or a file, in UTF-8; a full disk or a closed pipe is an error in one line."""
+"""Writing to standard output or a file, in UTF-8; a full disk or a closed pipe is an error of one line."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from ngram_metrics.cli.errors import OutputError
 
 @contextmanager
 def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
-    """Open a file, or standard output where ``path`` is None, and give a function that writes text to it.
+    """Open a file, or standard output if ``path`` is None, and yield a function that writes text to it.
 
-    In UTF-8 as the input is, whatever the locale; what is no Unicode, in the name of a file, with backslashes. A file
-    is there when all of it is written; until then, and after an error, what stood there stays.
+    The text is written in UTF-8, whatever the locale; invalid characters, in the names of files, become backslash
+    escapes. A file is replaced when all of the text is written; until then, and after an error, it does not change.
 
     Raises:
-        OutputError: what was written has not arrived.
+        OutputError: the text could not be written.
     """
     if path is None and sys.stdout is None:
         raise OutputError("cannot write to standard output: it is closed")
     name = "to standard output" if path is None else path
     with ExitStack() as stack:
         with _told(name):
-            # Without a buffer, which would be written once more where the disk is full and the file is closed.
+            # Without a buffer: closing the file on a full disk would try to write it again.
             file: BinaryIO | FileIO
             if path is None:
                 file = sys.stdout.buffer
@@ -48,15 +48,15 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def _place(path: str) -> Iterator[str]:
-    """Give the path to write to, beside the file itself, and put what was written in its place at the end."""
+    """Yield the path of a temporary file in the same folder, and at the end move it to ``path``."""
     whole = os.path.realpath(path)
     folder, name = os.path.split(whole)
     is_there = os.path.exists(whole)
     if is_there and not (os.path.isfile(whole) and os.access(whole, os.W_OK) and os.access(folder, os.W_OK)):
-        # A device or a pipe, such as /dev/stdout; what may not be written to is an error of open.
+        # A device or a pipe, such as /dev/stdout; if it is not writable, open raises.
         yield path
         return
-    # Not longer than names may be, whatever the name.
+    # A digest, because the name of the file may have the largest length already.
     part = os.path.join(folder, f".{os.getpid()}-{zlib.crc32(os.fsencode(name)):08x}.part")
     try:
         yield part
@@ -76,5 +76,5 @@ def _told(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(f"cannot write {name}: {error.strerror}") from error
-    except ValueError as error:  # a name that holds a NUL, or what the file system cannot encode
+    except ValueError as error:  # a name with a NUL, or with characters that the file system cannot encode
         raise OutputError(f"cannot write {name!r}: {error}") from error

@@ -1,4 +1,4 @@
-"""``--report``: what was read, kept until the page is written."""
+"""``--report``: the texts, kept until the page is written."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.text.word_reader import WordReader
 
-#: Of the intervals, where the command line asks for none: the page always has them.
+#: The level of the intervals without ``--confidence``: the page always has intervals.
 _LEVEL = 0.95
 
 
@@ -28,12 +28,12 @@ class Page:
         self._texts: list[list[str]] = [[] for _ in (*options.systems, *options.references)]
 
     def keep(self, columns: Sequence[Sequence[str]]) -> None:
-        """Keep lines that were read, of the systems and of the references behind them."""
+        """Keep lines that were read, those of the systems before those of the references."""
         for texts, lines in zip(self._texts, columns, strict=True):
             texts.extend(lines)
 
     def write(self, tallies: Mapping[str, Sequence[Tally]], found: Report) -> None:
-        """Write the page of the tallies, whose numbers are those of the report that was found."""
+        """Write the page of the tallies, with the numbers of the report ``found``."""
         from ngram_metrics.report.contents import Contents
         from ngram_metrics.report.page import written
 
@@ -48,7 +48,7 @@ class Page:
 
 @contextmanager
 def page_of(options: ScoreOptions, metrics: Sequence[Metric]) -> Iterator[Page | None]:
-    """Open the file of ``--report``; None where none was asked for.
+    """Open the file of ``--report``, and yield its page; None without ``--report``.
 
     Raises:
         ModuleNotFoundError: Jinja2 is not installed.

@@ -1,4 +1,4 @@
-"""What a FILE on the command line names: a file, and perhaps a column or a field of it."""
+"""A FILE on the command line: a file, or a column or a field of it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """Where lines come from.
+    """The source of lines.
 
     Attributes:
-        name: as it was given.
-        path: of the file; ``-`` for standard input.
-        column: of a table parted by tabs, from 1.
-        field: of JSON lines.
+        name: the argument on the command line.
+        path: the path of the file; ``-`` for standard input.
+        column: the column of a tab-separated table, from 1, or None.
+        field: the field of JSON lines, or None.
     """
 
     name: str
@@ -25,35 +25,35 @@ class Place(NamedTuple):
 
 
 def place_of(name: str) -> Place:
-    """Tell a column or a field from the path; a file that is there by its whole name has neither."""
+    """Split a name into path and column or field; if a file with the whole name exists, it has neither."""
     path, colon, part = name.rpartition(":")
-    # A drive of Windows, and a path below it, are no field.
+    # The rest of a path after the drive of Windows is not a field.
     if not colon or not path or not part or os.path.exists(name) or "/" in part or "\\" in part:
         return Place(name, name)
     return Place(name, path, column=int(part)) if part.isdecimal() else Place(name, path, field=part)
 
 
 def file_name(text: str) -> str:
-    """Read the name of a file, which may be that of a variable of the shell that is not set."""
+    """Check the name of a file, which is empty if it was a shell variable that is not set."""
     if not text:
         raise argparse.ArgumentTypeError("'' is no name of a file")
     return text
 
 
 def destination(text: str) -> str | None:
-    """Read the name of a file to write, None for standard output."""
+    """Return the name of a file to write, None for standard output."""
     return None if text == "-" else file_name(text)
 
 
 def check_different(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
-    """End with an error where a file is named twice, also by another path."""
+    """Exit with an error if a file is named twice, even by another path."""
     for number, name in enumerate(names):
         if any(is_same(name, other) for other in names[:number]):
             parser.error(f"the {kind} {name!r} is given twice")
 
 
 def is_same(name: str, other: str) -> bool:
-    """Tell whether two names are of one file, and of one part of it."""
+    """Return whether two names mean the same file and the same column or field."""
     return name == other or _absolute(name) == _absolute(other)
 
 
@@ -63,7 +63,7 @@ def _absolute(name: str) -> Place:
 
 
 def check_inputs(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
-    """End with an error where standard input is to be read twice, or a column is the zeroth."""
+    """Exit with an error if standard input is named twice, or a column is 0."""
     places = [place_of(name) for name in names]
     if sum(place.path == "-" for place in places) > 1:
         parser.error("standard input can be read once, and - is given twice")
@@ -73,7 +73,7 @@ def check_inputs(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
 
 
 def check_written(parser: argparse.ArgumentParser, written: Mapping[str, str | None], inputs: Sequence[str]) -> None:
-    """End with an error where a file to be written is one that is read, or another one written, or cannot be there."""
+    """Exit with an error if a file to write is also read, is written twice, or cannot be created."""
     read = {os.path.realpath(place_of(name).path): name for name in inputs}
     for option, path in written.items():
         if path is None:

@@ -1,4 +1,4 @@
-"""A bar on a terminal, and nothing elsewhere."""
+"""A progress bar, on a terminal only."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Protocol
 
 from ngram_metrics.cli.errors import InputError
 
-#: Work of less than this many seconds shows none.
+#: The bar appears after this many seconds.
 DELAY = 0.5
 
 
 class Bar(Protocol):
-    """What is used of tqdm's."""
+    """The part of tqdm's interface that is used."""
 
     @property
     def format_dict(self) -> Mapping[str, float]:
-        """The seconds since its start, as ``elapsed``, and more."""
+        """The state of the bar, with the seconds since its start as ``elapsed``."""
 
     def update(self, n: float) -> object:
         """Count."""
@@ -27,7 +27,7 @@ class Bar(Protocol):
 
 
 def progress(unit: str) -> AbstractContextManager[Bar]:
-    """Return a bar of tqdm's, which counts ``unit`` and shows on standard error if that is a terminal."""
+    """Return a bar of tqdm that counts ``unit``, on standard error if that is a terminal."""
     try:
         from tqdm import tqdm
     except ImportError as error:
@@ -37,5 +37,5 @@ def progress(unit: str) -> AbstractContextManager[Bar]:
 
 
 def name_phase(bar: Bar, name: str) -> None:
-    """Say what is done now, if the bar is shown by now."""
+    """Show the name of the current phase, if the bar is visible already."""
     bar.set_description(name, refresh=bar.format_dict["elapsed"] > DELAY)

@@ -1,4 +1,4 @@
-"""All that is known of systems when their files are read: what JSON writes, and other formats show a part of."""
+"""All results of systems: JSON has all of them, the other formats a part."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TESTS: dict[str, Callable[..., dict[str, dict[str, Comparison]]]] = {
 
 
 def report(tallies: Mapping[str, Sequence[Tally]], options: ScoreOptions) -> Report:
-    """Return the report: scores in 0..100, not rounded; brevity penalty, ratio and p-values as they are.
+    """Return the report: scores in 0..100, not rounded; brevity penalty, ratio and p-values are not multiplied by 100.
 
     Args:
         tallies: for each system the same metrics, the baseline first.
-        options: those of the command.
+        options: the options of the command.
     """
     baseline, *others = tallies
     flat = [tally for of_system in tallies.values() for tally in of_system]
@@ -45,7 +45,7 @@ def report(tallies: Mapping[str, Sequence[Tally]], options: ScoreOptions) -> Rep
 
 
 def _entries(tally: Tally, ends: Mapping[str, tuple[float, float]]) -> dict[str, Entry]:
-    """Return for each value its score, what it is made of, and its interval."""
+    """Return for each value its score, the parts of the score, and its interval."""
     scores = tally.scores()
     entries: dict[str, Entry] = {}
     for value in tally.metric.values:
@@ -81,7 +81,7 @@ def _add_p_values(systems: dict[str, dict[str, Entry]], tallies: Mapping[str, Se
 
 
 def _draws(options: ScoreOptions, tested: bool) -> dict[str, str]:
-    """Return the draws of what is printed, for the signature."""
+    """Return the numbers of draws and the seed, for the signature."""
     draws = {}
     if options.confidence is not None or (tested and options.test == "bootstrap"):
         draws["bs"] = str(RESAMPLES)

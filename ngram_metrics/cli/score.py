@@ -1,4 +1,4 @@
-"""``ngram-metrics score``: read all files side by side, count, and write a report."""
+"""``ngram-metrics score``: read all files in parallel, count, and write a report."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CHUNK = 2048
 
 
 def run(options: ScoreOptions) -> None:
-    """Score, and write."""
+    """Score all systems, and write the report."""
     metrics = chosen(options)
     keep = options.confidence is not None or len(options.systems) > 1 or options.report is not None
     tallies = {
         system: [Tally(metric, len(options.references), keep) for metric in metrics] for system in options.systems
     }
-    # Opened first: what cannot be written to is told before the work is done.
+    # Opened first, so that an output that cannot be written is reported before the work.
     with written_to(options.output) as write, page_of(options, metrics) as page:
         with progress("lines") as bar:
             _count(tallies, options, bar, page)

@@ -1,4 +1,4 @@
-"""The arguments of ``ngram-metrics score``, parsed and checked; nothing is opened, and torch is not imported."""
+"""The arguments of ``ngram-metrics score``, parsed and checked without opening files or importing torch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FILE:answer is a field of JSON lines; - is standard input."""
 
 
 class ScoreOptions(Options):
-    """Beside them, the options that ``score`` alone has; ``systems`` begin with the baseline."""
+    """The options of all commands, and those of ``score`` only; the first of ``systems`` is the baseline."""
 
     input: list[str] | None
     references: list[str]
@@ -95,16 +95,16 @@ def parser() -> Parser:
 
 
 def _completion(_: argparse.ArgumentParser, shell: str) -> str:
-    # Of new parsers: this one has set the files aside.
+    # From new parsers: the parser that is running has set its files aside.
     return script(parser(), {"score": parser(), "mbr": mbr_arguments.parser()}, shell)
 
 
 def parse(words: Sequence[str]) -> ScoreOptions:
-    """Parse arguments, and end with exit code 2 where they are wrong.
+    """Parse arguments; exit with code 2 if they are wrong.
 
     Returns:
-        ``systems``, the baseline first, ``references``, ``inputs``, which are both, ``metrics``, and the other options
-        by their names.
+        ``systems``, the baseline first; ``references``; ``inputs``, which are both; ``metrics``; and the other options
+        by name.
     """
     made = parser()
     options = parsed(made, _joined(words), ScoreOptions())
@@ -126,7 +126,7 @@ def parse(words: Sequence[str]) -> ScoreOptions:
 
 
 def _joined(words: Sequence[str]) -> list[str]:
-    """Join to ``-c`` a level that follows, and to ``-m`` names of metrics, so that neither takes a file for one."""
+    """Join ``-c`` with a level after it, and ``-m`` with names of metrics, so that neither takes a file as a value."""
     joined: list[str] = []
     left = list(words)
     while left:
@@ -159,7 +159,7 @@ def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[s
     if not systems and not options.baseline:
         made.error("no system: what follows -r is a reference; expected SYSTEM... -r REFERENCE...")
     baseline = options.baseline or systems[0]
-    # A glob may name the baseline once more.
+    # A glob may contain the baseline too.
     others = [path for path in systems if not is_same(path, baseline)]
     check_different(made, "system", others)
     check_different(made, "reference", references)

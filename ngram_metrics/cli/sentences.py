@@ -1,4 +1,4 @@
-"""``--sentences``: the scores of every sentence in 0..100, a line each, as they are counted."""
+"""``--sentences``: the scores of every sentence in 0..100, one line per sentence and system."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ngram_metrics.cli.cells import plain
 
 
 class SentenceLines:
-    """Lines of a table parted by tabs, or JSON lines; each has the number of its sentence, from 1."""
+    """Lines of a tab-separated table, or JSON lines; each has the number of its sentence, from 1."""
 
     def __init__(self, as_json: bool) -> None:
         self._as_json, self._number = as_json, 0
 
     def of(self, scores: Mapping[str, Sequence[Mapping[str, Sequence[float]]]]) -> str:
-        """Return the next lines: for each system, for each metric, the values of the sentences, in 0..1."""
+        """Return the next lines, from the values of the sentences in 0..1, for each system and each metric."""
         return "".join(f"{line}\n" for line in self._lines(scores))
 
     def _lines(self, scores: Mapping[str, Sequence[Mapping[str, Sequence[float]]]]) -> Iterator[str]:

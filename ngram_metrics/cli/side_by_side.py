@@ -1,4 +1,4 @@
-"""Several files at once: as many lines of each at a time, and an error where one ends before another."""
+"""Several files in parallel: the same number of lines of each at a time, and an error if one ends first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ngram_metrics.cli.sources import Source
 
 
 def chunks(sources: Sequence[Source], lines: int) -> Iterator[list[list[str]]]:
-    """Yield some lines of each file.
+    """Yield ``lines`` lines of each file at a time, fewer at the end.
 
     Raises:
         InputError: files with different numbers of lines, or empty ones.

@@ -1,4 +1,4 @@
-"""Files as lines: unpacked, decoded, and a column or field taken out; each error names the file and the line."""
+"""Files as lines: unpacked, decoded, reduced to a column or field. Each error names the file and the line."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
 
 
 class Source:
-    """An open file: its lines in chunks, each line without what ends it.
+    """An open file: its lines in chunks, without line ends.
 
-    A line ends at a newline alone, as for sacrebleu; carriage returns before it belong to the end.
+    A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end.
     """
 
     def __init__(self, place: Place, file: BinaryIO) -> None:
@@ -39,7 +39,7 @@ class Source:
         """Return the next lines, fewer at the end of the file.
 
         Raises:
-            InputError: a line that is not UTF-8, has no such column, or is no JSON with such a string.
+            InputError: a line that is not UTF-8, lacks the column, or is not JSON with a string in the field.
         """
         texts = self._decoded(self._raw(lines))
         if self.place.column is not None:
@@ -50,7 +50,7 @@ class Source:
         return texts
 
     def values(self, lines: int) -> list[object]:
-        """Return what the next lines are in JSON, or the field of it that the place names; raises as :meth:`chunk`."""
+        """Return the JSON values of the next lines, or the field of each; raises InputError as :meth:`chunk` does."""
         texts = self._decoded(self._raw(lines))
         found = [self._json(text, number) for number, text in enumerate(texts, self._line + 1)]
         self._line += len(texts)
@@ -75,7 +75,7 @@ class Source:
             raise InputError(f"{self.place.path} cannot be read: {error.strerror}") from error
 
     def _decoded(self, raw: list[bytes]) -> list[str]:
-        # All lines at once. None holds a newline but at its end, so they come apart as they were.
+        # All lines at once: each has its only newline at its end, so split gives the same lines.
         try:
             texts = b"".join(raw).decode("utf-8").split("\n")
         except UnicodeDecodeError:
@@ -118,10 +118,10 @@ class Source:
 
 @contextmanager
 def opened(place: Place) -> Iterator[Source]:
-    """Open a file, and unpack it where its first bytes say that it is packed.
+    """Open a file, and unpack it if its first bytes are those of gzip or xz.
 
     Raises:
-        InputError: what cannot be read, or looks like no text.
+        InputError: the file cannot be read, or does not look like text.
     """
     with ExitStack() as stack:
         try:
@@ -150,7 +150,7 @@ def _standard_input() -> io.BufferedIOBase:
 
 
 def check_readable(places: list[Place]) -> None:
-    """Raise InputError early for what cannot be opened; what can be read once, such as a pipe, is left alone."""
+    """Raise InputError for files that cannot be opened; skip files that can be read only once, such as pipes."""
     for place in places:
         if place.path != "-" and (os.path.isfile(place.path) or not os.path.exists(place.path)):
             with opened(place):
@@ -174,7 +174,7 @@ def _again(first: bytes, stream: io.BufferedIOBase) -> BinaryIO:
 
 
 class _Again(io.RawIOBase):
-    """A stream from its start, though its first bytes have been read, also of a pipe; to close it leaves that open."""
+    """A stream, even a pipe, with its first bytes put back; closing this object does not close the stream."""
 
     def __init__(self, first: bytes, stream: io.BufferedIOBase) -> None:
         self._first, self._stream = first, stream

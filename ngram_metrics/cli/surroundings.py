@@ -1,4 +1,4 @@
-"""What holds while a command runs: the threads of torch, warnings in one line, and a device that is there."""
+"""The settings while a command runs: torch's threads, warnings of one line, and a device that works."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ngram_metrics.cli.options import Options
 
 @contextmanager
 def surroundings(options: Options) -> Iterator[None]:
-    """Set threads and warnings, and afterwards set them back."""
+    """Check the device, set threads and warnings, and restore them at the end."""
     _check_device(options.device)
     threads = torch.get_num_threads()
     torch.set_num_threads(options.threads)
@@ -35,5 +35,5 @@ def _show(message: Warning | str, *_: object, **__: object) -> None:
 def _check_device(device: str) -> None:
     try:
         torch.zeros((), device=device).item()
-    except (RuntimeError, AssertionError) as error:  # AssertionError: how a build without CUDA says so
+    except (RuntimeError, AssertionError) as error:  # a build without CUDA raises AssertionError
         raise InputError(f"--device {device}: {str(error).splitlines()[0]}") from error

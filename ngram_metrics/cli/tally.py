@@ -1,4 +1,4 @@
-"""What one metric has counted of one system: sums, and the counts of each sentence where a test needs them."""
+"""The counts of one metric for one system: sums, and the counts of each sentence if a test needs them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Tally:
     """The counts of a system, on the CPU; a system of :mod:`ngram_metrics.significance`.
 
     Args:
-        metric: what is counted.
-        references: how many a sentence has.
-        keep: whether the counts of each sentence are kept, and not their sums alone.
+        metric: the metric.
+        references: the number of references per sentence.
+        keep: whether the counts of each sentence are kept, and not only their sums.
     """
 
     def __init__(self, metric: Metric, references: int, keep: bool) -> None:
@@ -40,7 +40,7 @@ class Tally:
         return rows
 
     def part(self, sentences: Tensor) -> Tally:
-        """Return the counts of some sentences, by their numbers ``(some,)`` int64; all were kept."""
+        """Return the counts of the sentences with these indices, one-dimensional int64; needs ``keep``."""
         part = Tally(self.metric, self._references, keep=True)
         part._add(self.sentence_rows()[sentences])
         return part
@@ -64,7 +64,7 @@ class Tally:
         return {name: value.item() for name, value in self.named_scores(score).items()}
 
     def parts(self) -> dict[str, Tensor]:
-        """Return what the score of the corpus is made of."""
+        """Return the parts of the corpus score."""
         return self.metric.measure.parts(unpack(self._row, self.metric.measure.layout))
 
     def sentence_scores(self, rows: Tensor) -> dict[str, list[float]]:
@@ -85,16 +85,16 @@ class Tally:
 
     @property
     def settings(self) -> Tensor:
-        """Equal for metrics of equal settings, as all of one name are."""
+        """The same for metrics with the same settings; here all metrics of one name have these."""
         return torch.zeros(1)
 
     @property
     def signature(self) -> str:
-        """All that affects the score, without the draws of a test."""
+        """Everything that affects the score, without the draws of a test."""
         return self.signature_with({})
 
     def signature_with(self, draws: dict[str, str]) -> str:
-        """Write the signature, with the numbers of draws and their seed."""
+        """Return the signature with the numbers of draws and their seed."""
         settings = self.metric.reader.signature() | self.metric.measure.signature()
         return written(str(self._references), {"unit": "text", "avg": self.average, **settings, **draws})
 
@@ -107,5 +107,5 @@ class Tally:
         return self._all_rows
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Name scores ``(..., *score_shape)``."""
+        """Return scores ``(..., *score_shape)`` by name."""
         return self.metric.named_scores(score)

@@ -1,7 +1,7 @@
 """The report: one HTML page that shows where systems are right and wrong.
 
-The page is a single file. No request leaves it, and nothing has to be installed to read it. Its numbers are those of
-the command line, from the same code.
+The page is a single file. It makes no requests, and reading it needs only a browser. Its numbers are those of the
+command line, from the same code.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ def write_report(
     confidence: float = 0.95,
     tokenizer: Tokenizer | None = "13a",
 ) -> None:
-    """Score systems, test them against the first, and write all that is known of them as one HTML page.
+    """Score systems, test them against the first, and write all results as one HTML page.
 
     Args:
-        path: of the page; a file that stands there is replaced when the page is complete.
+        path: the path of the page; an existing file is replaced when the page is complete.
         systems: the sentences of each system by its name; the first is the baseline.
         references: the reference of each sentence, or several such lists, each as long as the systems.
-        metrics: metrics by their names, such as ``{"BLEU-2": Bleu(ngram=2, average="micro")}``, whose settings are used
-            and whose counts stay as they are. By default BLEU as sacrebleu, and chrF.
-        title: of the page.
-        confidence: the level of the bootstrap intervals.
-        tokenizer: how words are told apart where matches are shown, and for the default BLEU; see
+        metrics: metrics by name, such as ``{"BLEU-2": Bleu(ngram=2, average="micro")}``. Their settings are used, and
+            their counts do not change. By default sacrebleu's BLEU, and chrF.
+        title: the title of the page; None for the names of the systems.
+        confidence: the level of the bootstrap intervals, between 0 and 1.
+        tokenizer: splits texts into words, where matches are shown and for the default BLEU; see
             :mod:`ngram_metrics.text.tokenizers`.
 
     Raises:
-        TypeError: systems that are no mapping of names to sentences; what is no metric of this package; sentences that
-            are no text.
+        TypeError: systems that are not a mapping of names to sentences; an object that is not a metric of this package;
+            sentences that are not text.
         ValueError: no system or no sentence; systems or references of different lengths; a metric with average none;
-            two metrics that give a value the same name; a level out of its range.
-        OSError: the file cannot be written; what stood there stays.
+            two metrics with the same name for a value; a level out of its range.
+        OSError: the file cannot be written; an existing file does not change.
         ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
 
     Example:

@@ -1,4 +1,4 @@
-"""Scores of sentences of about one length: where a system is weak, short sentences or long ones."""
+"""Scores of sentences of similar length: they show whether a system is weak on short or on long sentences."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _BUCKETS = 5
 
 
 def buckets(tallies: Mapping[str, Sequence[Tally]], lengths: Sequence[float], level: float) -> list[dict[str, Any]]:
-    """Return up to five buckets of about as many sentences, by the length of the reference.
+    """Return up to five buckets of similar size, by the length of the reference.
 
     Args:
-        tallies: of each system, with the counts of each sentence.
-        lengths: of the reference of each sentence, in words.
-        level: of the intervals.
+        tallies: the tallies of each system, with the counts of each sentence.
+        lengths: the length of the reference of each sentence, in words.
+        level: the level of the intervals, between 0 and 1.
 
     Returns:
-        For each bucket the shortest and the longest reference, how many sentences it has, and ``scores``: for each
-        value and system the score in 0..100 and the ends of its interval.
+        For each bucket the shortest and the longest reference, the number of sentences, and ``scores``: for each value
+        and system the score in 0..100 and the ends of its interval.
     """
     words = np.asarray(lengths)
     edges = np.unique(np.quantile(words, np.linspace(0, 1, _BUCKETS + 1)[1:-1], method="lower"))

@@ -1,4 +1,4 @@
-"""All that the page shows, as values that JSON has."""
+"""The contents of the page, as values for JSON."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ngram_metrics.report.escapes import visible
 from ngram_metrics.report.words import ORDERS, matched, words_of
 from ngram_metrics.text.word_reader import WordReader
 
-#: What the page copies, by the name of the format.
+#: The formats that the page can copy, and their titles.
 COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
 
 
 class Contents:
-    """What is known of systems.
+    """All results of systems.
 
     Args:
-        options: those of the command line that ask for the same numbers; a confidence among them.
-        words: how words are told apart where matches are shown.
+        options: the options of the command line for the same numbers; ``confidence`` is set.
+        words: splits texts into words, where matches are shown.
         tallies: for each system the same metrics, the baseline first, with the counts of each sentence.
         texts: the sentences of each system.
         references: lists of references.
-        found: the scores, as the command line has them by these options.
+        found: the command line's report for these options.
 
     Attributes:
         report: ``found``.
@@ -52,11 +52,11 @@ class Contents:
 
     @property
     def digits(self) -> int:
-        """The digits of scores behind the point."""
+        """The digits of scores after the decimal point."""
         return 2 if self._options.digits is None else self._options.digits
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the page's script reads."""
+        """Return the data for the script of the page."""
         sides = self._sides()
         level = self._options.confidence
         assert level is not None
@@ -85,7 +85,7 @@ class Contents:
         return written(self.report, options)
 
     def _sentence_scores(self) -> dict[str, list[list[float]]]:
-        """Return for each value, for each system, the scores of the sentences, with the digits that are shown."""
+        """Return the scores of the sentences, for each value and each system, rounded to the digits that are shown."""
         found: dict[str, list[list[float]]] = {}
         for of_system in self._tallies.values():
             for tally in of_system:
@@ -123,7 +123,7 @@ class Contents:
         }
 
     def _rewritten(self, given: Sequence[str], shown: Sequence[str], first: int) -> dict[str, str]:
-        """Return the texts that were rewritten before they were cut into words, as they were given, by their place."""
+        """Return the original texts that were rewritten before they were split into words, by their place."""
         count, sentences = len(self._references), len(self._references[0])
         found = {}
         for place, (before, after) in enumerate(zip(given, shown, strict=True)):

@@ -1,4 +1,4 @@
-"""What a caller of :func:`~ngram_metrics.report.write_report` gave, checked and counted as the command line counts."""
+"""The arguments of :func:`~ngram_metrics.report.write_report`, checked, and counted as on the command line."""
 
 from __future__ import annotations
 
@@ -26,7 +26,12 @@ _AT_ONCE = 2048
 def checked_sides(
     systems: Mapping[str, Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
 ) -> tuple[dict[str, list[str]], list[list[str]]]:
-    """Return the sentences of each system, and lists of references, all of one length."""
+    """Return the sentences of each system, and lists of references, all of the same length.
+
+    Raises:
+        TypeError: systems that are not a mapping, or sentences that are not text.
+        ValueError: no system, two equal names, no sentence, or different lengths.
+    """
     if not isinstance(systems, Mapping):
         raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to sentences")
     if not systems:
@@ -61,19 +66,24 @@ def _sentences(name: str, given: object) -> list[str]:
 
 
 def report_options(systems: list[str], references: list[str], confidence: float) -> ScoreOptions:
-    """Return the options of the command line that ask for the same numbers."""
+    """Return the options of the command line for the same numbers."""
     return ScoreOptions(
         systems=systems, references=references, confidence=confidence, test="bootstrap", digits=None, details=False
     )
 
 
 def checked_words(tokenizer: Tokenizer | None) -> WordReader:
-    """Return how words are read, after a look at the tokenizer."""
+    """Return the reader of words; raises as :class:`~ngram_metrics.text.word_reader.WordReader` does."""
     return WordReader("none" if tokenizer is None else tokenizer)
 
 
 def chosen_metrics(metrics: Mapping[str, Accumulator] | None, tokenizer: Tokenizer | None) -> list[Metric]:
-    """Return the metrics as the command line knows them."""
+    """Return the metrics as objects of the command line.
+
+    Raises:
+        TypeError: not a mapping of names to metrics.
+        ValueError: a metric with average none, or two metrics with the same name for a value.
+    """
     if metrics is None:
         options = ScoreOptions(metrics=["bleu", "chrf"], tokenizer=tokenizer, spm_model=None, device="cpu")
         options.lowercase = options.chrf_lowercase = options.stem = False
@@ -94,7 +104,7 @@ def _metric(name: str, metric: Accumulator) -> Metric:
         raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
     of_sentence = measure
     if isinstance(measure, BleuMeasure) and metric.average == "micro":
-        # As sacrebleu scores sentences, of which many have no 4-gram.
+        # As sacrebleu scores sentences: many of them are too short for a 4-gram.
         of_sentence = replace(measure, effective_order=True)
     keys = tuple(getattr(metric, "rouge_keys", ()))
     return Metric(name, metric.reader, measure, of_sentence, metric.average, torch.device("cpu"), keys)
@@ -103,7 +113,7 @@ def _metric(name: str, metric: Accumulator) -> Metric:
 def tallied(
     texts: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], metrics: Sequence[Metric]
 ) -> dict[str, list[Tally]]:
-    """Count all systems, and keep the counts of each sentence."""
+    """Return the tallies of all systems, with the counts of each sentence."""
     several = list(zip(*references, strict=True))
     tallies = {name: [Tally(metric, len(references), keep=True) for metric in metrics] for name in texts}
     for name, of_system in tallies.items():

@@ -1,4 +1,4 @@
-"""The page: a template, one style and one script in it, and a policy that forbids all else."""
+"""The page: a template with one style and one script, and a policy that forbids all others."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ngram_metrics.report.contents import COPIES, Contents
 from ngram_metrics.report.escapes import script_json, visible
 
 _FOLDER = Path(__file__).parent / "page"
-#: In the order in which they stand in the one script.
+#: The files of the script, in order.
 _SCRIPTS = ("elements", "words", "systems", "pictures", "sentences", "ngrams", "start")
 
 
 class Cell(NamedTuple):
-    """One value of a system, as text; empty where there is none."""
+    """One value of a system as text; a missing part is empty."""
 
     score: str
     interval: str
@@ -30,13 +30,13 @@ class Cell(NamedTuple):
 
 
 def check_installed() -> None:
-    """Raise ModuleNotFoundError where Jinja2 is not installed."""
+    """Raise ModuleNotFoundError if Jinja2 is not installed."""
     if importlib.util.find_spec("jinja2") is None:
         raise ModuleNotFoundError("a report needs Jinja2: pip install Jinja2")
 
 
 def written(contents: Contents, title: str | None) -> str:
-    """Return the page."""
+    """Return the page as HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -51,7 +51,7 @@ def written(contents: Contents, title: str | None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # What is marked as markup is this package's own, or was escaped for its place.
+    # All markup comes from this package, or was escaped for its place.
     return environment.get_template("page.html").render(
         title=visible(_title(list(found["systems"])) if title is None else title),
         values=list(next(iter(found["systems"].values()))),

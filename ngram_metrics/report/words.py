@@ -1,4 +1,4 @@
-"""The words of texts as the page shows them: which text, where in it each word stands, and which n-grams match."""
+"""The words of texts as the page shows them: the text, the position of each word in it, and the matched n-grams."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _CPU = torch.device("cpu")
 
 
 class Words(NamedTuple):
-    """Texts, cut into words.
+    """Texts, split into words.
 
     Attributes:
-        texts: as they are shown: as they were cut into words.
-        steps: for each text numbers that lead from word to word, in units of UTF-16, as JavaScript counts. A negative
-            one skips as many; another one, n, is a word of n // 2 units behind n % 2 others.
-        tokens: the words by their numbers, of which the most frequent is 0.
+        texts: the texts to show: after rewriting, as they were split into words.
+        steps: for each text, numbers that lead from word to word, in UTF-16 units, as JavaScript counts. A negative
+            number -n skips n units; any other number n is a word of n // 2 units after skipping n % 2 units.
+        tokens: the words as numbers; the most frequent word is 0.
     """
 
     texts: list[str]
@@ -45,7 +45,7 @@ class Words(NamedTuple):
 
 
 def words_of(reader: WordReader, texts: Sequence[str]) -> Words:
-    """Cut texts into words as a reader does."""
+    """Split texts into words as a reader does."""
     texts = list(map(str.lower, texts)) if reader.lowercase else list(texts)
     rule = rule_of(reader.tokenizer)
     words = _by_rule(rule, texts) if rule is not None else _by_tokens(reader.tokenizer, texts)
@@ -59,7 +59,7 @@ def _by_rule(rule: Rule, texts: list[str]) -> Words:
         begin, end, _ = (np.asarray(part) for part in rule.words(characters))
         ends, codes = np.asarray(characters.ends), np.asarray(characters.codes)
         counts = np.asarray(counts_between(begin, ends))  # type: ignore[arg-type]
-        # Where each character begins in UTF-16.
+        # The position of each character in UTF-16.
         place = np.concatenate(([0], (1 + (codes > 0xFFFF)).cumsum()))
         starts = place[np.concatenate(([0], ends[:-1])) + 1]
         steps += _steps(place[begin], place[end], np.repeat(starts, counts), counts)
@@ -67,7 +67,7 @@ def _by_rule(rule: Rule, texts: list[str]) -> Words:
 
 
 def _steps(begin: NDArray[Any], end: NDArray[Any], start: NDArray[Any], counts: NDArray[Any]) -> list[list[int]]:
-    """Return the steps of each text from the places of all words; ``start`` is where the text of each begins."""
+    """Return the steps of each text from the positions of all words; ``start`` is where the text of a word begins."""
     gap = begin - np.maximum(start, np.concatenate((start[:1], end[:-1])))
     wide = gap > 1
     place = (wide + 1).cumsum() - 1
@@ -79,7 +79,7 @@ def _steps(begin: NDArray[Any], end: NDArray[Any], start: NDArray[Any], counts: 
 
 
 def _by_tokens(tokenizer: Any, texts: list[str]) -> Words:
-    """Show the tokens of a foreign tokenizer, a blank between two of them."""
+    """Return the tokens of an external tokenizer as words, with a blank between two of them."""
     tokens = batch_tokenizer(tokenizer)(texts, lambda index: f"text {index}")
     name = _token_name(tokenizer)
     shown = [[name(token) for token in of_text] for of_text in tokens]
@@ -90,13 +90,13 @@ def _by_tokens(tokenizer: Any, texts: list[str]) -> Words:
 
 
 def _token_name(tokenizer: Any) -> Callable[[Any], str]:
-    """Return how a token is shown: of a vocabulary, by its name."""
+    """Return a function from a token to the text to show: an id becomes its token in the vocabulary."""
     by_number = getattr(tokenizer, "id_to_token", None) or getattr(tokenizer, "convert_ids_to_tokens", None)
     return lambda token: str(by_number(token) if by_number is not None and isinstance(token, int) else token)
 
 
 def _by_frequency(tokens: RaggedTokens) -> RaggedTokens:
-    """Number the words so that frequent ones have short numbers."""
+    """Renumber the words so that frequent words have small numbers."""
     ids = tokens.ids.numpy()
     number = np.empty(tokens.id_bound, np.int64)
     number[np.argsort(-np.bincount(ids, minlength=tokens.id_bound), kind="stable")] = np.arange(tokens.id_bound)
@@ -104,7 +104,7 @@ def _by_frequency(tokens: RaggedTokens) -> RaggedTokens:
 
 
 def matched(hypotheses: RaggedTokens, references: DocumentGroups) -> tuple[list[str], list[str]]:
-    """Return for each hypothesis, and for each reference, the longest matched order at each word, a digit each."""
+    """Return for each hypothesis and each reference the longest matched order at each word, one digit per word."""
     found = matched_positions(RaggedSides(hypotheses, references), ORDERS)
     lengths = hypotheses.lengths.tolist(), references.tokens.lengths.tolist()
     digits = ((orders + ord("0")).to(torch.uint8).numpy().tobytes().decode("ascii") for orders in found)
@@ -113,7 +113,7 @@ def matched(hypotheses: RaggedTokens, references: DocumentGroups) -> tuple[list[
 
 
 def split(values: Any, lengths: Sequence[int]) -> list[Any]:
-    """Cut a list or a text into parts of these lengths."""
+    """Split a list or a text into parts of these lengths."""
     parts, start = [], 0
     for length in lengths:
         parts.append(values[start : start + length])
