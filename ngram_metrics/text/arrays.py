@@ -121,7 +121,7 @@ def _column_by_sort(values: Array) -> tuple[Array, int]:
 
 
 def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
-    """Number rows by hashing them into slots: the last row in a slot numbers all rows equal to it; the rest is sorted."""
+    """Number rows by hashing them into slots: the last row in a slot numbers all equal rows; the rest is sorted."""
     first, *others = columns
     bits = (4 * len(first)).bit_length()
     mixed = first.view(np.uint64) * _FIBONACCI
