@@ -1,4 +1,4 @@
-"""The metrics in Hugging Face's Trainer, as ``compute_metrics``, and in TRL's GRPOTrainer, as a reward."""
+"""The metrics for Hugging Face's Trainer, as ``compute_metrics``, and for TRL's GRPOTrainer, as a reward."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ __all__ = ["ComputeMetrics", "Reward", "likeliest_ids"]
 
 
 class ComputeMetrics:
-    """Scores what a ``Trainer`` or ``Seq2SeqTrainer`` evaluates: pass it as ``compute_metrics``.
+    """The ``compute_metrics`` of a ``Trainer`` or ``Seq2SeqTrainer``: scores the predictions of an evaluation.
 
-    With ``batch_eval_metrics=True`` the trainer hands over one batch after another, and only sums are kept; without, it
-    hands over everything at once. In several processes the trainer gathers the batches of all of them, so each process
-    scores all sentences and the metrics do not add up their counts once more.
+    With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept; without it, the
+    trainer passes all predictions at once. In a distributed run the trainer gathers the batches of all processes, so
+    each process scores all sentences, and the metrics do not synchronize their counts again.
 
     Args:
-        metrics: a metric, several, or a ``MetricCollection``; they are copied.
-        tokenizer: ids are decoded to text with it, without special tokens and negative ids such as -100. None to score
-            the ids as they are, for metrics with a ``pad_id`` that names all ids that are no tokens.
+        metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
+        tokenizer: decodes ids to text, without special tokens and negative ids such as -100. None to score the ids
+            themselves, for metrics with a ``pad_id`` that contains all ids that are no tokens.
 
     Raises:
-        ValueError: a metric with ``average="none"``, which has no single number.
+        ValueError: a metric with ``average="none"``, which does not compute a single number.
 
     Example:
         >>> import numpy as np
@@ -56,14 +56,14 @@ class ComputeMetrics:
             metric.distributed_available_fn = _never
 
     def __call__(self, prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
-        """Count a batch, or all of them at once.
+        """Count a batch, or all batches at once.
 
         Args:
-            prediction: ``predictions`` and ``label_ids``, integers ``(sentences, width)``, whose widths may differ.
+            prediction: ``predictions`` and ``label_ids``, integers ``(sentences, width)``; their widths may differ.
             compute_result: whether this is the last batch.
 
         Returns:
-            The values by name, in 0..1; nothing before the last batch.
+            The values by name, in 0..1; an empty dict before the last batch.
 
         Raises:
             TypeError: ``predictions`` are logits.
@@ -77,7 +77,7 @@ class ComputeMetrics:
         return values
 
     def _read(self, side: Any) -> Tensor | list[str]:
-        # Some models add their caches to what they predict.
+        # Some models return a tuple of their predictions and their caches.
         ids = torch.as_tensor(side[0] if isinstance(side, tuple) else side)
         if ids.is_floating_point():
             raise TypeError(
@@ -92,38 +92,38 @@ class ComputeMetrics:
 
 
 def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor:
-    """Return what a causal model finds likeliest at each place: a ``preprocess_logits_for_metrics`` of the ``Trainer``.
+    """Return a causal model's likeliest id at each position: a ``preprocess_logits_for_metrics`` of the ``Trainer``.
 
-    Each id was predicted from the true ids before it, so the scores are higher than those of what the model writes by
-    itself: they tell whether it learns, and are none to report.
+    Each id was predicted from the true ids before it, so the scores are higher than those of generated text. They show
+    whether the model learns; do not report them.
 
     Args:
-        logits: ``(sentences, width, vocabulary)``, or a tuple that begins with these.
-        labels: ``(sentences, width)``, -100 where nothing was asked.
+        logits: ``(sentences, width, vocabulary)``, floating point, or a tuple whose first item is this tensor.
+        labels: ``(sentences, width)`` int64, -100 at positions that are ignored.
 
     Returns:
-        ``(sentences, width)`` ids, -100 where the label is.
+        ``(sentences, width)`` int64, the ids, and -100 where the label is -100.
     """
     scores = logits[0] if isinstance(logits, tuple) else logits
-    # What is said at one place is about the next one.
+    # The logits at a position predict the next position.
     ids = torch.nn.functional.pad(scores.argmax(-1)[:, :-1], (1, 0), value=-100)
     return ids.masked_fill(labels == -100, -100)
 
 
 class Reward:
-    """A reward function for TRL's ``GRPOTrainer``: how good each completion is, in 0..1.
+    """A reward function for TRL's ``GRPOTrainer``: the score of each completion, in 0..1.
 
     Args:
-        metric: what scores a completion; its ``average`` does not matter and its states are neither read nor changed.
-            Of BLEU choose one that is smoothed, as ``Bleu(smooth="add-k")``: unsmoothed, nearly every score is 0 at
-            first.
-        references: the column of the data set that holds, for each prompt, its reference or a list of them: texts, or
+        metric: the metric that scores a completion; its ``average`` has no effect, and its states are neither read nor
+            changed. Use BLEU with smoothing, such as ``Bleu(smooth="add-k")``: without it nearly all scores are 0 at
+            the start of training.
+        references: the column of the data set with the reference of each prompt, or a list of references: texts, or
             with ``from_ids`` lists of ids.
-        from_ids: whether the ids of the completions are scored, and not their text.
-        value: of a metric with several values which of them, as ``"rougeL_fmeasure"``.
+        from_ids: whether the ids of the completions are scored instead of their text.
+        value: the value of a metric with several values, such as ``"rougeL_fmeasure"``.
 
     Raises:
-        ValueError: no ``value`` where there are several, or an unknown one.
+        ValueError: an unknown ``value``, or no ``value`` for a metric with several.
 
     Example:
         >>> from ngram_metrics import ChrF
@@ -153,12 +153,15 @@ class Reward:
         """Score completions; the trainer passes all arguments by name.
 
         Args:
-            completions: texts, or conversations, of which the last message is scored.
+            completions: texts, or conversations; the last message of a conversation is scored.
             completion_ids: the ids of the completions.
-            columns: the columns of the data set, each with an item for each completion.
+            columns: the columns of the data set, each with one item per completion.
+
+        Returns:
+            The score of each completion, in 0..1.
 
         Raises:
-            ValueError: no column of the name in ``references``.
+            ValueError: the data set has no column with the name in ``references``.
             TypeError: a completion that is neither text nor a conversation; a reference that cannot be read.
         """
         if self.references not in columns:
@@ -171,7 +174,7 @@ class Reward:
 
 
 def _text(completion: object, index: int) -> str:
-    """Return a completion as text; of a conversation, its last message."""
+    """Return a completion as text; for a conversation, its last message."""
     text = completion
     if isinstance(completion, Sequence) and len(completion) and isinstance(completion[-1], Mapping):
         text = completion[-1].get("content")

@@ -1,12 +1,13 @@
-"""The metrics as pytorch-ignite metrics: thin faces around the one accumulator, no arithmetic.
+"""The metrics as pytorch-ignite metrics: thin classes around the torchmetrics accumulator.
 
-Drop-ins for ``ignite.metrics.nlp``: the same parameters in the same order, results, errors and ``state_dict``. The one
-deliberate difference: a ``str`` is text and is split into words, where ignite would read it as characters.
+They replace the classes of ``ignite.metrics.nlp``, with the same parameters in the same order, results, errors and
+``state_dict``. There is one deliberate difference: a ``str`` is text and is split into words, while ignite reads it as
+characters.
 
 ``update`` takes ``(y_pred, y)`` or ``{"y_pred": ..., "y": ...}``: hypotheses, and for each its reference or a list of
-them, as text, tokens, ids, or padded id tensors; ``output_transform`` makes that of an engine's output. ``device`` is
-where the counts are accumulated. Several values are written to ``engine.state.metrics`` by the name that the metric is
-attached by: ``chrf``, ``chrf_low``, ``chrf_high``, or ``rouge_rouge1_fmeasure``.
+references, as text, tokens, ids, or padded id tensors. ``output_transform`` turns an engine's output into this form.
+``device`` is where the counts are accumulated. If a metric has several values, their names in ``engine.state.metrics``
+begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``, or ``rouge_rouge1_fmeasure``.
 """
 
 from __future__ import annotations
@@ -29,17 +30,18 @@ __all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOver
 
 
 class Bleu(Face):
-    """BLEU attached to an ignite engine. See :mod:`ngram_metrics.scores.bleu` for the formula.
+    """BLEU for an ignite engine. See :mod:`ngram_metrics.scores.bleu` for the formula.
 
-    The parameters up to ``average`` are ignite's; the others, keyword-only, and the smoothings that ignite lacks are
-    those of :class:`ngram_metrics.Bleu`.
+    The parameters up to ``average`` are ignite's. The keyword-only parameters, and the smoothings that ignite lacks,
+    are those of :class:`ngram_metrics.Bleu`.
 
-    ``compute`` returns a float64 tensor for macro, a float for micro, both in 0..1; with ``confidence`` a dict of
-    floats: ``bleu``, ``bleu_low``, ``bleu_high``.
+    ``compute`` returns a float64 tensor ``()`` for macro, a float for micro, both in 0..1; with ``confidence`` a dict
+    of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
 
     Raises:
-        ValueError: a setting out of its range; different numbers of hypotheses and references.
-        NotComputableError: macro ``compute`` before any data; micro gives 0.
+        ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; sentences
+            that cannot be read.
+        NotComputableError: macro ``compute`` before any data; micro returns 0.
 
     Example:
         >>> from ngram_metrics.ignite import Bleu
@@ -65,7 +67,7 @@ class Bleu(Face):
         effective_order: bool = False,
         lowercase: bool = False,
     ) -> None:
-        counted = average if average in ("macro", "micro") else "macro"  # ignite looks at the other settings first
+        counted = average if average in ("macro", "micro") else "macro"  # ignite checks the other settings first
         text = tokenizer, lowercase, pad_id
         bleu = ngram_metrics.Bleu(
             ngram, smooth, smooth_value, counted, weights, effective_order, *text, confidence, device
@@ -77,19 +79,21 @@ class Bleu(Face):
 
 
 class Rouge(KeyedFace):
-    """Several ROUGE variants at once, one tokenization and one sort for all. See :mod:`ngram_metrics.scores.rouge`.
+    """Several ROUGE variants, from one tokenization and one sort. See :mod:`ngram_metrics.scores.rouge`.
 
     Args:
-        variants: orders of n-grams, at least 1, and ``"L"``; by default 1, 2, 4 and L.
-        multiref: of several references, ``"average"`` adds up the counts and ``"best"`` takes the highest recall.
-        alpha: the weight in F, in 0..1: 0, the default, makes F the recall, 1 the precision, 0.5 gives F1.
+        variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.
+        multiref: for several references, ``"average"`` sums the counts and ``"best"`` takes the highest recall.
+        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), in 0..1: 0, the default, makes F the recall, 1 the
+            precision; 0.5 gives F1.
 
-    ``output_transform`` and ``device`` are as for all metrics of this module, ``pad_id`` and ``tokenizer`` those of
+    ``output_transform`` and ``device`` are those of all metrics in this module, ``pad_id`` and ``tokenizer`` those of
     :class:`ngram_metrics.Bleu`. ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and
     ``-F`` for each variant.
 
     Raises:
-        ValueError: a setting out of its range; different numbers of hypotheses and references.
+        ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; sentences
+            that cannot be read.
         NotComputableError: ``compute`` before any data.
 
     Example:
@@ -168,8 +172,12 @@ class RougeL(Rouge):
 class ROUGEScore(Face):
     """ROUGE with the parameters and keys of :class:`ngram_metrics.ROUGEScore`, for an ignite engine.
 
-    ``compute`` returns a dict of floats, for average none of tensors ``(sentences,)``; with ``confidence`` it holds the
-    ends of each value's interval too, as ``rouge1_fmeasure_low``. Before any data it raises NotComputableError.
+    ``compute`` returns a dict of floats in 0..1, or for average none of tensors ``(sentences,)``. With ``confidence``
+    it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
+
+    Raises:
+        ValueError, TypeError, ModuleNotFoundError: the errors of :class:`ngram_metrics.ROUGEScore`.
+        NotComputableError: ``compute`` before any data.
     """
 
     def __init__(
@@ -197,8 +205,12 @@ class ROUGEScore(Face):
 class ChrF(Face):
     """chrF with the parameters of :class:`ngram_metrics.ChrF`, for an ignite engine.
 
-    ``compute`` returns a float, for average none a tensor ``(sentences,)``, with ``confidence`` a dict of floats:
-    ``chrf``, ``chrf_low``, ``chrf_high``. Before any data it raises NotComputableError.
+    ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)``; with ``confidence`` a dict of
+    floats: ``chrf``, ``chrf_low``, ``chrf_high``.
+
+    Raises:
+        ValueError, TypeError: the errors of :class:`ngram_metrics.ChrF`.
+        NotComputableError: ``compute`` before any data.
     """
 
     def __init__(
@@ -224,9 +236,12 @@ class ChrF(Face):
 class NgramOverlap(Face):
     """N-gram overlap with the parameters of :class:`ngram_metrics.NgramOverlap`, for an ignite engine.
 
-    ``compute`` returns a float, for average none a tensor ``(sentences,)`` or ``(sentences, samples)``, with
-    ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``. Before any data
-    it raises NotComputableError.
+    ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)`` or ``(sentences, samples)``; with
+    ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``.
+
+    Raises:
+        ValueError, TypeError: the errors of :class:`ngram_metrics.NgramOverlap`.
+        NotComputableError: ``compute`` before any data.
     """
 
     def __init__(
@@ -244,7 +259,15 @@ class NgramOverlap(Face):
 
 
 class Gleu(Face):
-    """Google-BLEU with the parameters of :class:`ngram_metrics.Gleu`; ``compute`` as of :class:`ChrF`."""
+    """Google-BLEU with the parameters of :class:`ngram_metrics.Gleu`, for an ignite engine.
+
+    ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)``; with ``confidence`` a dict of
+    floats: ``gleu``, ``gleu_low``, ``gleu_high``.
+
+    Raises:
+        ValueError, TypeError: the errors of :class:`ngram_metrics.Gleu`.
+        NotComputableError: ``compute`` before any data.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The accumulator as a metric of ignite: what its faces in :mod:`ngram_metrics.ignite` have in common."""
+"""The base classes of the ignite metrics ("faces") in :mod:`ngram_metrics.ignite`: they wrap the accumulator."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ except ImportError as error:
         name=error.name,
     ) from error
 
-#: From an engine's output to what ``update`` takes.
+#: From an engine's output to the argument of ``update``.
 OutputTransform: TypeAlias = Callable[[Any], object]
 CPU = torch.device("cpu")
-#: The metrics with keys of their own, by the engine that they have been attached to.
+#: The metrics with ignite's keys, by the engine to which they are attached.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
-#: What a metric of torchmetrics has, and these faces have too.
+#: Attributes of the accumulator that a face has too.
 _OF_THE_ACCUMULATOR = (
     *("reader", "measure", "average", "confidence", "device", "settings", "signature"),
     *("details", "sentence_rows", "named_scores"),
@@ -39,12 +39,12 @@ _OF_THE_ACCUMULATOR = (
 
 
 def unchanged(output: object) -> object:
-    """Return an engine's output as it is; a function with a name, so that metrics can be pickled."""
+    """Return an engine's output unchanged; a named function, so that metrics can be pickled."""
     return output
 
 
 def _gathered(state: Tensor, group: object = None) -> list[Tensor]:
-    """Return a state of every rank, for the accumulator; ranks may have different numbers of rows."""
+    """Return a state from every rank, for the accumulator; ranks may have different numbers of rows."""
 
     def all_gather(tensor: Tensor) -> Tensor:
         of_ranks = cast(Tensor, idist.all_gather(tensor.unsqueeze(0)))
@@ -62,21 +62,21 @@ def _is_distributed() -> bool:
 
 
 class Face(Metric):
-    """Counts batches and scores their sum, their mean, or each sentence, on the device that ignite is told."""
+    """Counts batches and scores their sum, their mean, or each sentence; the accumulator holds the states."""
 
-    #: What ``compute`` says before any data, of the name of the class.
+    #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
 
     def __init__(self, accumulator: Accumulator, output_transform: OutputTransform) -> None:
         accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gathered, _is_distributed
         self._accumulator = accumulator
         self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"
-        # ignite's iteration_completed would hand over (list of tensors, list of tensors) pair by pair.
+        # Else ignite's iteration_completed would pass (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform, accumulator.device, skip_unrolling=True)
 
     def __getattr__(self, attr: str) -> Any:
-        """Return what the accumulator has."""
-        # ignite's Metric.__getattr__ makes a new metric of any attribute: signature would be a metric, and no str.
+        """Return an attribute of the accumulator."""
+        # ignite's Metric.__getattr__ makes a metric from any attribute: signature would be a metric and not a str.
         return getattr(self._accumulator, attr) if attr in _OF_THE_ACCUMULATOR else super().__getattr__(attr)
 
     def __repr__(self) -> str:
@@ -90,17 +90,26 @@ class Face(Metric):
 
     @reinit__is_reduced
     def update(self, output: tuple[Hypotheses, References], *others: object) -> None:
-        """Count a batch ``(y_pred, y)``. An error leaves what was counted before as it was."""
+        """Count a batch ``(y_pred, y)``.
+
+        Raises:
+            TypeError, ValueError: not a pair, different lengths, or sentences that cannot be read; the counts do not
+                change.
+        """
         if others or not isinstance(output, (tuple, list)) or len(output) != 2:
             raise TypeError("update takes one argument, a pair: expected metric.update((y_pred, y))")
         y_pred, y = output
         if not isinstance(y_pred, str) and len(y_pred) != len(y):
             raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
-        # The function of the class: torchmetrics has wrapped the object's, which takes a tenth of a millisecond.
+        # The function of the class: torchmetrics wraps the object's method, which takes 0.1 ms more.
         Accumulator.update(self._accumulator, y_pred, y)
 
     def compute(self) -> Any:
-        """Return the score of all batches since the last reset; for average none rank by rank."""
+        """Return the score of all batches since the last reset; for average none rank by rank.
+
+        Raises:
+            NotComputableError: no data yet, for metrics without a score of no data.
+        """
         with self._accumulator.synced():
             if not self._scores_no_data and int(self._accumulator.sentences) == 0:
                 raise NotComputableError(self._no_data.format(type(self).__name__))
@@ -109,21 +118,21 @@ class Face(Metric):
             return result
         if not isinstance(result, dict):
             return float(result)
-        # In one copy: each is waited for.
+        # In one copy: each copy would wait for the device.
         return dict(zip(result, torch.stack(list(result.values())).tolist(), strict=True))
 
     def completed(self, engine: Engine, name: str) -> None:
-        """Write the value, or several by the name of ``attach``: ignite writes them by names that metrics may share."""
+        """Write the value, or several with names that begin with that of ``attach``; ignite's names could clash."""
         result = self.compute()
         if isinstance(result, Mapping):
-            # The name stands for the metric's own, as in chrf_low; the values of ROUGE have no name in common.
+            # The name replaces the metric's name, as in chrf_low; the values of ROUGE have no common name.
             own = self._accumulator.score_name
             values = {name + (key.removeprefix(own) if own else f"_{key}"): value for key, value in result.items()}
             engine.state.metrics.update(values if name in values else values | {name: result})
         else:
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)
 
-    # ignite's saves and loads the attributes of the face that _state_dict_all_req_keys names; the states are elsewhere.
+    # ignite saves and loads attributes of the face, named by _state_dict_all_req_keys; the accumulator has the states.
     def _state_dict_per_rank(self) -> OrderedDict[str, Tensor]:
         return OrderedDict(self._accumulator.saved_states())
 
@@ -132,14 +141,14 @@ class Face(Metric):
 
 
 class KeyedFace(Face):
-    """Returns ``(values, 3)`` scores as floats by keys of its own, which do not follow the name of ``attach``."""
+    """Returns ``(values, 3)`` scores as floats by ignite's keys, which do not contain the name of ``attach``."""
 
     def __init__(self, accumulator: Accumulator, output_transform: OutputTransform, keys: Sequence[str]) -> None:
         super().__init__(accumulator, output_transform)
         self._keys, self._returns_tensors = keys, True
 
     def attach(self, engine: Engine, name: str, usage: str | MetricUsage = EpochWise()) -> None:  # noqa: B008
-        """Attach to an engine, as ignite; warn where another metric writes the same keys, which are ignite's."""
+        """Attach to an engine, as ignite does; warn if another metric writes the same keys."""
         others = _attached.setdefault(engine, WeakSet())
         written = {
             key
@@ -161,9 +170,9 @@ class KeyedFace(Face):
         return f"{type(self).__name__}({', '.join(self._keys)})"
 
     def compute(self) -> dict[str, float]:
-        """Return all values by ignite's keys."""
+        """Return all values in 0..1 by ignite's keys."""
         return dict(zip(self._keys, super().compute().flatten().tolist(), strict=True))
 
     def completed(self, engine: Engine, name: str) -> None:
-        """Write the values by ignite's keys, and all of them by the name of ``attach``, as ignite."""
+        """Write each value by ignite's keys, and the dict of all by the name of ``attach``, as ignite does."""
         Metric.completed(self, engine, name)

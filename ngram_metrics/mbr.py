@@ -1,12 +1,12 @@
-r"""Minimum Bayes risk decoding: every hypothesis scored against every reference, and the best chosen.
+r"""Minimum Bayes risk decoding: score every hypothesis against every reference, and choose the best hypothesis.
 
-Of several hypotheses, MBR decoding takes the one with the highest expected utility under a set of samples from the
-model, the references (Kumar and Byrne 2004; Eikema and Aziz 2020):
+MBR decoding chooses the hypothesis with the highest expected utility under a set of samples from the model, which are
+the references (Kumar and Byrne 2004; Eikema and Aziz 2020):
 
 .. math:: \hat h = \arg\max_h \sum_r p(r) \, u(h, r)
 
-The utility is any metric whose score of a pair is a function of n-gram matches: ``Bleu``, ``ROUGEScore`` with one key
-of n-grams, ``ChrF``, ``NgramOverlap``. All pairs are counted at once, see :mod:`ngram_metrics.counting.all_pairs`.
+The utility is any metric that scores a pair from n-gram matches: ``Bleu``, ``ROUGEScore`` with a single key of n-grams,
+``ChrF``, ``NgramOverlap``, ``Gleu``. All pairs are counted together, see :mod:`ngram_metrics.counting.all_pairs`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Decoded", "pairwise", "decode"]
 
 
 class Utility(Protocol):
-    """A metric of this package, from either framework."""
+    """A metric of this package, for torchmetrics or ignite."""
 
     @property
     def reader(self) -> Reader:
@@ -37,7 +37,7 @@ class Utility(Protocol):
 
     @property
     def measure(self) -> AnyMeasure:
-        """What is counted, and the score."""
+        """The counts and the formula."""
 
     @property
     def device(self) -> torch.device:
@@ -45,12 +45,12 @@ class Utility(Protocol):
 
 
 class Decoded(NamedTuple):
-    """What MBR decoding chose.
+    """The result of MBR decoding.
 
     Attributes:
-        hypotheses: the hypothesis of each row, as it was given.
-        indices: ``(rows,)`` int64, its number in the row.
-        expected_utilities: ``(rows,)`` in 0..1, its expected utility.
+        hypotheses: the chosen hypothesis of each row, the object that was passed.
+        indices: ``(rows,)`` int64, the index of the chosen hypothesis in its row.
+        expected_utilities: ``(rows,)`` float64 in 0..1 (float32 if the device has no float64), its expected utility.
     """
 
     hypotheses: list[Any]
@@ -62,16 +62,17 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
     """Score every hypothesis of a row against every reference of that row.
 
     Args:
-        metric: the score of a pair; its ``average`` does not matter, and its states are neither read nor changed.
+        metric: the score of a pair; its ``average`` has no effect, and its states are neither read nor changed.
         hypotheses: rows of documents, see :mod:`ngram_metrics.text.groups`.
-        references: as many rows; the same object, or the same texts, are counted once.
+        references: as many rows of references; the same object, or the same texts, are counted once.
 
     Returns:
-        ``(rows, hypotheses, references)`` in 0..1, float64 where the device has it; of rows of different sizes a list
-        with ``(hypotheses, references)`` for each.
+        ``(rows, hypotheses, references)`` float64 in 0..1 (float32 if the device has no float64). If rows have
+        different sizes, a list with ``(hypotheses, references)`` for each row.
 
     Raises:
-        TypeError, ValueError: documents that cannot be read; a metric without a score of pairs.
+        TypeError: an object that is not a metric of this package; documents that cannot be read.
+        ValueError: a metric that does not score pairs; no rows, or different numbers of rows.
 
     Example:
         >>> from ngram_metrics import Bleu, mbr
@@ -88,18 +89,18 @@ def decode(
     references: Groups | None = None,
     reference_probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None = None,
 ) -> Decoded:
-    """Choose the hypothesis of each row with the highest expected utility, the first of equally high ones.
+    """Choose the hypothesis of each row with the highest expected utility, the first on ties.
 
     Args:
         metric: the utility, as for :func:`pairwise`.
-        hypotheses: rows of documents, at least one in each.
-        references: as many rows, at least one reference in each; None where the hypotheses are the references too.
-        reference_probabilities: for each row a number of at least 0 for each reference, not all 0; what counts is their
-            proportion. None for equal ones, as of samples.
+        hypotheses: rows of documents, at least one in each row.
+        references: as many rows, at least one reference in each row; None if the hypotheses are the references too.
+        reference_probabilities: for each row a number of at least 0 for each reference, not all 0; only their
+            proportions matter. None for equal probabilities, as for samples.
 
     Raises:
-        TypeError, ValueError: as :func:`pairwise`; a row without hypotheses or references, or with probabilities that
-            do not fit, by its number.
+        TypeError, ValueError: the errors of :func:`pairwise`; a row without hypotheses or references, or with wrong
+            probabilities. The message has the number of the row.
 
     Example:
         >>> from ngram_metrics import ChrF, mbr
@@ -128,16 +129,16 @@ def decode(
         utilities = sums / totals[groups].unsqueeze(1)
         for group, of_rows in zip(range(*block.groups), utilities, strict=True):
             expected[group].append(of_rows[: heights[group]])
-    # Of equal maxima, torch.max names the first.
+    # On ties torch.max returns the first index.
     best = [torch.cat(parts).max(0) for parts in expected]
     indices = torch.stack([part.indices for part in best])
-    # By position: a row may have no integer indexing, or index by label, as a pandas column does.
+    # list() first: a row may not support integer indices, or use them as labels, as a pandas column does.
     chosen = [list(row)[index] for row, index in zip(hypotheses, indices.tolist(), strict=True)]
     return Decoded(chosen, indices, torch.stack([part.values for part in best]))
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
-    """Return the weight of each reference, ``(rows, references)`` float64 in 0..1 on the CPU; 0 for a missing one."""
+    """Return the weight of each reference, ``(rows, references)`` float64 in 0..1 on the CPU; 0 if it is missing."""
     if probabilities is None:
         probabilities = [[1.0] * count for count in counts]
     rows = [_numbers(row, index) for index, row in enumerate(_on_host(probabilities))]
@@ -153,13 +154,13 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
                 "expected finite numbers of at least 0, not all 0"
             )
         numbers = torch.tensor(row, dtype=torch.float64, device="cpu")
-        # Only their proportion counts: so the sum of the largest numbers that there are is finite, too.
+        # Only proportions matter, and after the division even the sum of the largest floats is finite.
         weights[index, :count] = numbers / numbers.max()
     return weights
 
 
 def _on_host(rows: Sequence[Sequence[float] | Tensor] | Tensor) -> Sequence[Sequence[float] | Tensor] | Tensor:
-    """Return rows in the CPU's memory; from a device in one copy, because each is waited for."""
+    """Return rows in the CPU's memory; from an accelerator in one copy, because each copy waits for it."""
     if isinstance(rows, Tensor):
         return rows.cpu()
     tensors = [row.reshape(-1) for row in rows if isinstance(row, Tensor)]

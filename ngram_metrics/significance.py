@@ -1,16 +1,17 @@
-"""Is one system better than another? Paired tests on the counts that the metrics have kept of each sentence.
+"""Is one system better than another? Paired tests on the counts that the metrics keep for each sentence.
 
-Both tests compare systems with a baseline on the same sentences, and ask how often a difference at least as large as
-the measured one would come about by chance. They are sacrebleu's, from the same formulas:
+Both tests compare systems with a baseline on the same sentences. They estimate how often a difference as large as the
+measured one would occur by chance. They are the tests of sacrebleu, with the same formulas:
 
-* :func:`paired_bootstrap` (Koehn 2004): corpora of resampled sentences, the same for all systems; how often the
-  difference, less its mean, exceeds the measured one.
-* :func:`paired_approximate_randomization` (Riezler and Maxwell 2005): each trial swaps the two systems' outputs for
-  half of the sentences; how often the difference then exceeds the measured one.
+* :func:`paired_bootstrap` (Koehn 2004): draws corpora of resampled sentences, the same for all systems, and counts how
+  often the difference minus its mean exceeds the measured difference.
+* :func:`paired_approximate_randomization` (Riezler and Maxwell 2005): each trial swaps the outputs of the two systems
+  for each sentence with probability 1/2; it counts how often the difference exceeds the measured difference.
 
-The p-value is (c + 1) / (n + 1) for c of n. Differences from sacrebleu: where the measured difference is 0 it is 1
-here, and 1 / (n + 1) there, which reads as highly significant; and a difference that exceeds another by rounding alone,
-by less than 1e-12 in scores of 0..1, counts as equal.
+The p-value is (c + 1) / (n + 1) if c of n differences exceed it. There are two differences from sacrebleu. If the
+measured difference is 0, the p-value is 1 here; sacrebleu gives 1 / (n + 1), which reads as highly significant. And a
+difference that exceeds another by less than 1e-12, in scores of 0..1, counts as equal, because it may be a rounding
+error.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ from ngram_metrics.scores.resampling import (
 
 __all__ = ["Comparison", "paired_bootstrap", "paired_approximate_randomization"]
 
-#: sacrebleu's default.
+#: The default of sacrebleu.
 TRIALS = 10_000
-#: Scores that differ by less are equal but for rounding, which is not the same on all devices.
+#: Scores that differ by less are equal up to rounding, which is not the same on all devices.
 _ROUNDING = 1e-12
 
 
 class System(Protocol):
-    """A metric that has counted a system's output and kept the counts of each sentence."""
+    """A metric with the counts of a system's output, for each sentence."""
 
     @property
     def measure(self) -> AnyMeasure:
-        """What was counted, and the score."""
+        """The counts and the formula."""
 
     @property
     def average(self) -> Average:
@@ -57,28 +58,28 @@ class System(Protocol):
 
     @property
     def settings(self) -> Tensor:
-        """Equal for metrics of equal settings."""
+        """A tensor that is the same for metrics with the same settings."""
 
     @property
     def signature(self) -> str:
-        """All that affects the score, with the number of references."""
+        """Everything that affects the score, with the number of references."""
 
     def sentence_rows(self) -> Tensor:
-        """Return the packed statistics, ``(sentences, fields)``, of all processes."""
+        """Return the packed statistics ``(sentences, fields)`` of all processes."""
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Name scores ``(..., *score_shape)``."""
+        """Return scores ``(..., *score_shape)`` by name."""
 
 
 class Comparison(NamedTuple):
-    """How a system scores, and how it compares with the baseline.
+    """The score of a system, and its comparison with the baseline.
 
     Attributes:
-        score: of the system, in 0..1.
-        p_value: of its difference to the baseline, in 0..1; None for the baseline itself.
-        mean: of the scores of resampled corpora; None from the randomization test, as what follows.
+        score: the score of the system, in 0..1.
+        p_value: the p-value of its difference from the baseline, in 0..1; None for the baseline itself.
+        mean: the mean score of the resampled corpora; None from the randomization test, as are ``low`` and ``high``.
         low: the lower end of the confidence interval.
-        high: the upper end.
+        high: the upper end of the confidence interval.
     """
 
     score: float
@@ -98,20 +99,22 @@ def paired_bootstrap(
     """Compare systems with a baseline by paired bootstrap resampling.
 
     Args:
-        systems: for each name a metric of this package, constructed with ``confidence=...`` and updated with the same
-            sentences in the same order; all of the same settings. In a distributed run, call this on every process.
-        baseline: the name that the others are compared with.
-        resamples: how many corpora are drawn.
-        confidence: the level of the intervals.
-        seed: of the draws; equal seeds and systems give equal results on any device, for any order of sentences.
+        systems: metrics of this package by the names of systems, constructed with ``confidence=...`` and the same
+            settings, and updated with the same sentences in the same order. In a distributed run, call this function
+            on every process.
+        baseline: the name of the system with which the others are compared.
+        resamples: the number of corpora to draw, at least 1.
+        confidence: the level of the intervals, between 0 and 1.
+        seed: the seed of the draws; the same seed and systems give the same results on any device, for any order of
+            sentences.
 
     Returns:
-        For each system, for each value that the metric computes, the comparison.
+        The comparison for each system and each value that the metric computes: ``result[system][value]``.
 
     Raises:
-        TypeError: systems that are no mapping of names to metrics.
-        ValueError: an unknown baseline; no sentence, or different numbers of sentences; metrics of other settings, or
-            that kept no rows; a number of resamples or a level out of its range.
+        TypeError: systems that are not a mapping of names to metrics.
+        ValueError: an unknown baseline; no sentence, or different numbers of sentences; metrics with different
+            settings, or without ``confidence``; a number of resamples or a level out of its range.
 
     Example:
         >>> from ngram_metrics import ChrF, significance
@@ -145,22 +148,22 @@ def paired_approximate_randomization(
     """Compare systems with a baseline by paired approximate randomization.
 
     Args:
-        systems: as for :func:`paired_bootstrap`.
-        baseline: likewise.
-        trials: how often the outputs are swapped.
-        seed: of the swaps.
+        systems: metrics by the names of systems, as for :func:`paired_bootstrap`.
+        baseline: the name of the system with which the others are compared.
+        trials: how often the outputs are swapped, at least 1.
+        seed: the seed of the swaps.
 
     Returns:
-        As :func:`paired_bootstrap`, without mean and interval.
+        The comparisons, as :func:`paired_bootstrap` returns them, without mean and interval.
 
     Raises:
-        TypeError, ValueError: as :func:`paired_bootstrap`.
+        TypeError, ValueError: the errors of :func:`paired_bootstrap`.
     """
     _check_number("trials", trials)
     values = _summands(systems, baseline)
     measure, average, base = systems[baseline].measure, systems[baseline].average, list(systems).index(baseline)
     totals, own = values.sum(0), values[:, base : base + 1]
-    # What each trial moves from a system's sums to the baseline's.
+    # The amount that each trial moves from a system's sums to the baseline's.
     moved = _sums_of_all(swaps(len(values), trials, seed), values - own)
     first, second = (
         scores_of_sums(measure, sums, len(values), average) for sums in (own.sum(0) + moved, totals - moved)
@@ -175,7 +178,7 @@ def _check_number(name: str, number: int) -> None:
 
 
 def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
-    """Return the rows of each system, of the same number of sentences and of the same settings."""
+    """Return the rows of each system, after a check that sentences and settings are the same."""
     if not isinstance(systems, Mapping):
         raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to metrics")
     for name, system in systems.items():
@@ -187,7 +190,7 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
         if not torch.equal(system.settings.cpu(), settings.cpu()):
             raise ValueError(f"{name!r} is a metric of other settings than {baseline!r}: expected the same ones")
         if system.signature != signature:
-            # The references differ, in their number.
+            # The numbers of references differ.
             raise ValueError(
                 f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
             )
@@ -202,7 +205,7 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
 
 
 def _summands(systems: Mapping[str, System], baseline: str) -> Tensor:
-    """Return what is summed, ``(sentences, systems, width)``, in one order however the sentences came."""
+    """Return the values to sum, ``(sentences, systems, width)``, in an order independent of the input order."""
     rows = list(_checked_rows(systems, baseline).values())
     joined = torch.stack([own.to(rows[0].device) for own in rows], 1)
     return summands(systems[baseline].measure, joined[row_order(joined.flatten(1))], systems[baseline].average)
@@ -210,7 +213,7 @@ def _summands(systems: Mapping[str, System], baseline: str) -> Tensor:
 
 def _sums_of_all(weights: Iterable[Tensor], values: Tensor) -> Tensor:
     """Return the sums ``(n, systems, width)`` of values ``(sentences, systems, width)`` under each row of weights."""
-    # Such as the lengths of references, which are summed once.
+    # Columns that are the same for all systems, such as the lengths of references, are summed once.
     shared = (values == values[:, :1]).flatten(0, 1).all(0)
     own = values[:, :, ~shared]
     parts = weighted_sums(weights, torch.cat((own.flatten(1), values[:, 0, shared]), 1))
@@ -222,7 +225,7 @@ def _sums_of_all(weights: Iterable[Tensor], values: Tensor) -> Tensor:
 
 
 def _shares_above(differences: Tensor, measured: Tensor, base: int) -> Tensor:
-    """Return p-values ``(systems, ...)``: how many of the differences ``(n, systems, ...)`` exceed the measured one."""
+    """Return p-values ``(systems, ...)``: the share of the differences ``(n, systems, ...)`` above the measured one."""
     difference = (measured - measured[base]).abs()
     above = (differences > difference + _ROUNDING).sum(0).to(torch.float64)
     return torch.where(difference > _ROUNDING, (above + 1) / (len(differences) + 1), 1.0)
@@ -231,7 +234,7 @@ def _shares_above(differences: Tensor, measured: Tensor, base: int) -> Tensor:
 def _compared(
     systems: Mapping[str, System], baseline: str, score: Tensor, p_value: Tensor, *others: Tensor
 ) -> dict[str, dict[str, Comparison]]:
-    """Take the columns of the comparisons apart, each ``(systems, *score_shape)``."""
+    """Return the comparisons of each system, from their columns, each ``(systems, *score_shape)``."""
     named = systems[baseline].named_scores
     columns = [{value: of_all.tolist() for value, of_all in named(one).items()} for one in (score, p_value, *others)]
     result: dict[str, dict[str, Comparison]] = {}

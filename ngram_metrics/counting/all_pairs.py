@@ -7,8 +7,7 @@ the pairs of documents that share the n-gram, see :mod:`ngram_metrics.counting.l
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
 
-The work is cut into pools of whole groups, and a large group into blocks of hypotheses. The cuts do not change the
-counts.
+The work is cut into pools of whole groups, and a large group into blocks of hypotheses; no cut changes the counts.
 """
 
 from __future__ import annotations

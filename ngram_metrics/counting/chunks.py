@@ -12,8 +12,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-#: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few large launches are
-#: faster.
+#: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few launches are faster.
 CPU_SLOTS = 1 << 17
 ACCELERATOR_SLOTS = 1 << 22
 #: Limits for an update of a training loop. A larger batch is a corpus, for which threads are worth starting.

@@ -44,8 +44,7 @@ from ngram_metrics.counting.token_batch import (
 #: Bits of a count if a sum holds two counts. A count may be all slots of a chunk, and no sum overflows.
 _PAIR_BITS = 31
 _LOW = (1 << _PAIR_BITS) - 1
-#: The documents of a group plus its running sums, which hold one count per document: up to here they are less work than
-#: a sort.
+#: The documents of a group plus its running sums of packed counts: up to here they are less work than a sort.
 PACKED_WORK = 15
 #: Up to this number of slots the arrays of all orders together stay in a CPU's cache.
 _CACHED_SLOTS = 1 << 13
@@ -209,8 +208,7 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
         yield from pair_minima(keys, chunk.hypothesis_slots, _PAIR_BITS)
         return
     bits, sums = _running_sums(keys, chunk)
-    # The sum over many groups may overflow int64. Differences are still exact, but the maximum does not find a run's
-    # start.
+    # The sum over many groups may overflow int64. Differences are still exact, but no maximum finds a run's start.
     overflows = chunk.document is not None and chunk.group_ends is not None
     fence = torch.full_like(keys.keys[..., :1], -1)
     fenced = keys._replace(keys=torch.cat((fence, keys.keys, fence), -1))

@@ -12,8 +12,7 @@ from ngram_metrics.counting.chunks import ragged_chunks
 from ngram_metrics.counting.keys import Digits, bit_length
 from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners, remaining_tokens, repeated
 
-#: Limit for rows times tokens of the largest group, in a pool of several groups: it bounds a matrix with a column per
-#: n-gram.
+#: Limit of rows times tokens of the largest group in a pool of several: it bounds a matrix with a column per n-gram.
 POOL_CELLS = 1 << 24
 
 

@@ -37,8 +37,7 @@ def pair_minima(keys: SortedKeys, hypothesis_slots: int, bits: int) -> Iterator[
         torch.bitwise_right_shift(keys.keys, (keys.last - order) * keys.bits, out=prefix)
         torch.ne(prefix[1:], prefix[:-1], out=bounds[1:-1])
         torch.mul(before, bounds[:-1], out=counts)
-        # cummax also returns the indices of the maxima, which are not used: they go to an array that is overwritten
-        # next.
+        # cummax also returns indices, which are not used: they go to an array that is overwritten next.
         torch.cummax(counts, -1, out=(start, smaller))
         torch.sub(upto, start, out=counts)
         torch.bitwise_and(counts, low, out=smaller)

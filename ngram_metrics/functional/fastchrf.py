@@ -1,4 +1,4 @@
-"""Drop-ins for fastchrf: chrF of rows of texts, pair by pair or against the average of the references."""
+"""Replacements for fastchrf's functions: chrF of rows of texts, for each pair or against the average reference."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ def pairwise_chrf(
     eps_smoothing: bool = False,
     device: torch.device | str | None = None,
 ) -> Tensor | list[Tensor]:
-    """Return chrF of each hypothesis with each reference of its row: fastchrf's ``pairwise_chrf``.
+    """Return chrF of each hypothesis with each reference of its row, as fastchrf's ``pairwise_chrf``.
 
     Args:
-        hypotheses: at least one row of texts, each of any number of them; see :mod:`ngram_metrics.text.groups`.
-        references: as many rows; the same object, or the same texts, are counted once.
-        char_order: the longest order, 1 to 1,000.
+        hypotheses: at least one row, each with any number of texts; see :mod:`ngram_metrics.text.groups`.
+        references: as many rows of references; the same object, or the same texts, are counted once.
+        char_order: the longest order of character n-grams, 1 to 1,000.
         beta: how much recall weighs against precision, at least 0.
         remove_whitespace: whether whitespace is left out.
-        eps_smoothing: see :mod:`ngram_metrics.scores.chrf`.
+        eps_smoothing: whether F is averaged over all orders; see :mod:`ngram_metrics.scores.chrf`.
         device: where text is counted, by default the CPU.
 
     Returns:
-        ``(rows, hypotheses, references)`` float64 in 0..100 (float32 where the device has no float64); of rows of
-        different sizes a list with ``(hypotheses, references)`` for each, where fastchrf gives lists of lists.
+        ``(rows, hypotheses, references)`` float64 in 0..100 (float32 if the device has no float64). If rows have
+        different sizes, a list with ``(hypotheses, references)`` for each row, where fastchrf returns lists of lists.
 
     Raises:
-        TypeError: a str where a row is due, or a document that is none.
+        TypeError: a str instead of a row, a document that cannot be read, or a setting of another type.
         ValueError: no rows, different numbers of rows, or a setting out of its range.
 
     Example:
@@ -62,17 +62,18 @@ def aggregate_chrf(
     eps_smoothing: bool = False,
     device: torch.device | str | None = None,
 ) -> Tensor | list[Tensor]:
-    """Return chrF of each hypothesis with the average counts of its row's references: fastchrf's ``aggregate_chrf``.
+    """Return chrF of each hypothesis with the average counts of its row's references, as fastchrf's ``aggregate_chrf``.
 
-    Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk Decoding with Reference Aggregation". It is neither the
-    mean over the references nor chrF of several references. The parameters are those of :func:`pairwise_chrf`; a row
-    without references scores 0.
+    See Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk Decoding with Reference Aggregation". This score is
+    neither the mean over the references nor chrF with several references. The parameters are those of
+    :func:`pairwise_chrf`. A row without references scores 0.
 
     Returns:
-        ``(rows, hypotheses)`` float64 in 0..100; of rows of different sizes a list with ``(hypotheses,)`` for each.
+        ``(rows, hypotheses)`` float64 in 0..100 (float32 if the device has no float64). If rows have different numbers
+        of hypotheses, a list with ``(hypotheses,)`` for each row.
 
     Raises:
-        TypeError, ValueError: as :func:`pairwise_chrf`.
+        TypeError, ValueError: the errors of :func:`pairwise_chrf`.
 
     Example:
         >>> from ngram_metrics.functional import aggregate_chrf

@@ -37,25 +37,25 @@ def bleu_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return BLEU, by default the mean of the sentences' unsmoothed scores.
+    """Return BLEU; by default the mean of the sentences' unsmoothed scores.
 
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
-        target: for each sentence its reference or a list of them, of the same kind; padded ``(sentences, width)`` or
-            ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
+        target: for each sentence its reference or a list of references, of the same kind; padded ``(sentences, width)``
+            or ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
         ngram: the longest order, 1 to 1,000.
-        smooth: see :mod:`ngram_metrics.scores.bleu` for what equals what elsewhere.
-        smooth_value: for ``floor`` and ``add-k``.
+        smooth: the smoothing; :mod:`ngram_metrics.scores.bleu` lists them with the equal settings of other packages.
+        smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
-        weights: one for each order.
+        weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out.
-        tokenizer: for text, see :mod:`ngram_metrics.text.tokenizers`.
-        lowercase: for text.
-        pad_id: for ids, the id or ids that are no tokens.
-        device: where text and lists are counted, by default the CPU; tensors are counted where they lie.
+        tokenizer: for text: see :mod:`ngram_metrics.text.tokenizers`.
+        lowercase: for text: whether it is lowercased.
+        pad_id: for ids: the id or ids that are no tokens.
+        device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
     Returns:
-        A float64 score in 0..1 (float32 where the device has no float64), or ``(sentences,)`` of them for ``"none"``.
+        ``()`` float64 in 0..1 (float32 if the device has no float64), or ``(sentences,)`` for ``"none"``.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
@@ -85,17 +85,19 @@ def rouge_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> dict[str, Tensor]:
-    """Return ROUGE, with the parameters of ``torchmetrics.functional.text.rouge_score``, and ours after them.
+    """Return ROUGE; the first parameters are those of ``torchmetrics.functional.text.rouge_score``, in the same order.
 
-    The settings are those of :class:`ngram_metrics.ROUGEScore`; ``preds``, ``target`` and ``device`` are as for
+    The settings are those of :class:`ngram_metrics.ROUGEScore`; ``preds``, ``target`` and ``device`` are those of
     :func:`bleu_score`.
 
     Returns:
-        ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` in 0..1, or
-        ``(sentences,)`` for ``"none"``. Without any sentence NaN, as torchmetrics.
+        A dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` float64 in
+        0..1, or ``(sentences,)`` for ``"none"``. Without sentences the values are NaN, as in torchmetrics.
 
     Raises:
-        ValueError, TypeError, ModuleNotFoundError: as :class:`ngram_metrics.ROUGEScore`.
+        ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``; sentences that
+            cannot be read.
+        ModuleNotFoundError: ``use_stemmer=True`` without nltk (extra ``stem``).
 
     Example:
         >>> from ngram_metrics.functional import rouge_score
@@ -109,7 +111,7 @@ def rouge_score(
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
-    # Without any sentence there is no score, as in torchmetrics; the others' is 0.
+    # Without sentences the score is NaN, as in torchmetrics; for the other metrics it is 0.
     return by_key(_score(reader, measure, preds, target, average, device, empty_score=math.nan), keys)
 
 
@@ -126,16 +128,16 @@ def chrf_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return chrF, or with ``word_order=2`` chrF++, by default of the corpus as sacrebleu.
+    """Return chrF, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
 
-    The settings are those of :class:`ngram_metrics.ChrF`; ``preds``, ``target`` and ``device`` are as for
-    :func:`bleu_score`; of ids, the ids are the characters.
+    The settings are those of :class:`ngram_metrics.ChrF`; ``preds``, ``target`` and ``device`` are those of
+    :func:`bleu_score`. Ids are counted as characters.
 
     Returns:
-        ``()`` in 0..1, or ``(sentences,)`` for ``"none"``.
+        ``()`` float64 in 0..1, or ``(sentences,)`` for ``"none"``.
 
     Raises:
-        ValueError, TypeError: as :class:`ngram_metrics.ChrF`.
+        ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
 
     Example:
         >>> from ngram_metrics.functional import chrf_score
@@ -159,14 +161,14 @@ def ngram_overlap(
 ) -> Tensor:
     """Return the clipped n-gram overlap, 2c / (h + r), of one order.
 
-    The settings are those of :class:`ngram_metrics.NgramOverlap`; ``preds``, ``target`` and ``device`` are as for
-    :func:`bleu_score`, ``preds`` also padded ids ``(sentences, samples, width)``.
+    The settings are those of :class:`ngram_metrics.NgramOverlap`; ``preds``, ``target`` and ``device`` are those of
+    :func:`bleu_score`. ``preds`` may also be padded ids ``(sentences, samples, width)``.
 
     Returns:
-        ``()`` in 0..1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.
+        ``()`` float64 in 0..1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.
 
     Raises:
-        ValueError, TypeError: as :class:`ngram_metrics.NgramOverlap`.
+        ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
 
     Example:
         >>> from ngram_metrics.functional import ngram_overlap
@@ -187,7 +189,16 @@ def gleu_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return Google-BLEU; the parameters after ``target`` are those of :class:`ngram_metrics.Gleu`.
+    """Return Google-BLEU; by default the corpus score, as in nltk.
+
+    The settings are those of :class:`ngram_metrics.Gleu`; ``preds``, ``target`` and ``device`` are those of
+    :func:`bleu_score`.
+
+    Returns:
+        ``()`` float64 in 0..1, or ``(sentences,)`` for ``"none"``.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
 
     Example:
         >>> from ngram_metrics.functional import gleu_score
@@ -207,7 +218,7 @@ def _score(
     device: torch.device | str | None,
     empty_score: float = 0,
 ) -> Tensor:
-    """Read, count and score a batch: what every metric's function does; of no sentence the score is ``empty_score``."""
+    """Read, count and score a batch, for all metrics; without sentences return ``empty_score``."""
     batch = reader.read(preds, target, torch.device(device or "cpu"))
     statistics = measure.statistics(batch)
     scores = averaged_score(measure, statistics, average)

@@ -28,23 +28,23 @@ def matched_orders(
 ) -> Tensor | list[Tensor]:
     """Return for each token of the hypotheses the longest order of a matched n-gram that covers it.
 
-    The matched n-grams are those that BLEU counts (Papineni et al. 2002, section 2.1): of equal n-grams of a hypothesis
-    the first k, where k is their largest count in one reference. So a word that is repeated too often is 0 from there
+    The matched n-grams are those that BLEU counts (Papineni et al. 2002, section 2.1): the first k of equal n-grams in
+    a hypothesis, where k is their largest count in one reference. So a word that is repeated too often has 0 from then
     on, unless a longer n-gram around it is matched.
 
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
-        target: for each sentence its reference or a list of them, of the same kind; padded ``(sentences, width)`` or
-            ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
+        target: for each sentence its reference or a list of references, of the same kind; padded ``(sentences, width)``
+            or ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
         ngram: the longest order, 1 to 1,000.
-        tokenizer: for text, see :mod:`ngram_metrics.text.tokenizers`; its tokens are those that are told about.
-        lowercase: for text.
-        pad_id: for ids, the id or ids that are no tokens, which are 0 in the result; a padded tensor needs it.
-        device: where text and lists are counted, by default the CPU; tensors are counted where they lie.
+        tokenizer: for text: see :mod:`ngram_metrics.text.tokenizers`; the result has one number for each of its tokens.
+        lowercase: for text: whether it is lowercased.
+        pad_id: for ids: the id or ids that are no tokens; they are 0 in the result. A padded tensor needs it.
+        device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
     Returns:
-        int64 in ``[0, ngram]``, 0 where no n-gram is matched. Of padded ids it is a tensor of the shape of ``preds``,
-        made without waiting for the device; of all else a list of tensors, each ``(tokens,)``, one a sentence.
+        int64 in ``[0, ngram]``, 0 if no matched n-gram covers the token. For padded ids a tensor of the shape of
+        ``preds``, made without waiting for the device; else a list of tensors ``(tokens,)``, one per sentence.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
@@ -70,16 +70,16 @@ def matched_orders(
 
 
 def _beside_their_ids(found: list[Tensor], sentences: Sentences, dropped: tuple[int, ...]) -> list[Tensor]:
-    """Give the orders of sentences of ids the places that the ids had among those that are no tokens."""
+    """Return the orders of sentences of ids with zeros for the ids that are no tokens."""
     places = []
     for orders, ids in zip(found, sentences.hypotheses, strict=True):
         given = ids if isinstance(ids, Tensor) else torch.tensor(ids, dtype=torch.int64, device=orders.device)
-        # One more, where ids that are dropped look.
+        # One more number, which dropped ids read.
         places.append(_put_back(torch.cat((orders, orders.new_zeros(1))), kept_ids(given, dropped).to(orders.device)))
     return places
 
 
 def _put_back(orders: Tensor, kept: Tensor) -> Tensor:
-    """Spread orders ``(..., tokens)`` over the ids ``(..., width)`` that were kept, 0 over the others."""
+    """Return orders ``(..., tokens)`` at the positions of the kept ids, and 0 elsewhere: ``(..., width)``."""
     place = (kept.cumsum(-1) - 1).clamp(min=0)
     return orders.gather(-1, place) * kept

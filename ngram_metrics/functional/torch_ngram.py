@@ -1,4 +1,4 @@
-"""Drop-ins for torch_ngram: the overlap of padded ids, on clipped multisets."""
+"""Replacements for torch_ngram's functions: the overlap of padded ids, with clipped counts."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from ngram_metrics.functional.metrics import ngram_overlap
 
 
 def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) -> Tensor:
-    """Return the overlap of each sample with its reference: torch_ngram's ``get_score``, with exact clipped counts.
+    """Return the overlap of each sample with its reference, as torch_ngram's ``get_score``, with exact clipped counts.
 
     Args:
-        ref_tensor: ``(batch, width)``, padded ids.
-        sys_tensor: ``(batch, samples, width)``, padded ids.
-        pad_id: the id that is no token.
+        ref_tensor: ``(batch, width)`` of an integer dtype, padded ids.
+        sys_tensor: ``(batch, samples, width)`` of an integer dtype, padded ids.
+        pad_id: the id that is padding.
         n_gram: the order, 1 to 1,000.
 
     Returns:
-        ``(batch, samples)`` in 0..1, float64 where the device has it. See :mod:`ngram_metrics.scores.overlap` for where
-        torch_ngram gives another number.
+        ``(batch, samples)`` in 0..1, float64 if the device has it, else float32. :mod:`ngram_metrics.scores.overlap`
+        lists the differences from torch_ngram.
 
     Raises:
-        ValueError, TypeError: tensors of other shapes or dtypes.
+        ValueError, TypeError: objects other than tensors, tensors of other shapes or dtypes, or an order out of its
+            range.
 
     Example:
         >>> import torch
@@ -43,18 +44,18 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
 
 
 def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
-    """Pad id tensors to the longest and stack them: torch_ngram's ``pad2max``.
+    """Pad id tensors to the longest and stack them, as torch_ngram's ``pad2max``.
 
     Args:
-        input_tensors: at least one; int64, alike in all dimensions but the last.
-        pad_id: what the gaps are filled with.
+        input_tensors: at least one int64 tensor; all dimensions but the last must be equal.
+        pad_id: the id that fills the rows.
 
     Returns:
         ``(tensors, ..., longest)`` int64.
 
     Raises:
-        ValueError: no tensor.
-        TypeError: a tensor that is not int64.
+        ValueError: an empty list.
+        TypeError: an object that is not an int64 tensor.
     """
     if not input_tensors:
         raise ValueError("input_tensors is empty: expected at least one tensor")

@@ -10,8 +10,7 @@ references, the one with the highest score is used, the first on ties.
 
 Differences from torch-ngram, whose ``get_score`` this replaces:
 
-1. For order 1 it counts every pair of equal tokens, so that repeated tokens count many times, and limits the result to
-   1.
+1. For order 1 it counts every pair of equal tokens, so repeated tokens count many times, and limits the result to 1.
 2. For longer orders it compares n-grams by the cosine of their ids in floating point. So (1, 2) and (2, 4) are equal,
    and equal n-grams may be missed. An n-gram of the hypothesis counts whenever it occurs in the reference, however
    often it was counted before. Here ids are compared exactly and counts are clipped.

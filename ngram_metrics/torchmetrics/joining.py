@@ -61,8 +61,7 @@ class Joining(Saving):
 
     def _reduce_states(self, incoming_state: dict[str, State]) -> None:
         """Add another metric's states in front of this metric's."""
-        # Metric._reduce_states raises for tensors on two devices, and for a list of rows with rows that a sync has
-        # joined.
+        # Metric._reduce_states raises for tensors on two devices, and for a list of rows with synced (joined) rows.
         missing = [name for name in self._defaults if name not in incoming_state]
         if missing:
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")

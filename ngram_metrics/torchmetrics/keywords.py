@@ -47,6 +47,6 @@ def refuse_keywords_of_peers(metric: type, keywords: Iterable[str]) -> None:
     for keyword in keywords:
         if keyword in _OURS:
             options = {option for base in metric.__mro__ for option in inspect.signature(base).parameters}
-            # A metric without the option, such as chrF for n_gram, has nothing to suggest.
+            # A metric without this option, such as chrF for n_gram, has no name to suggest.
             if _OURS[keyword].replace("=", ",").split(",")[0] in options:
                 raise TypeError(f"{metric.__name__} has no {keyword}: expected {_OURS[keyword]}")

@@ -51,8 +51,7 @@ class Saving(torchmetrics.Metric):
     def reset(self) -> None:
         """Forget all batches."""
         if self._keeps_rows:
-            # A new list: torchmetrics would empty the old one, which a Running wrapper still uses, or find a synced
-            # tensor.
+            # A new list: torchmetrics would empty the old one, which a Running wrapper uses, or find a synced tensor.
             self.rows = []
         super().reset()
 
@@ -128,8 +127,7 @@ class Saving(torchmetrics.Metric):
         error_msgs: list[str],
     ) -> None:
         """Load states that were saved after ``persistent(True)``."""
-        # Metric._load_from_state_dict sets all states that it finds, of any shape, and from metrics with other
-        # settings.
+        # Metric._load_from_state_dict sets all states that it finds, of any shape and with any settings.
         saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
         if saved:
             try:

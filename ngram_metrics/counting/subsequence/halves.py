@@ -43,8 +43,7 @@ def both_halves(positions: Tensor, steps: Tensor) -> tuple[Tensor, Tensor]:
         ``(2 * pairs, width)`` and ``(2 * pairs, half)`` int64, all first halves before all second halves.
     """
     half = (steps.shape[1] + 1) // 2
-    # If the number of steps is odd, the middle one is the last of the first half; the second half has 'no token'
-    # instead.
+    # If the number of steps is odd, the middle one is in the first half; the second half has 'no token' instead.
     middle = steps.new_zeros(len(steps), 2 * half - steps.shape[1])
     second = torch.cat((steps[:, half:].flip(1), middle), 1)
     return torch.cat((positions, positions.flip(1))), torch.cat((steps[:, :half], second))

@@ -190,8 +190,7 @@ def advance(
         else:
             row = increments if history is None else history[time]
             torch.bitwise_and(now.difference, either, out=row)
-            # The bit of a gap is set before every step and absorbs a borrow from below, so no borrow leaves its
-            # sentence.
+            # The bit of a gap is set before every step and absorbs a borrow from below: no borrow leaves its sentence.
             torch.bitwise_and(row, sentences.kept[start + time : start + time + words], out=increments)
             increments.bitwise_or_(sentences.gaps)
         now, before = before, now
