@@ -126,8 +126,11 @@ class Face(Metric):
         result = self.compute()
         if isinstance(result, Mapping):
             # The name replaces the metric's name, as in chrf_low; the values of ROUGE have no common name.
-            own = self._accumulator.score_name
-            values = {name + (key.removeprefix(own) if own else f"_{key}"): value for key, value in result.items()}
+            score_name = self._accumulator.score_name
+            values = {
+                name + (key.removeprefix(score_name) if score_name else f"_{key}"): value
+                for key, value in result.items()
+            }
             engine.state.metrics.update(values if name in values else values | {name: result})
         else:
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)

@@ -113,15 +113,15 @@ def decode(
         references = hypotheses
     measure = measure_of(metric, "metric")
     kinds = read_rows(metric.reader, hypotheses, references, metric.device)
-    own, others = kinds[0]
-    for name, side in (("hypotheses", own), ("references", others)):
+    candidates, others = kinds[0]
+    for name, side in (("hypotheses", candidates), ("references", others)):
         empty = (side.counts == 0).nonzero()
         if len(empty):
             raise ValueError(f"row {int(empty[0])} has no {name}: expected at least one")
-    device = own.tokens.ids.device
+    device = candidates.tokens.ids.device
     weights = _weights(reference_probabilities, others.counts.tolist()).to(score_dtype(device)).to(device)
     totals = weights.sum(-1)
-    heights = own.counts.tolist()
+    heights = candidates.counts.tolist()
     expected: list[list[Tensor]] = [[] for _ in heights]
     for block in score_blocks(measure, kinds):
         groups = slice(*block.groups)

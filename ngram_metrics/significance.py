@@ -162,11 +162,11 @@ def paired_approximate_randomization(
     _check_number("trials", trials)
     values = _summands(systems, baseline)
     measure, average, base = systems[baseline].measure, systems[baseline].average, list(systems).index(baseline)
-    totals, own = values.sum(0), values[:, base : base + 1]
+    totals, of_baseline = values.sum(0), values[:, base : base + 1]
     # The amount that each trial moves from a system's sums to the baseline's.
-    moved = _sums_of_all(swaps(len(values), trials, seed), values - own)
+    moved = _sums_of_all(swaps(len(values), trials, seed), values - of_baseline)
     first, second = (
-        scores_of_sums(measure, sums, len(values), average) for sums in (own.sum(0) + moved, totals - moved)
+        scores_of_sums(measure, sums, len(values), average) for sums in (of_baseline.sum(0) + moved, totals - moved)
     )
     measured = scores_of_sums(measure, totals, len(values), average)
     return _compared(systems, baseline, measured, _shares_above((first - second).abs(), measured, base))
@@ -198,16 +198,18 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
     sentences = len(rows[baseline])
     if sentences == 0:
         raise ValueError(f"{baseline!r} has counted no sentence: expected at least one")
-    for name, own in rows.items():
-        if len(own) != sentences:
-            raise ValueError(f"{name!r} has {len(own)} sentences and {baseline!r} {sentences}: expected the same ones")
+    for name, system_rows in rows.items():
+        if len(system_rows) != sentences:
+            raise ValueError(
+                f"{name!r} has {len(system_rows)} sentences and {baseline!r} {sentences}: expected the same ones"
+            )
     return rows
 
 
 def _summands(systems: Mapping[str, System], baseline: str) -> Tensor:
     """Return the values to sum, ``(sentences, systems, width)``, in an order independent of the input order."""
     rows = list(_checked_rows(systems, baseline).values())
-    joined = torch.stack([own.to(rows[0].device) for own in rows], 1)
+    joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
     return summands(systems[baseline].measure, joined[row_order(joined.flatten(1))], systems[baseline].average)
 
 
@@ -215,12 +217,12 @@ def _sums_of_all(weights: Iterable[Tensor], values: Tensor) -> Tensor:
     """Return the sums ``(n, systems, width)`` of values ``(sentences, systems, width)`` under each row of weights."""
     # Columns that are the same for all systems, such as the lengths of references, are summed once.
     shared = (values == values[:, :1]).flatten(0, 1).all(0)
-    own = values[:, :, ~shared]
-    parts = weighted_sums(weights, torch.cat((own.flatten(1), values[:, 0, shared]), 1))
+    differing = values[:, :, ~shared]
+    parts = weighted_sums(weights, torch.cat((differing.flatten(1), values[:, 0, shared]), 1))
     sums = values.new_empty(len(parts), *values.shape[1:])
-    own_width = own.shape[1] * own.shape[2]
-    sums[..., ~shared] = parts[:, :own_width].unflatten(1, own.shape[1:])
-    sums[..., shared] = parts[:, None, own_width:]
+    differing_width = differing.shape[1] * differing.shape[2]
+    sums[..., ~shared] = parts[:, :differing_width].unflatten(1, differing.shape[1:])
+    sums[..., shared] = parts[:, None, differing_width:]
     return sums
 
 
@@ -236,9 +238,11 @@ def _compared(
 ) -> dict[str, dict[str, Comparison]]:
     """Return the comparisons of each system, from their columns, each ``(systems, *score_shape)``."""
     named = systems[baseline].named_scores
-    columns = [{value: of_all.tolist() for value, of_all in named(one).items()} for one in (score, p_value, *others)]
+    columns = [
+        {value: of_all.tolist() for value, of_all in named(scores).items()} for scores in (score, p_value, *others)
+    ]
     result: dict[str, dict[str, Comparison]] = {}
     for number, name in enumerate(systems):
         result[name] = {value: Comparison(*(column[value][number] for column in columns)) for value in columns[0]}
-    result[baseline] = {value: one._replace(p_value=None) for value, one in result[baseline].items()}
+    result[baseline] = {value: comparison._replace(p_value=None) for value, comparison in result[baseline].items()}
     return result

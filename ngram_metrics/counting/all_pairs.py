@@ -82,8 +82,8 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
                     add_listed(of_order, listed, pool, rows)
             lengths = pool.hypothesis_lengths[:, slice(*rows)]
             if pool.same:
-                own = matches[..., slice(*rows)].diagonal(dim1=2, dim2=3)
-                own.copy_(ngram_totals(lengths, max_order).permute(2, 0, 1))
+                diagonal = matches[..., slice(*rows)].diagonal(dim1=2, dim2=3)
+                diagonal.copy_(ngram_totals(lengths, max_order).permute(2, 0, 1))
             yield MatchBlock(pool.groups, rows, matches.permute(1, 2, 3, 0), lengths, pool.reference_lengths)
 
 

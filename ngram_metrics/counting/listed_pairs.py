@@ -61,14 +61,14 @@ def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: P
     before = references.cumsum(0) - references
     # The matches of a document with itself follow from its length.
     has_partner = references.index_select(0, ngram) > (1 if pool.same else 0)
-    own = indices(has_partner if pool.same else has_partner & ~is_reference)
+    kept = indices(has_partner if pool.same else has_partner & ~is_reference)
     # Sorted by row, so that the counts of a row stay in the cache while they are updated.
-    hypothesis, by_row = torch.sort(row.index_select(0, own))
-    own = own.index_select(0, by_row)
-    ngram = ngram.index_select(0, own)
+    hypothesis, by_row = torch.sort(row.index_select(0, kept))
+    kept = kept.index_select(0, by_row)
+    ngram = ngram.index_select(0, kept)
     return ListedPairs(
         hypothesis,
-        count.index_select(0, own),
+        count.index_select(0, kept),
         before.index_select(0, ngram),
         references.index_select(0, ngram),
         row.index_select(0, of_references),

@@ -276,12 +276,12 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     assert chunk.document is not None
     # Slots without an n-gram get the number after the last document: they stay in their group, and their run has no
     # hypothesis and so no matches.
-    bits, none = bit_length(chunk.documents), chunk.documents
+    bits, no_ngram = bit_length(chunk.documents), chunk.documents
     document = chunk.document.expand_as(keys.slot).gather(-1, keys.slot)
     for order in range(keys.first, keys.last + 1):
         prefix = keys.prefixes(order, order)[0]
         number = run_starts(prefix).cumsum(-1)
-        by_document = torch.sort((number << bits) | torch.where(keys.valid(prefix), document, none)).values
+        by_document = torch.sort((number << bits) | torch.where(keys.valid(prefix), document, no_ngram)).values
         run, owner = by_document >> bits, by_document & ((1 << bits) - 1)
         ends = run_ends(by_document)
         position = torch.arange(1, run.shape[-1] + 1, device=run.device).expand_as(run)

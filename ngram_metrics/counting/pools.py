@@ -91,8 +91,8 @@ def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) ->
         measures = torch.stack((hypotheses.counts, references.counts, sizes), 1)[start:stop].tolist()
         for first, last in _even_runs(measures, pairs):
             groups = start + first, start + last
-            some = hypotheses.slice(*groups)
-            yield _pool(groups, some, some if same else references.slice(*groups))
+            in_pool = hypotheses.slice(*groups)
+            yield _pool(groups, in_pool, in_pool if same else references.slice(*groups))
 
 
 def _even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]]:

@@ -73,9 +73,11 @@ def _beside_their_ids(found: list[Tensor], sentences: Sentences, dropped: tuple[
     """Return the orders of sentences of ids with zeros for the ids that are no tokens."""
     places = []
     for orders, ids in zip(found, sentences.hypotheses, strict=True):
-        given = ids if isinstance(ids, Tensor) else torch.tensor(ids, dtype=torch.int64, device=orders.device)
+        id_tensor = ids if isinstance(ids, Tensor) else torch.tensor(ids, dtype=torch.int64, device=orders.device)
         # One more number, which dropped ids read.
-        places.append(_put_back(torch.cat((orders, orders.new_zeros(1))), kept_ids(given, dropped).to(orders.device)))
+        places.append(
+            _put_back(torch.cat((orders, orders.new_zeros(1))), kept_ids(id_tensor, dropped).to(orders.device))
+        )
     return places
 
 

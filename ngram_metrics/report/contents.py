@@ -97,12 +97,15 @@ class Contents:
     def _sides(self) -> dict[str, Any]:
         """Return the texts, their words, and the matched orders."""
         count, sentences = len(self._references), len(self._references[0])
-        given = [*chain.from_iterable(zip(*self._references, strict=True)), *chain.from_iterable(self._texts.values())]
-        words = words_of(self._words, given)
+        originals = [
+            *chain.from_iterable(zip(*self._references, strict=True)),
+            *chain.from_iterable(self._texts.values()),
+        ]
+        words = words_of(self._words, originals)
         first = count * sentences
         groups = DocumentGroups(words.tokens.slice(0, first), torch.full((sentences,), count, device="cpu"))
         hypothesis_orders, reference_orders = [], []
-        for start in range(first, len(given), sentences):
+        for start in range(first, len(originals), sentences):
             of_system, of_references = matched(words.tokens.slice(start, start + sentences), groups)
             hypothesis_orders.append(of_system)
             reference_orders.append([of_references[number::count] for number in range(count)])
@@ -113,20 +116,20 @@ class Contents:
                 name: [values[number:first:count] for number in range(count)] for name, values in shown.items()
             },
             "of_systems": {
-                name: [values[start : start + sentences] for start in range(first, len(given), sentences)]
+                name: [values[start : start + sentences] for start in range(first, len(originals), sentences)]
                 for name, values in shown.items()
             },
             "hypothesis_orders": hypothesis_orders,
             "reference_orders": reference_orders,
             "lengths": [round(length, 1) for length in lengths.tolist()],
-            "rewritten": self._rewritten(given, words.texts, first),
+            "rewritten": self._rewritten(originals, words.texts, first),
         }
 
-    def _rewritten(self, given: Sequence[str], shown: Sequence[str], first: int) -> dict[str, str]:
+    def _rewritten(self, originals: Sequence[str], shown: Sequence[str], first: int) -> dict[str, str]:
         """Return the original texts that were rewritten before they were split into words, by their place."""
         count, sentences = len(self._references), len(self._references[0])
         found = {}
-        for place, (before, after) in enumerate(zip(given, shown, strict=True)):
+        for place, (before, after) in enumerate(zip(originals, shown, strict=True)):
             if before is not after and before.strip() != after.strip():
                 if place < first:
                     found[f"r{place % count}:{place // count}"] = before

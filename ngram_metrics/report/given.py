@@ -42,12 +42,14 @@ def checked_sides(
     if isinstance(references, str) or not isinstance(references, Sequence):
         raise TypeError(f"references is a {type(references).__name__}: expected a list of texts, or several such lists")
     several = [references] if not references or isinstance(references[0], str) else references
-    lists = [_sentences(f"reference list {number}", one) for number, one in enumerate(several)]
+    lists = [
+        _sentences(f"reference list {number}", sentences_of_list) for number, sentences_of_list in enumerate(several)
+    ]
     first, sentences = next(iter(texts.items()))
     if not sentences:
         raise ValueError(f"system {first!r} has no sentence: expected at least one")
     others = {f"system {name!r}": of_system for name, of_system in texts.items()}
-    others |= {f"reference list {number}": one for number, one in enumerate(lists)}
+    others |= {f"reference list {number}": sentences_of_list for number, sentences_of_list in enumerate(lists)}
     for name, other in others.items():
         if len(other) != len(sentences):
             raise ValueError(
@@ -56,13 +58,13 @@ def checked_sides(
     return texts, lists
 
 
-def _sentences(name: str, given: object) -> list[str]:
-    if isinstance(given, str) or not isinstance(given, Sequence):
-        raise TypeError(f"{name} is a {type(given).__name__}: expected a sequence of texts")
-    for index, text in enumerate(given):
+def _sentences(name: str, sentences: object) -> list[str]:
+    if isinstance(sentences, str) or not isinstance(sentences, Sequence):
+        raise TypeError(f"{name} is a {type(sentences).__name__}: expected a sequence of texts")
+    for index, text in enumerate(sentences):
         if not isinstance(text, str):
             raise TypeError(f"sentence {index} of {name} is a {type(text).__name__}: expected a text")
-    return list(given)
+    return list(sentences)
 
 
 def report_options(systems: list[str], references: list[str], confidence: float) -> ScoreOptions:

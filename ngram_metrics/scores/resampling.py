@@ -119,24 +119,24 @@ def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
 def weighted_sums(weights: Iterable[Tensor], values: Tensor) -> Tensor:
     """Return the sums ``(resamples, ...)`` of values ``(sentences, ...)`` under each row of weights."""
     flat = values.flatten(1)
-    return torch.cat([some.to(flat.device) @ flat for some in weights]).unflatten(1, values.shape[1:])
+    return torch.cat([block.to(flat.device) @ flat for block in weights]).unflatten(1, values.shape[1:])
 
 
 def bootstrap_weights(sentences: int, resamples: int, seed: int) -> Iterator[Tensor]:
     """Yield how often each resample draws each sentence, ``(count, sentences)`` float64 on the CPU, a few at a time."""
     generator = torch.Generator(device="cpu").manual_seed(seed)
-    for some in _parts(resamples, sentences):
-        drawn = torch.randint(sentences, (some, sentences), generator=generator, device="cpu")
-        drawn += (torch.arange(some, device="cpu") * sentences).unsqueeze(1)
-        weights = torch.bincount(drawn.view(-1), minlength=some * sentences)
-        yield weights.view(some, sentences).to(torch.float64)
+    for count in _parts(resamples, sentences):
+        drawn = torch.randint(sentences, (count, sentences), generator=generator, device="cpu")
+        drawn += (torch.arange(count, device="cpu") * sentences).unsqueeze(1)
+        weights = torch.bincount(drawn.view(-1), minlength=count * sentences)
+        yield weights.view(count, sentences).to(torch.float64)
 
 
 def swaps(sentences: int, trials: int, seed: int) -> Iterator[Tensor]:
     """Yield which sentences each trial swaps between two systems, ``(count, sentences)`` float64, 0 or 1."""
     generator = torch.Generator(device="cpu").manual_seed(seed)
-    for some in _parts(trials, sentences):
-        drawn = torch.randint(2, (some, sentences), generator=generator, device="cpu", dtype=torch.uint8)
+    for count in _parts(trials, sentences):
+        drawn = torch.randint(2, (count, sentences), generator=generator, device="cpu", dtype=torch.uint8)
         yield drawn.to(torch.float64)
 
 

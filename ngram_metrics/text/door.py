@@ -154,11 +154,11 @@ def sentence_place(index: int) -> str:
     return f"sentence {index}"
 
 
-def grouped_place(index: int, counts: Sequence[int], one: str = "reference", group: str = "sentence") -> str:
+def grouped_place(index: int, counts: Sequence[int], document: str = "reference", group: str = "sentence") -> str:
     """Return the name of a document for an error message; ``counts`` is the number of documents of each group."""
     ends = list(accumulate(counts))
     number = bisect_right(ends, index)
-    return f"{one} {index - ends[number] + counts[number]} of {group} {number}"
+    return f"{document} {index - ends[number] + counts[number]} of {group} {number}"
 
 
 def plain(value: Any, where: str) -> Any:

@@ -102,8 +102,10 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
 def callable_name(function: object) -> str:
     """Return the qualified name of a function or of another callable's class; for a partial with its arguments."""
     if isinstance(function, partial):
-        fixed = [("", one) for one in function.args] + [(f"{name}=", one) for name, one in function.keywords.items()]
-        settings = (name + (callable_name(one) if callable(one) else repr(one)) for name, one in fixed)
+        fixed = [("", value) for value in function.args] + [
+            (f"{name}=", value) for name, value in function.keywords.items()
+        ]
+        settings = (name + (callable_name(value) if callable(value) else repr(value)) for name, value in fixed)
         return f"{callable_name(function.func)}({','.join(settings)})"
     named = function if hasattr(function, "__qualname__") else type(function)
     module = getattr(named, "__module__", None)  # built-in methods have no module
@@ -176,7 +178,7 @@ def _with_tokenizers(tokenizer: Any, texts: Sequence[str], place: Place) -> list
     if tokenizer.padding is None:
         return [encoding.ids for encoding in encodings]
     return [
-        [one for one, is_token in zip(encoding.ids, encoding.attention_mask, strict=True) if is_token]
+        [token for token, is_token in zip(encoding.ids, encoding.attention_mask, strict=True) if is_token]
         for encoding in encodings
     ]
 

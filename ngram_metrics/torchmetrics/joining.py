@@ -40,7 +40,7 @@ class Joining(Saving):
             ValueError: another class, other settings, another kind of input, or missing states; this metric does not
                 change.
         """
-        own = as_list(self.rows) if self._keeps_rows else []
+        rows = as_list(self.rows) if self._keeps_rows else []
         incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
         if isinstance(incoming, dict) and "settings" in incoming:
             self._check_settings(incoming["settings"])
@@ -53,7 +53,7 @@ class Joining(Saving):
         with self._undone_on_error():
             super().merge_state(incoming_state)
             if self._keeps_rows:
-                self.rows = own + moved(as_list(incoming["rows"]), self._place("rows"))
+                self.rows = rows + moved(as_list(incoming["rows"]), self._place("rows"))
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         # Metric.merge_state counts no update, so compute would warn, and it keeps the value computed before.
         self._update_count += merged
@@ -67,8 +67,8 @@ class Joining(Saving):
             raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
         for name in self._defaults:
             if name not in self._DESCRIPTIVE:
-                own, incoming = getattr(self, name), moved(incoming_state[name], self._place(name))
-                setattr(self, name, _joined(name, incoming, own))
+                state, incoming = getattr(self, name), moved(incoming_state[name], self._place(name))
+                setattr(self, name, _joined(name, incoming, state))
 
     def _sync_dist(
         self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all_tensors, process_group: object = None
@@ -102,10 +102,10 @@ def all_equal(gathered: Tensor) -> Tensor:
     return gathered[0]
 
 
-def _joined(name: str, incoming: State, own: State) -> State:
+def _joined(name: str, incoming: State, state: State) -> State:
     if name == "rows":
-        return as_list(incoming) + as_list(own)
-    tensors = cast(Tensor, incoming), cast(Tensor, own)
+        return as_list(incoming) + as_list(state)
+    tensors = cast(Tensor, incoming), cast(Tensor, state)
     if name == "counted":
         return agreed(torch.stack(tensors))
     return torch.maximum(*tensors) if name == "reference_range" else torch.add(*tensors)

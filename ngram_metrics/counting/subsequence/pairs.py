@@ -181,8 +181,8 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
         ahead = slice(start, start + max(1, budget // (2 * most_words**2)))
         count = torch.arange(1, len(words[ahead]) + 1, device=words.device)
         padded = count * pair_words(most_words, steps[ahead].cummax(0).values)
-        own = pair_words(words[ahead], steps[ahead]).cumsum(0)
-        fits = (padded <= budget) & ((padded <= 2 * own) | (count * most_words <= step_words))
+        needed = pair_words(words[ahead], steps[ahead]).cumsum(0)
+        fits = (padded <= budget) & ((padded <= 2 * needed) | (count * most_words <= step_words))
         stop = start + max(1, int(fits.long().cumprod(0).sum()))
         yield order[start:stop]
         start = stop
