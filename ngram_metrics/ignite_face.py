@@ -161,8 +161,8 @@ class KeyedFace(Face):
         }
         if shared := [key for key in self._keys if key in written]:
             warnings.warn(
-                f"two metrics attached to one engine both write {shared}: the one attached last is seen. Their names "
-                "do not go into the keys, as in ignite; ngram_metrics.ignite.ROUGEScore has keys that do.",
+                f"two metrics attached to one engine both write {shared}: only the one attached last is visible. "
+                "Their names are not in the keys, as in ignite; those of ngram_metrics.ignite.ROUGEScore contain the name.",
                 stacklevel=2,
             )
         others.add(self)

@@ -188,7 +188,7 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
     settings, signature = systems[baseline].settings, systems[baseline].signature
     for name, system in systems.items():
         if not torch.equal(system.settings.cpu(), settings.cpu()):
-            raise ValueError(f"{name!r} is a metric of other settings than {baseline!r}: expected the same ones")
+            raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
         if system.signature != signature:
             # The numbers of references differ.
             raise ValueError(

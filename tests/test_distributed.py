@@ -211,7 +211,9 @@ def test_every_rank_has_the_p_values_of_one_process(results: Results, size: int)
 def test_ranks_of_other_settings_raise_before_anything_else_is_gathered(results: Results, difference: str, size: int):
     for rank, of_rank in enumerate(results[size]):
         found = of_rank["unlike"][difference]
-        assert found["error"].startswith("ValueError: the ranks hold metrics of different settings: expected the same")
+        assert found["error"].startswith(
+            "ValueError: the ranks have metrics with different settings: expected the same"
+        )
         # torchmetrics gathers the shape of a state before the state.
         assert found["collectives"]["all_gather"] == (1 if difference.startswith("ignite") else 2)
         assert found["kept"]

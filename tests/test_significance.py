@@ -250,7 +250,7 @@ def test_errors_say_what_is_expected(test: Callable[..., Any]):
     short.update(OUTPUTS["base"][:7], REFERENCES[:7])
     with pytest.raises(ValueError, match="'short' has 7 sentences and 'base' 150: expected the same ones"):
         test({**systems, "short": short}, "base")
-    with pytest.raises(ValueError, match="'other' is a metric of other settings than 'base'"):
+    with pytest.raises(ValueError, match="'other' is a metric with other settings than 'base'"):
         test({**systems, "other": ChrF(beta=1.0, confidence=0.95)}, "base")
     doubled = ChrF(confidence=0.95)
     doubled.update(OUTPUTS["base"], [[one, "x"] for one in REFERENCES])
@@ -279,5 +279,5 @@ def test_what_is_no_system_is_refused(test: Callable[..., Any], systems: Any, wo
 
 
 def test_a_level_out_of_range_is_refused():
-    with pytest.raises(ValueError, match="confidence must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
         paired_bootstrap(_systems(ChrF), "base", confidence=95)

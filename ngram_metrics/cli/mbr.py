@@ -97,7 +97,7 @@ def _number(source: Source, text: str, line: int) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise source.error(line, f"{text[:60]!r} is no number") from error
+        raise source.error(line, f"{text[:60]!r} is not a number") from error
 
 
 def _are_weights(row: object) -> TypeGuard[list[float]]:

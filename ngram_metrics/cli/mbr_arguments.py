@@ -45,7 +45,7 @@ def parser() -> Parser:
     )
     files = made.add_argument_group("files")
     files.add_argument("files", nargs="*", type=file_name, metavar="SAMPLES", help="the hypotheses")
-    files.add_argument("-k", type=integer(1, 100_000), metavar="N", help="lines a sentence")
+    files.add_argument("-k", type=integer(1, 100_000), metavar="N", help="lines per sentence")
     files.add_argument(
         "--weights", type=file_name, metavar="FILE", help="a number for each hypothesis, in a file of the same form"
     )
@@ -59,7 +59,7 @@ def parser() -> Parser:
         "--format",
         choices=FORMATS,
         default="text",
-        help="a line a sentence, or JSON lines with index and expected utility; default: text",
+        help="one line per sentence, or JSON lines with index and expected utility; default: text",
     )
     report.add_argument("-o", "--output", type=destination, metavar="FILE", help="default: standard output")
     add_run_options(made)

@@ -117,4 +117,4 @@ def _model(path: str) -> Tokenizer:
     except OSError as error:
         raise InputError(f"--spm-model {path} cannot be read: {error.strerror}") from error
     except RuntimeError as error:
-        raise InputError(f"--spm-model {path} is no model of sentencepiece") from error
+        raise InputError(f"--spm-model {path} is not a sentencepiece model") from error

@@ -111,7 +111,7 @@ def integer(first: int, last: int) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         if not text.isdecimal() or not first <= int(text) <= last:
-            raise argparse.ArgumentTypeError(f"{text!r} is no integer from {first} to {last}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not an integer from {first} to {last}")
         return int(text)
 
     return read
@@ -119,7 +119,7 @@ def integer(first: int, last: int) -> Callable[[str], int]:
 
 def _device(text: str) -> str:
     if not _DEVICE.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no device: expected cpu, cuda, cuda:1, xpu or mps")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a device: expected cpu, cuda, cuda:1, xpu or mps")
     return text
 
 

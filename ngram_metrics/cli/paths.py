@@ -36,7 +36,7 @@ def place_of(name: str) -> Place:
 def file_name(text: str) -> str:
     """Check the name of a file, which is empty if it was a shell variable that is not set."""
     if not text:
-        raise argparse.ArgumentTypeError("'' is no name of a file")
+        raise argparse.ArgumentTypeError("'' is not the name of a file")
     return text
 
 
@@ -82,5 +82,5 @@ def check_written(parser: argparse.ArgumentParser, written: Mapping[str, str | N
             parser.error(f"{option} {path} would overwrite {known}")
         read[os.path.realpath(path)] = option
         if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
-            told = "is a directory" if os.path.isdir(path) else "lies in no directory that is there"
+            told = "is a directory" if os.path.isdir(path) else "is in a directory that does not exist"
             parser.error(f"{option} {path} {told}: expected a file")

@@ -27,8 +27,8 @@ _LEVEL = "0.95"
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics REFERENCE... -i SYSTEM... [options]
        ngram-metrics mbr SAMPLES... [options]"""
-_DESCRIPTION = "Score files of sentences, one a line, and test systems against the first."
-_FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is its second column, parted by tabs;
+_DESCRIPTION = "Score files with one sentence per line, and test systems against the first."
+_FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is its second tab-separated column;
 FILE:answer is a field of JSON lines; - is standard input."""
 
 
@@ -78,7 +78,7 @@ def parser() -> Parser:
     report = made.add_argument_group("what is written")
     report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
     report.add_argument("-w", "--digits", type=integer(0, 15), metavar="N", help="default: 2; of json and tsv, all")
-    report.add_argument("--details", action="store_true", help="what scores are made of, and p-values; json has them")
+    report.add_argument("--details", action="store_true", help="the parts of scores, and p-values; json has them")
     report.add_argument(
         "-o", "--output", type=destination, metavar="FILE", help="where the report goes; default: standard output"
     )
@@ -185,5 +185,5 @@ def _is_number(text: str) -> bool:
 def _level(text: str) -> float:
     level = float(text) if _is_number(text) else math.nan
     if not 0 < level < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no level between 0 and 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
     return level

@@ -19,7 +19,9 @@ def chunks(sources: Sequence[Source], lines: int) -> Iterator[list[list[str]]]:
         columns = [source.chunk(lines) for source in sources]
         if len(set(map(len, columns))) > 1:
             counts = ", ".join(f"{source.place.name} has {source.count_rest()}" for source in sources)
-            raise InputError(f"the files have different numbers of lines: {counts}; expected one a sentence in each")
+            raise InputError(
+                f"the files have different numbers of lines: {counts}; expected one line per sentence in each"
+            )
         if not columns[0]:
             break
         empty = False

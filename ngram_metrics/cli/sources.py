@@ -95,7 +95,9 @@ class Source:
         columns = text.split("\t")
         wanted = self.place.column or 0
         if len(columns) < wanted:
-            raise self.error(number, f"the line has {len(columns)} columns, parted by tabs: expected at least {wanted}")
+            raise self.error(
+                number, f"the line has {len(columns)} columns, separated by tabs: expected at least {wanted}"
+            )
         return columns[wanted - 1]
 
     def _string(self, text: str, number: int) -> str:
@@ -108,7 +110,7 @@ class Source:
         try:
             value: object = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise self.error(number, f"{shortened(text)} is no JSON: expected JSON lines") from error
+            raise self.error(number, f"{shortened(text)} is not JSON: expected JSON lines") from error
         if self.place.field is None:
             return value
         if not isinstance(value, dict) or self.place.field not in value:
@@ -165,7 +167,7 @@ def _why_not(place: Place, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return f"{place.path}: no such file"
     if isinstance(error, PermissionError):
-        return f"{place.path} may not be read: permission denied"
+        return f"{place.path} cannot be read: permission denied"
     return f"{place.path} cannot be read: {error.strerror or error}"
 
 

@@ -53,7 +53,7 @@ def checked_sides(
     for name, other in others.items():
         if len(other) != len(sentences):
             raise ValueError(
-                f"{name} has {len(other)} sentences and system {first!r} {len(sentences)}: expected as many"
+                f"{name} has {len(other)} sentences and system {first!r} {len(sentences)}: expected the same number"
             )
     return texts, lists
 

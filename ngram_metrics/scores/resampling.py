@@ -33,7 +33,7 @@ def check_confidence(confidence: float | None, average: str) -> None:
     if confidence is None:
         return
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie between 0 and 1, as 0.95 (got: {confidence})")
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95 (got: {confidence})")
     if average == "none":
         raise ValueError(
             "average='none' gives a score for each sentence, and confidence an interval of the score of all: "

@@ -195,11 +195,11 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
             f"preds has {len(preds)} sentences and target has {len(target)}: expected references for each sentence"
         )
     if preds.device != target.device:
-        raise ValueError(f"preds lies on {preds.device} and target on {target.device}: expected one device")
+        raise ValueError(f"preds is on {preds.device} and target is on {target.device}: expected the same device")
     if target.dim() == 2:
         return PaddedSentences(preds, target.unsqueeze(1))
     if target.shape[1] == 0 and len(target) > 0:
-        raise ValueError(f"target has shape {tuple(target.shape)}: expected at least one reference a sentence")
+        raise ValueError(f"target has shape {tuple(target.shape)}: expected at least one reference per sentence")
     return PaddedSentences(preds, target)
 
 
@@ -207,10 +207,13 @@ def _items(name: str, side: Any) -> list[Any]:
     """Return the items of a batch as a list, one per sentence."""
     if isinstance(side, Tensor):
         if side.dim() != 2:
-            raise ValueError(f"{name} has shape {tuple(side.shape)}: expected (sentences, width) beside a sequence")
+            raise ValueError(
+                f"{name} has shape {tuple(side.shape)}: expected (sentences, width), "
+                "because the other side is a sequence"
+            )
         return list(side)
     if isinstance(side, (str, bytes, Mapping, Set)) or not hasattr(side, "__len__"):
-        raise TypeError(f"{name} is a {type(side).__name__}: expected a sequence with one item a sentence")
+        raise TypeError(f"{name} is a {type(side).__name__}: expected a sequence with one item per sentence")
     return list(side)
 
 

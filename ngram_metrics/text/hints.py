@@ -31,9 +31,9 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
         words = {reference.strip() for reference in islice(each, count)}
         if len(words.intersection(hypothesis.split())) > 1:
             warnings.warn(
-                "the references of each sentence are single words beside a hypothesis of several: a list of str in "
-                "target is a list of references, each a text; a reference is written 'the cat sat', and one that is "
-                "tokenized needs hypotheses that are lists of tokens as well",
+                "the references of each sentence are single words, and a hypothesis has several of them: a list of "
+                "str in target is a list of references. Pass a reference as one text, such as 'the cat sat', or pass "
+                "references and hypotheses as lists of tokens",
                 UserWarning,
                 stacklevel=2,
             )
@@ -49,9 +49,9 @@ def warn_of_no_words(texts: Sequence[str], lengths: Tensor) -> None:
     """
     if any(any(map(str.isalnum, texts[index])) for index in np.flatnonzero(lengths.numpy() == 0).tolist()):
         warnings.warn(
-            "ROUGE's rule for words keeps a-z and 0-9 only and leaves no word of some text, which scores 0: "
-            "tokenizer='unicode' keeps letters and digits of every script, and a tokenizer of your own reads the text "
-            "as it is with normalizer=str",
+            "ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: tokenizer='unicode' "
+            "keeps letters and digits of all scripts, and a tokenizer of your own gets the original text with "
+            "normalizer=str",
             UserWarning,
             stacklevel=2,
         )

@@ -113,8 +113,8 @@ def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None
     negative = next((token for token in ids if token < 0 and token != separator), None)
     if negative is not None:
         raise ValueError(
-            f"{where} has the id {negative}: expected indices of a vocabulary, which are not negative, or a pad_id "
-            "that names it as no token"
+            f"{where} has the id {negative}: expected indices of a vocabulary, which are not negative, or this id "
+            "in pad_id"
         )
 
 

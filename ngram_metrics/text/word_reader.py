@@ -79,9 +79,9 @@ def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> T
     try:
         references = target if isinstance(target, Tensor) else plain(np.asarray(target), "target")
     except ValueError as error:
-        raise ValueError(f"target is ragged beside padded samples: {expected}") from error
+        raise ValueError(f"target is ragged, but the samples are padded: {expected}") from error
     if not isinstance(references, Tensor):
-        raise TypeError(f"target is {shortened(target)} beside padded samples: {expected}")
+        raise TypeError(f"target is {shortened(target)}, but the samples are padded: {expected}")
     if references.dim() not in (2, 3) or len(references) != len(preds):
         raise ValueError(f"preds has shape {tuple(preds.shape)} and target {tuple(references.shape)}: {expected}")
     return references

@@ -56,8 +56,8 @@ def agreed(gathered: Tensor) -> Tensor:
         )
     if len(samples) > 1:
         raise ValueError(
-            f"batches of {' and of '.join(map(_in_words, samples))} hypotheses a sentence: average 'none' expects all "
-            "batches alike"
+            f"batches of {' and of '.join(map(_in_words, samples))} hypotheses per sentence: average 'none' expects "
+            "the same number in all batches"
         )
     return gathered.amax(0)
 

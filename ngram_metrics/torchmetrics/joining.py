@@ -97,7 +97,7 @@ def all_equal(gathered: Tensor) -> Tensor:
     """Reduce the digests of all ranks ``(ranks, bytes)``, which must be the same."""
     if not bool((gathered == gathered[0]).all()):
         raise ValueError(
-            "the ranks hold metrics of different settings: expected the same class, options, average and confidence"
+            "the ranks have metrics with different settings: expected the same class, options, average and confidence"
         )
     return gathered[0]
 

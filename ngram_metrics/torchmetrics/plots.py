@@ -147,7 +147,7 @@ def steps_of(val: Value | Sequence[Value]) -> Sequence[Value]:
     """
     steps = val if isinstance(val, Sequence) else [val]
     if not steps or any(isinstance(step, Mapping) and not step for step in steps):
-        raise ValueError(f"there is nothing to plot in {val!r}: expected what compute returned, or a list of such")
+        raise ValueError(f"there is nothing to plot in {val!r}: expected what compute returned, or a list of it")
     return steps
 
 

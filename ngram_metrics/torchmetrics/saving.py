@@ -91,7 +91,7 @@ class Saving(torchmetrics.Metric):
     def _check_settings(self, settings: object) -> None:
         if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
             raise ValueError(
-                f"these states were counted by a metric of other settings than this {type(self).__name__} has: "
+                f"these states were counted by a metric with other settings than this {type(self).__name__}: "
                 "expected the same class, options and average"
             )
 

@@ -85,18 +85,18 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("base.txt -r ref.txt ref.txt", "the reference 'ref.txt' is given twice"),
         ("base.txt -r ref.txt -m meteor", "unknown metric 'meteor': expected some of bleu,chrf"),
         ("base.txt -r ref.txt -m bleu,", "unknown metric '': expected some of bleu,chrf"),
-        ("base.txt -r ref.txt -c 95", "'95' is no level between 0 and 1"),
-        ("base.txt -r ref.txt -c nan", "'nan' is no level between 0 and 1"),
-        ("base.txt -r ref.txt -c=high", "'high' is no level between 0 and 1"),
+        ("base.txt -r ref.txt -c 95", "'95' is not a level between 0 and 1"),
+        ("base.txt -r ref.txt -c nan", "'nan' is not a level between 0 and 1"),
+        ("base.txt -r ref.txt -c=high", "'high' is not a level between 0 and 1"),
         ("base.txt -r ref.txt --tokenizer 14a", "unknown tokenizer '14a': expected 13a, char, "),
         ("base.txt -r ref.txt --tokenizer 13A", "unknown tokenizer '13A': expected 13a, char, "),
         ("base.txt -r ref.txt -tok flores200", "unicode, zh, or --spm-model for a model"),
-        ("base.txt -r ref.txt --device gpu", "'gpu' is no device: expected cpu, cuda, cuda:1, xpu or mps"),
-        ("base.txt -r ref.txt --device meta", "'meta' is no device"),
-        ("base.txt -r ref.txt --threads 0", "'0' is no integer from 1 to 1024"),
-        ("base.txt -r ref.txt --threads 99999", "'99999' is no integer from 1 to 1024"),
-        ("base.txt -r ref.txt --digits -1", "'-1' is no integer from 0 to 15"),
-        ("base.txt -r ref.txt --digits x", "'x' is no integer from 0 to 15"),
+        ("base.txt -r ref.txt --device gpu", "'gpu' is not a device: expected cpu, cuda, cuda:1, xpu or mps"),
+        ("base.txt -r ref.txt --device meta", "'meta' is not a device"),
+        ("base.txt -r ref.txt --threads 0", "'0' is not an integer from 1 to 1024"),
+        ("base.txt -r ref.txt --threads 99999", "'99999' is not an integer from 1 to 1024"),
+        ("base.txt -r ref.txt --digits -1", "'-1' is not an integer from 0 to 15"),
+        ("base.txt -r ref.txt --digits x", "'x' is not an integer from 0 to 15"),
         ("- -r -", "standard input can be read once, and - is given twice"),
         ("-:2 -r -", "standard input can be read once"),
         ("base.txt:0 -r ref.txt", "base.txt:0: columns are counted from 1"),
@@ -112,15 +112,15 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("base.txt -r ref.txt -o ./base.txt", "--output ./base.txt would overwrite base.txt"),
         ("t.tsv:1 -r ref.txt --sentences t.tsv", "--sentences t.tsv would overwrite t.tsv:1"),
         ("base.txt -r ref.txt -o s.tsv --sentences s.tsv", "--sentences s.tsv would overwrite --output"),
-        ("base.txt -r ref.txt -o none/out.txt", "--output none/out.txt lies in no directory that is there"),
+        ("base.txt -r ref.txt -o none/out.txt", "--output none/out.txt is in a directory that does not exist"),
         ("base.txt -r ref.txt -o .", "--output . is a directory: expected a file"),
         ("base.txt -r ref.txt --metri bleu", "unrecognized arguments: --metri"),
         ("base.txt -r ref.txt -s other.txt", "unrecognized arguments: -s"),
         ("mbr", "expected SAMPLES, one file of hypotheses, and got none"),
         ("mbr n.txt m.txt -k 5", "expected SAMPLES, one file of hypotheses, and got n.txt, m.txt"),
         ("mbr n.txt -m rougeL", "invalid choice: 'rougeL'"),
-        ("mbr n.txt -k 0", "'0' is no integer from 1 to 100000"),
-        ("mbr n.txt -k 99999999999999999999", "is no integer from 1 to 100000"),
+        ("mbr n.txt -k 0", "'0' is not an integer from 1 to 100000"),
+        ("mbr n.txt -k 99999999999999999999", "is not an integer from 1 to 100000"),
         ("mbr n.txt --stem", "--stem is for rouge, and does nothing for chrf"),
         ("mbr - --weights -", "standard input can be read once"),
         ("mbr n.txt -o n.txt", "--output n.txt would overwrite n.txt"),
@@ -135,7 +135,7 @@ def test_wrong_arguments_exit_with_2_and_say_why(arguments: str, told: str, fold
 def test_a_name_of_nothing_is_refused(words: str, capsys):
     """As a variable of the shell is, where it is not set."""
     given = [word.replace("#", "") for word in words.split()]
-    assert refused(capsys, *given).endswith(": '' is no name of a file")
+    assert refused(capsys, *given).endswith(": '' is not the name of a file")
 
 
 def test_the_table_and_json_name_systems_and_references(folder: Path, capsys):

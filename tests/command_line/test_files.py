@@ -27,7 +27,7 @@ def test_unequal_files_are_told_with_their_counts(base: int, other: int, chunk: 
     write(folder / "ref2.txt", ["a b"] * 5)
     assert failing(capsys, "base.txt", "-r", "ref.txt", "ref2.txt") == (
         f"the files have different numbers of lines: base.txt has {base}, ref.txt has {other}, ref2.txt has 5; "
-        "expected one a sentence in each"
+        "expected one line per sentence in each"
     )
 
 
@@ -83,11 +83,11 @@ def test_what_is_no_text_is_told(content: bytes, told: str, folder: Path, capsys
 @pytest.mark.parametrize(
     ("content", "name", "told"),
     [
-        (b"a\tb\nc\n", "t:2", "t:2, line 2: the line has 1 columns, parted by tabs: expected at least 2"),
+        (b"a\tb\nc\n", "t:2", "t:2, line 2: the line has 1 columns, separated by tabs: expected at least 2"),
         (b'{"x": "a"}\n{"y": "a"}\n', "t:x", "t:x, line 2: {'y': 'a'} has no field 'x'"),
         (b'{"x": "a"}\n["x"]\n', "t:x", "t:x, line 2: ['x'] has no field 'x'"),
         (b'{"x": "a"}\n{"x": 5}\n', "t:x", "t:x, line 2: 'x' is 5: expected a string"),
-        (b'{"x": "a"}\nthe cat\n', "t:x", "t:x, line 2: 'the cat' is no JSON: expected JSON lines"),
+        (b'{"x": "a"}\nthe cat\n', "t:x", "t:x, line 2: 'the cat' is not JSON: expected JSON lines"),
     ],
 )
 def test_a_line_without_the_part_is_told(content: bytes, name: str, told: str, folder: Path, capsys):
@@ -120,7 +120,7 @@ def test_files_that_cannot_be_read_are_named(folder: Path, capsys, monkeypatch):
         return whole(path, *arguments, **options)
 
     monkeypatch.setattr(builtins, "open", refusing)
-    assert failing(capsys, "base.txt", "-r", "ref.txt") == "ref.txt may not be read: permission denied"
+    assert failing(capsys, "base.txt", "-r", "ref.txt") == "ref.txt cannot be read: permission denied"
 
 
 @pytest.mark.parametrize("packed", [False, True])

@@ -97,7 +97,7 @@ def test_options_reach_the_metric(folder: Path, capsys):
     [
         ("a\nb\nc\n", "-k 2", "n has 3 lines: expected a multiple of 2, for -k 2"),
         ("", "-k 2", "n is empty: expected at least one sentence"),
-        ("a\n", "", "n, line 1: 'a' is no JSON: expected JSON lines"),
+        ("a\n", "", "n, line 1: 'a' is not JSON: expected JSON lines"),
         ('["a"]\n[]\n', "", "n, line 2: expected a list of strings, or pass -k for lines of text"),
         ('["a"]\n"a"\n', "", "n, line 2: expected a list of strings"),
         ('["a"]\n["a", 5]\n', "", "n, line 2: expected a list of strings"),
@@ -105,7 +105,7 @@ def test_options_reach_the_metric(folder: Path, capsys):
         ('["a"]\n["b"]\n', "--weights w", "w, line 2: 2 weights for 1 hypotheses"),
         ('["a"]\n["b"]\n["c"]\n', "--weights w", "n and w have different numbers of lines: 3 and 2"),
         ('["a"]\n["b", "c"]\n', "--weights v", "v, line 2: expected weights of at least 0, not all 0 for a sentence"),
-        ("a\nb\n", "-k 2 --weights w", "w, line 1: '[1]' is no number"),
+        ("a\nb\n", "-k 2 --weights w", "w, line 1: '[1]' is not a number"),
         ("a\nb\n", "-k 2 --weights u", "u, line 1: expected weights of at least 0, not all 0 for a sentence"),
     ],
 )

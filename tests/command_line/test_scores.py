@@ -155,7 +155,7 @@ def test_a_warning_is_one_line(folder: Path, capsys):
         write(folder / name, ["東京", "so it is"] * 3)
     assert cli.main(["base.txt", "-r", "ref.txt", "-m", "rouge"]) == 0
     told = capsys.readouterr().err
-    assert told.startswith("ngram-metrics: warning: ROUGE's rule for words keeps a-z and 0-9 only")
+    assert told.startswith("ngram-metrics: warning: ROUGE's rule for words keeps only a-z and 0-9")
     assert told.count("\n") == 1
 
 

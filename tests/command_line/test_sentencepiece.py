@@ -28,4 +28,4 @@ def test_scores_are_sacrebleus_given_the_model(folder: Path, capsys, monkeypatch
 def test_what_is_no_model_is_told(folder: Path, capsys):
     words = ["base.txt", "-r", "ref.txt", "--spm-model"]
     assert failing(capsys, *words, "missing") == "--spm-model missing cannot be read: No such file or directory"
-    assert failing(capsys, *words, "ref.txt") == "--spm-model ref.txt is no model of sentencepiece"
+    assert failing(capsys, *words, "ref.txt") == "--spm-model ref.txt is not a sentencepiece model"

@@ -144,7 +144,7 @@ def test_the_generator_of_the_caller_is_not_touched():
 @pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
 def test_a_confidence_that_is_none_is_refused(metric: type):
     for module in (metric, getattr(for_ignite, metric.__name__)):
-        with pytest.raises(ValueError, match=r"confidence must lie between 0 and 1, as 0\.95 \(got: 95\)"):
+        with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95 \(got: 95\)"):
             module(confidence=95)
     with pytest.raises(ValueError, match="average='none' gives a score for each sentence"):
         metric(average="none", confidence=0.95)

@@ -97,13 +97,15 @@ def test_none_refuses_another_number_of_samples(first, second, words):
         lambda: metric.merge_state(other),
         lambda: metric.merge_state(other.metric_state),
     ):
-        with pytest.raises(ValueError, match=re.escape(f"batches of {words} hypotheses a sentence: average 'none' ex")):
+        with pytest.raises(
+            ValueError, match=re.escape(f"batches of {words} hypotheses per sentence: average 'none' ex")
+        ):
             call()
         assert_same_states(metric, states)
         assert metric.update_count == 1
         assert_same(metric.compute(), value)
     for processes in ((first, second), (second, first)):
-        with pytest.raises(ValueError, match="average 'none' expects all batches alike"):
+        with pytest.raises(ValueError, match="average 'none' expects the same number in all batches"):
             synced([filled("none", [one]) for one in processes])
     metric.update(*first)
     assert_same(metric.compute(), torch.cat([value, value]))

@@ -16,7 +16,8 @@ def test_ranks_of_different_levels_are_refused_before_anything_is_joined():
                 dist_sync_fn=lambda state, group=None: _note(digests, state), distributed_available=lambda: True
             )
     with pytest.raises(
-        ValueError, match="the ranks hold metrics of different settings: expected the same class, options, average and "
+        ValueError,
+        match="the ranks have metrics with different settings: expected the same class, options, average and ",
     ):
         first.sync(dist_sync_fn=lambda state, group=None: digests, distributed_available=lambda: True)
     assert len(first.rows) == 1

@@ -173,7 +173,7 @@ def test_the_lower_end_is_never_above_the_higher(resamples: int):
 
 @pytest.mark.parametrize("confidence", [0, 1, 0.0, 1.0, 95, -0.5, float("nan"), True, "0.95"])
 def test_a_confidence_that_is_no_level_is_refused(confidence):
-    with pytest.raises(ValueError, match=r"confidence must lie between 0 and 1, as 0\.95"):
+    with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95"):
         check_confidence(confidence, "micro")
 
 

@@ -45,11 +45,15 @@ from ngram_metrics.text.door import read
         (torch.tensor(3), torch.tensor(3), r"preds has shape \(\)"),
         (torch.zeros(2, 3).long(), torch.zeros(2).long(), r"target has shape \(2,\): expected \(sentences, width\) or"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 1, 1, 3).long(), r"target has shape \(2, 1, 1, 3\)"),
-        (torch.zeros(3).long(), [[1]], r"preds has shape \(3,\): expected \(sentences, width\) beside a sequence"),
+        (
+            torch.zeros(3).long(),
+            [[1]],
+            r"preds has shape \(3,\): expected \(sentences, width\), because the other side is a sequence",
+        ),
         (
             [[1], [2]],
             torch.zeros(2, 2, 3).long(),
-            r"target has shape \(2, 2, 3\): expected \(sentences, width\) beside",
+            r"target has shape \(2, 2, 3\): expected \(sentences, width\), because",
         ),
         ([torch.zeros(1, 3).long()], [[1]], r"sentence 0 is a tensor of shape \(1, 3\): expected 1-D ids"),
         ([[1]], [[torch.zeros(1, 3).long()]], r"reference 0 of sentence 0 is a tensor of shape \(1, 3\)"),
@@ -93,7 +97,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (["a", ["b"]], ["a", "b"], r"sentence 1 is a list, \['b'\], but the first sentence is text"),
         ([["a"], "b"], [["a"], ["b"]], r"sentence 1 is a str, 'b', but the first sentence is tokens or ids"),
         # One string where sentences are due.
-        (["abc", "d"], "abc", r"target is a str: expected a sequence with one item a sentence"),
+        (["abc", "d"], "abc", r"target is a str: expected a sequence with one item per sentence"),
         ([["a"]], "abc", r"reference 0 of sentence 0 is a str, 'abc', but the first sentence is tokens or ids"),
         # Numbers that are no ids.
         (torch.zeros(1, 2), torch.zeros(1, 2), r"preds is a tensor of torch.float32: expected token ids of an integer"),

@@ -102,7 +102,7 @@ NEGATIVE = (
 def test_a_negative_id_in_a_sequence_that_pad_id_does_not_name_is_an_error(preds, target, words, form, pad_id):
     several = target if words.startswith("sentence") else [[form(row) for row in rows] for rows in target]
     for hypotheses in (list(map(form, preds)), preds):
-        with pytest.raises(ValueError, match=f"{words}: expected indices of a vocabulary, .* or a pad_id that names"):
+        with pytest.raises(ValueError, match=f"{words}: expected indices of a vocabulary, .* or this id in pad_id"):
             WordReader(pad_id=pad_id).read(hypotheses, several, CPU)
     assert encoded(preds, target, pad_id=(-100, -1, -2))
 
