@@ -161,8 +161,8 @@ class KeyedFace(Face):
         }
         if shared := [key for key in self._keys if key in written]:
             warnings.warn(
-                f"two metrics attached to one engine both write {shared}: only the one attached last is visible. "
-                "Their names are not in the keys, as in ignite; those of ngram_metrics.ignite.ROUGEScore contain the name.",
+                f"two metrics attached to one engine both write {shared}: only the last one is visible. "
+                "Their names are not in the keys, as in ignite; they are in those of ngram_metrics.ignite.ROUGEScore.",
                 stacklevel=2,
             )
         others.add(self)
