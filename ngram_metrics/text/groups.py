@@ -1,4 +1,4 @@
-"""Rows of documents: each row has any number of hypotheses and references, and each hypothesis meets each reference.
+"""Rows of documents: any number of hypotheses and references per row, which are compared with each other.
 
 A batch is a sequence of rows, or one padded id tensor ``(rows, documents, width)``. A row is a sequence of documents,
 or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see :mod:`ngram_metrics.text.door`. A

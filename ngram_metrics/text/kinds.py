@@ -86,7 +86,7 @@ def _refuse_mixed(sentences: Sequence[Document], place: Callable[[int], str]) ->
         found = {_kind_of_type(type(token)): token for token in tokens}
         if len(found) > 1:
             raise TypeError(
-                f"{place(index)} holds {shortened(found['ids'])}, an id, beside {shortened(found['tokens'])}, a token: "
+                f"{place(index)} holds {shortened(found['ids'])}, an id, and {shortened(found['tokens'])}, a token: "
                 "expected ids, which are integers, or tokens, which are not"
             )
         for kind in found:

@@ -76,7 +76,7 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
 
 
 def tokenizer_signature(tokenizer: object) -> dict[str, str]:
-    """Return the name of a tokenizer and the version of the package it comes from, for a signature."""
+    """Return the name of a tokenizer and the version of its package, for a signature."""
     if tokenizer is None:
         return {"tok": "none"}
     if isinstance(tokenizer, str):

@@ -58,7 +58,7 @@ class Accumulator(Joining):
         reader: how ``preds`` and ``target`` are read.
         measure: what is counted, and the score.
         average: ``"micro"``, ``"macro"`` or ``"none"``.
-        confidence: the level of a bootstrap interval that ``compute`` returns beside each value; None for none.
+        confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
         device: where the states are stored, and where text and lists are counted; None for torch's default device.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 

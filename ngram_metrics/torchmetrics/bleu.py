@@ -38,6 +38,7 @@ class Bleu(Accumulator):
 
     Raises:
         ValueError, TypeError: a setting out of its range.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
 
     Example:
         >>> from ngram_metrics import Bleu

@@ -33,6 +33,7 @@ class NgramOverlap(Accumulator):
 
     Raises:
         ValueError, TypeError: a setting out of its range; for average none, batches with different numbers of samples.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
 
     Example:
         >>> import torch

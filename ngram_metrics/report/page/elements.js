@@ -1,10 +1,10 @@
-// What all parts use: the data, what is chosen, and how elements are made. Text only ever becomes a text node.
+// Shared by all scripts: the data, the choices, and functions that make elements. Text only becomes text nodes.
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (name) => document.getElementById(name);
 const several = data.systems.length > 1;
 const sentenceCount = data.lengths.length;
 
-// The systems that are shown at first: the baseline, and the best of the others.
+// The systems shown first: the baseline, and the best of the others.
 const AT_FIRST = 4;
 const best = data.systems.map((_, number) => number)
   .sort((a, b) => data.entries[b][data.values[0]][0] - data.entries[a][data.values[0]][0]);

@@ -1,8 +1,8 @@
-// N-grams of two systems, counted when they are asked for, in slices of time that nobody notices.
+// N-grams of two systems, counted on request, in slices of time too short to notice.
 const SHOWN = 15;
 const SLICE = 40;
 
-// Number the n-grams of texts, each given by the numbers of its words; `numbers` is shared by all that are compared.
+// Number the n-grams of texts, from the numbers of their words; all texts that are compared share `numbers`.
 function ngramsOf(ids, order, numbers) {
   let found = ids;
   for (let length = 2; length <= order; length += 1) {
@@ -26,7 +26,7 @@ function countsOf(ngrams) {
   return counts;
 }
 
-// For each n-gram what the systems produce, match and miss, as BLEU clips; and where its words stand.
+// For each n-gram its counts: produced, matched (clipped as in BLEU) and missed by the systems; and where it occurs.
 function* countNgrams(order, systems) {
   const numbers = [];
   const found = new Map();
@@ -84,7 +84,7 @@ function ngramTable(title, header, ngrams, key, cells, order) {
     make("tbody", {}, ...rows)));
 }
 
-// What a counting returns, when it has come to its end; null where another has been asked for meanwhile.
+// The result of a count when it has finished; null if another count was requested in the meantime.
 async function counting(steps) {
   const asked = counting.latest = {};
   for (;;) {

@@ -6,7 +6,7 @@ function picture(height, label, ...children) {
   return draw("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "aria-label": label }, ...children);
 }
 
-// Round limits around numbers, and a function to places between two ends.
+// Round limits around numbers, and a function from numbers to positions between two ends.
 function scaleOf(numbers, from, to) {
   let [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   if (high - low < 1) [low, high] = [low - 0.5, high + 0.5];
@@ -19,7 +19,7 @@ function scaleOf(numbers, from, to) {
 function shortened(name, length) {
   const letters = [...name];
   if (letters.length <= length) return name;
-  // The end of a path tells more than its folders.
+  // The end of a path is more informative than its folders.
   const end = Math.floor((2 * length) / 3);
   return `${letters.slice(0, length - 1 - end).join("")}…${letters.slice(-end).join("")}`;
 }
@@ -58,7 +58,7 @@ const BINS = 20;
 function drawDistribution() {
   const high = 46;
   const systems = chosenSystems();
-  const svg = picture(systems.length * (high + 20) + 20, `how many sentences have which ${state.value}`);
+  const svg = picture(systems.length * (high + 20) + 20, `number of sentences by ${state.value}`);
   const counts = systems.map((system) => {
     const bins = new Array(BINS).fill(0);
     for (const score of data.scores[state.value][system]) bins[Math.min(BINS - 1, Math.floor(score / 100 * BINS))] += 1;

@@ -1,11 +1,11 @@
-// Sentences, a page of them at a time: so the work does not grow with their number, nor with that of systems.
+// Sentences, one page at a time: the work does not grow with the number of sentences or of systems.
 const LINES = 100;
 const list = { order: [], page: 0, held: null, current: null };
 
 const atOnce = () => Math.max(5, Math.min(20, Math.floor(LINES / (chosen.size + data.references.length))));
 const picked = () => ({ first: Number(byId("first").value), second: Number(byId("second").value) });
 
-// By which number sentences are sorted, and from which end.
+// The number by which sentences are sorted, and the direction.
 const ORDERS = {
   apart: ["largest difference", (first, second) => (s) => -Math.abs(first[s] - second[s])],
   ahead: ["first better", (first, second) => (s) => second[s] - first[s]],
@@ -27,7 +27,7 @@ function searched(side, number) {
   return lowered.get(key);
 }
 
-// Sort and filter anew, and show the first page.
+// Sort and filter again, and show the first page.
 function arrange() {
   list.current = null;
   const { first, second } = picked();
@@ -65,7 +65,7 @@ function givenLine(place) {
   return text === undefined ? [] : [addText(make("span", { class: "line given", dir: "auto" }, "as given: "), text)];
 }
 
-// What the shading says, for who does not see it.
+// The meaning of the shading in words, for screen readers.
 function inWords(orders) {
   const matched = orders.length - orders.split("0").length + 1;
   return make("span", { class: "hidden" }, ` ${matched} of ${counted(orders.length, "word")} matched`);
@@ -111,7 +111,7 @@ function showAll() {
   arrange();
 }
 
-// Show a sentence wherever it stands in the order; what hides it is taken away.
+// Show a sentence, wherever it is in the order; a filter that hides it is removed.
 function goTo(sentence) {
   if (!list.order.includes(sentence)) showAll();
   const page = Math.floor(list.order.indexOf(sentence) / atOnce());

@@ -1,4 +1,4 @@
-// What each control does, the keys, and the address.
+// The actions of the controls and of the keys, and the address of the page.
 function afterChoice() {
   drawPictures();
   arrange();

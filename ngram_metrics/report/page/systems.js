@@ -2,14 +2,14 @@
 function sortTable(table, heading) {
   const column = [...heading.parentElement.children].indexOf(heading);
   const numbers = heading.querySelector("button").dataset.sort === "number";
-  // Numbers are looked at from the highest.
+  // Numbers are sorted from the highest first.
   const ascending = numbers ? heading.getAttribute("aria-sort") === "descending"
     : heading.getAttribute("aria-sort") !== "ascending";
   const key = (row) => {
     const text = row.children[column].textContent;
     if (!numbers) return text;
     const number = parseFloat(text);
-    // What has no number stands last.
+    // Rows without a number are last.
     return Number.isNaN(number) ? (ascending ? Infinity : -Infinity) : number;
   };
   const compare = (a, b) => (numbers ? (a === b ? 0 : a - b) : a.localeCompare(b));
@@ -26,7 +26,7 @@ async function copy(name) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page that was opened as a file may have no clipboard of the new kind.
+    // A page opened from a file may not have the new clipboard interface.
     const area = make("textarea", { readonly: "" });
     area.value = text;
     document.body.append(area);
