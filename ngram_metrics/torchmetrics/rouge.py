@@ -43,7 +43,7 @@ class ROUGEScore(Accumulator):
 
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``.
-        ModuleNotFoundError: ``use_stemmer=True`` without nltk (extra ``stem``), or a tokenizer whose package is not installed.
+        ModuleNotFoundError: ``use_stemmer=True`` without nltk (extra ``stem``), or a missing tokenizer package.
 
     Example:
         >>> from ngram_metrics import ROUGEScore
