@@ -18,10 +18,10 @@ from ngram_metrics.cli.paths import check_inputs, check_written, destination, fi
 METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "overlap", "gleu")
 FORMATS = ("text", "jsonl")
 _USAGE = "ngram-metrics mbr SAMPLES [options]"
-_DESCRIPTION = """Choose of several hypotheses the one that agrees best with all of them: minimum Bayes risk decoding,
-where each is a reference for the others."""
-_FILES = """SAMPLES is k lines a sentence with -k, or else JSON lines: a list of strings each, or with FILE:field an
-object that holds one. Plain or packed by gzip or xz; - is standard input."""
+_DESCRIPTION = """Choose from several hypotheses the one that agrees best with all of them: minimum Bayes risk decoding,
+where each hypothesis is a reference for the others."""
+_FILES = """SAMPLES has k lines per sentence with -k, else JSON lines: each a list of strings, or with FILE:field an
+object that contains one. Plain or packed by gzip or xz; - is standard input."""
 
 
 class MbrOptions(Options):
@@ -53,7 +53,7 @@ def parser() -> Parser:
         "-m", "--metric", choices=METRICS, default="chrf", help="the utility, default: chrf"
     )
     add_text_options(made)
-    report = made.add_argument_group("what is written")
+    report = made.add_argument_group("output")
     report.add_argument(
         "-f",
         "--format",

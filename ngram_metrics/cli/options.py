@@ -72,9 +72,11 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
         help=f"for bleu, overlap and gleu: {', '.join(TOKENIZERS)}; default: 13a",
     )
     text.add_argument(
-        "--spm-model", type=file_name, metavar="FILE", help="for the same, instead: a sentencepiece model, for spBLEU"
+        "--spm-model", type=file_name, metavar="FILE", help="instead of --tokenizer: a sentencepiece model, for spBLEU"
     )
-    text.add_argument("--lowercase", "-lc", action="store_true", help="for bleu, as sacrebleu's; rouge does so anyway")
+    text.add_argument(
+        "--lowercase", "-lc", action="store_true", help="for bleu, as in sacrebleu; rouge always lowercases"
+    )
     text.add_argument("--chrf-lowercase", action="store_true", help="for chrf and chrf++")
     text.add_argument("--stem", action="store_true", help="for rouge: stem words")
 
@@ -82,7 +84,7 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
 def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the options for running, the version and the help; return the group of these options."""
     run = parser.add_argument_group("how it is run")
-    run.add_argument("--device", type=_device, default="cpu", help="where to count, as cuda; default: cpu")
+    run.add_argument("--device", type=_device, default="cpu", help="where to count, such as cuda; default: cpu")
     run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch, default: 1")
     run.add_argument("--version", action=printing(_version), nargs=0, help="print the version")
     run.add_argument("-h", "--help", action=printing(lambda made, _: made.format_help()), nargs=0, help="print this")

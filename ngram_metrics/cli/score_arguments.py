@@ -71,13 +71,13 @@ def parser() -> Parser:
         help=f"some of {', '.join(METRICS)}; default: bleu,chrf",
     )
     scores.add_argument(
-        "-c", "--confidence", type=_level, metavar="[LEVEL]", help="bootstrap intervals; default: of 0.95"
+        "-c", "--confidence", type=_level, metavar="[LEVEL]", help="bootstrap intervals; default level: 0.95"
     )
     scores.add_argument("--test", choices=TESTS, help="the paired test of several systems; default: bootstrap")
     add_text_options(made)
-    report = made.add_argument_group("what is written")
+    report = made.add_argument_group("output")
     report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
-    report.add_argument("-w", "--digits", type=integer(0, 15), metavar="N", help="default: 2; of json and tsv, all")
+    report.add_argument("-w", "--digits", type=integer(0, 15), metavar="N", help="default: 2; for json and tsv, all")
     report.add_argument("--details", action="store_true", help="the parts of scores, and p-values; json has them")
     report.add_argument(
         "-o", "--output", type=destination, metavar="FILE", help="where the report goes; default: standard output"
@@ -86,7 +86,7 @@ def parser() -> Parser:
         "--sentences", type=file_name, metavar="FILE", help="scores of every sentence, to FILE.tsv or FILE.jsonl"
     )
     report.add_argument(
-        "--report", type=file_name, metavar="FILE", help="a page of HTML that shows where systems are right and wrong"
+        "--report", type=file_name, metavar="FILE", help="an HTML page that shows where systems are right and wrong"
     )
     add_run_options(made).add_argument(
         "--print-completion", choices=SHELLS, action=printing(_completion), help="print a script for a shell"
@@ -157,7 +157,7 @@ def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[s
     if not references:
         made.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
     if not systems and not options.baseline:
-        made.error("no system: what follows -r is a reference; expected SYSTEM... -r REFERENCE...")
+        made.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")
     baseline = options.baseline or systems[0]
     # A glob may contain the baseline too.
     others = [path for path in systems if not is_same(path, baseline)]

@@ -21,7 +21,7 @@ def pairwise_chrf(
     eps_smoothing: bool = False,
     device: torch.device | str | None = None,
 ) -> Tensor | list[Tensor]:
-    """Return chrF of each hypothesis with each reference of its row, as fastchrf's ``pairwise_chrf``.
+    """Return chrF of each hypothesis with each reference of its row, like fastchrf's ``pairwise_chrf``.
 
     Args:
         hypotheses: at least one row, each with any number of texts; see :mod:`ngram_metrics.text.groups`.
@@ -62,7 +62,7 @@ def aggregate_chrf(
     eps_smoothing: bool = False,
     device: torch.device | str | None = None,
 ) -> Tensor | list[Tensor]:
-    """Return chrF of each hypothesis with the average counts of its row's references, as fastchrf's ``aggregate_chrf``.
+    """Return chrF of each hypothesis with its row's average reference counts, like fastchrf's ``aggregate_chrf``.
 
     See Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk Decoding with Reference Aggregation". This score is
     neither the mean over the references nor chrF with several references. The parameters are those of

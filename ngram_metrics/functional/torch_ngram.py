@@ -10,7 +10,7 @@ from ngram_metrics.functional.metrics import ngram_overlap
 
 
 def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) -> Tensor:
-    """Return the overlap of each sample with its reference, as torch_ngram's ``get_score``, with exact clipped counts.
+    """Return the overlap of each sample with its reference: torch_ngram's ``get_score`` with exact clipped counts.
 
     Args:
         ref_tensor: ``(batch, width)`` of an integer dtype, padded ids.
@@ -44,7 +44,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
 
 
 def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
-    """Pad id tensors to the longest and stack them, as torch_ngram's ``pad2max``.
+    """Pad id tensors to the longest and stack them, like torch_ngram's ``pad2max``.
 
     Args:
         input_tensors: at least one int64 tensor; all dimensions but the last must be equal.

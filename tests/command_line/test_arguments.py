@@ -76,7 +76,7 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
         ("base.txt ref.txt", "no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM..."),
         ("-i base.txt", "no reference: "),
-        ("-r ref.txt base.txt", "no system: what follows -r is a reference"),
+        ("-r ref.txt base.txt", "no system: the files after -r are references"),
         ("ref2.txt -i base.txt -r ref.txt", "with -i and -r, 'ref2.txt' is neither a system nor a reference"),
         ("base.txt other.txt other.txt -r ref.txt", "the system 'other.txt' is given twice"),
         ("base.txt other.txt ./other.txt -r ref.txt", "the system './other.txt' is given twice"),
