@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from ignite.engine import Engine, Events
 
 from ngram_metrics.ignite_face import Face, OutputTransform, unchanged
 from ngram_metrics.sentence_table import SentenceTable
 from ngram_metrics.torchmetrics.signature import signature
-
-if TYPE_CHECKING:
-    from ignite.engine import Engine
 
 __all__ = ["ScoresHandler"]
 
@@ -50,8 +49,8 @@ class ScoresHandler:
         self._output_transform, self._step_transform = output_transform, global_step_transform
         self._table = SentenceTable(metrics, Face, sentences)
         # When the metrics are reset and updated.
-        evaluator.add_event_handler("epoch_started", self._table.clear)
-        evaluator.add_event_handler("iteration_completed", self._add)
+        evaluator.add_event_handler(Events.EPOCH_STARTED, self._table.clear)
+        evaluator.add_event_handler(Events.ITERATION_COMPLETED, self._add)
 
     def _add(self, engine: Engine) -> None:
         output: Any = self._output_transform(engine.state.output)
@@ -66,8 +65,8 @@ class ScoresHandler:
                 f"{type(logger).__name__} takes no text: expected TensorboardLogger, WandBLogger, MLflowLogger or "
                 "ClearMLLogger. Its attach_output_handler writes the values"
             )
-        ends = {f"{name}{end}" for name in self.metrics for end in ("_low", "_high")}
-        names = [*self.metrics, *ends.intersection(engine.state.metrics)]
+        ends = [f"{name}{end}" for name in self.metrics for end in ("_low", "_high")]
+        names = [*self.metrics, *filter(engine.state.metrics.__contains__, ends)]
         # What attach_output_handler attaches. It writes a dict, as ROUGE has, value by value.
         values: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)
         values(engine, logger, event_name)

@@ -105,7 +105,7 @@ class ScoresCallback(Callback):
         """Log the values, and write."""
         for suffix, metrics, table in self._scored:
             # The mean of equal values, which changes nothing: without it Lightning recommends it.
-            pl_module.log_dict(metrics.compute(), sync_dist=True)
+            pl_module.log_dict(metrics.compute(), sync_dist=True, add_dataloader_idx=False)
             # On every process: a signature asks all for their numbers of references.
             named: Any = metrics.items(keep_base=True)
             signatures = {f"{_stage(trainer)}/{name}": metric.signature for name, metric in named}
@@ -143,7 +143,7 @@ def _write(logger: Any, name: str, table: SentenceTable, signatures: Mapping[str
 
 
 def _names(logger: object) -> set[str]:
-    return {kind.__name__ for kind in type(logger).__mro__}
+    return {kind.__name__ for kind in logger.__class__.__mro__}
 
 
 def _stage(trainer: Trainer) -> str:

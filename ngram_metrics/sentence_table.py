@@ -66,24 +66,25 @@ class SentenceTable:
         missing = self._sentences - len(self.rows)
         if missing <= 0:
             return
+        if getattr(preds, "ndim", 2) == 3:  # NgramOverlap counts samples
+            raise ValueError("several hypotheses for each sentence: expected one, or sentences=0, which shows none")
         preds, target = (side if isinstance(side, str) else side[:missing] for side in (preds, target))
         scores: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
             scores |= sentence_scores(name, metric, preds, target)
         texts = _texts(preds, target, self._padding)
-        if any(len(values) != len(texts) for values in scores.values()):
-            raise ValueError("several hypotheses for each sentence: expected one, or sentences=0, which shows none")
         self.columns = ["hypothesis", "references", *scores]
         self.rows += [[*text, *row] for text, row in zip(texts, zip(*scores.values(), strict=True), strict=True)]
 
     def markdown(self, signatures: Mapping[str, str]) -> str:
         """Return the table in Markdown, and the signatures by the names of the metrics below it. No text is cut."""
-        lines = [f"- {_escaped(name)}: {_escaped(signature)}" for name, signature in signatures.items()]
+        # A backtick would end the code.
+        lines = [f"- {_escaped(name)}: `{text.replace('`', '_')}`" for name, text in signatures.items()]
         if self.rows:
             marks = ["--:", ":--", ":--", *["--:"] * (len(self.columns) - 2)]
             body = [[str(number), *map(_cell, row)] for number, row in enumerate(self.rows, 1)]
-            table = [["", *map(_escaped, self.columns)], marks, *body]
-            lines = [*(f"| {' | '.join(row)} |" for row in table), "", *lines]
+            header = ["", *self.columns[:2], *map(_unbroken, self.columns[2:])]
+            lines = [*(f"| {' | '.join(row)} |" for row in (header, marks, *body)), "", *lines]
         return "\n".join(lines)
 
 
@@ -92,7 +93,10 @@ def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str
     measure = metric.measure.sentence_measure if metric.average == "micro" else metric.measure
     scores = measure.score(measure.statistics(metric.reader.read(preds, target, metric.device)))
     shown = {part: values for part, values in metric.named_scores(scores).items() if not part.endswith(_LEFT_OUT)}
-    return {name if len(shown) == 1 else f"{name}_{part.removesuffix(_F)}": values.tolist() for part, values in shown.items()}
+    return {
+        name if len(shown) == 1 else f"{name}_{part.removesuffix(_F)}": values.tolist()
+        for part, values in shown.items()
+    }
 
 
 def _texts(preds: Any, target: Any, padding: Sequence[int]) -> list[tuple[str, str]]:
@@ -120,7 +124,12 @@ def _text(document: Any, padding: Sequence[int]) -> str:
 
 
 def _cell(value: str | float) -> str:
-    return _escaped(value) if isinstance(value, str) else f"{value:.4f}"
+    return _escaped(value) if isinstance(value, str) else _unbroken(f"{value:.4f}")
+
+
+def _unbroken(text: str) -> str:
+    # Beside long texts TensorBoard breaks a number after each digit.
+    return f"<pre>{_escaped(text)}</pre>"
 
 
 def _escaped(text: str) -> str:
