@@ -11,7 +11,7 @@ from unittest import mock
 import pytest
 import torch
 from faces.trainers import Batches, trainer
-from test_sentence_table import cells
+from logged import COLUMNS, events, expected, sentences_of, texts
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score
@@ -22,7 +22,6 @@ with warnings.catch_warnings():
     from lightning.pytorch import LightningModule
     from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
     from lightning.pytorch.loggers import CometLogger, CSVLogger, MLFlowLogger, TensorBoardLogger, WandbLogger
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home", "we saw it"]
 #: What the model writes in each epoch: the second is the best.
@@ -67,25 +66,11 @@ def fit(folder: Path, callbacks: Sequence[Any], **options: Any) -> Any:
     return fitting
 
 
-def expected(epoch: int) -> dict[str, float]:
-    """What the functions and a metric say of an epoch."""
-    sides = WRITTEN[epoch], REFERENCES
-    chrf = ChrF(confidence=0.9)
+def values_of(epoch: int) -> dict[str, float]:
+    sides, chrf = (WRITTEN[epoch], REFERENCES), ChrF(confidence=0.9)
     chrf.update(*sides)
     bleu = bleu_score(*sides, average="micro", smooth="exp", tokenizer="13a")
     return {"bleu": float(bleu), **{name: float(value) for name, value in chrf.compute().items()}}
-
-
-def rows_of(epoch: int, sentences: int, name: str = "chrf") -> list[list[str]]:
-    written = WRITTEN[epoch]
-    each = chrf_score(written, REFERENCES, average="none").tolist()
-    return [[written[n], REFERENCES[n], f"{each[n]:.4f}"] for n in range(sentences)]
-
-
-def without_bleu_and_rouge(text: str) -> list[list[str]]:
-    header, *rows = cells(text)
-    assert header == ["", "hypothesis", "references", "bleu", "chrf", "rouge"]
-    return [[hypothesis, reference, chrf] for _, hypothesis, reference, _, chrf, _ in rows]
 
 
 def test_a_fit_writes_values_intervals_signatures_and_the_same_sentences_each_epoch(tmp_path: Path):
@@ -99,19 +84,18 @@ def test_a_fit_writes_values_intervals_signatures_and_the_same_sentences_each_ep
     )
     assert stopper.stopped_epoch == 2
     assert Path(best.best_model_path).stem == "best-epoch=1"
-    written = EventAccumulator(logger.log_dir).Reload()
+    written = events(logger.log_dir)
     for name in ("bleu", "chrf", "chrf_low", "chrf_high"):
         points = written.Scalars(f"val/{name}")
         assert [point.step for point in points] == [1, 3, 5]
-        assert [point.value for point in points] == pytest.approx([expected(epoch)[name] for epoch in range(3)])
+        assert [point.value for point in points] == pytest.approx([values_of(epoch)[name] for epoch in range(3)])
     assert len(written.Scalars("val/rougeL_fmeasure")) == 3
-    texts = written.Tensors("val/sentences/text_summary")
-    assert [text.step for text in texts] == [1, 3, 5]
-    for epoch, text in enumerate(texts):
-        shown = text.tensor_proto.string_val[0].decode()
-        assert without_bleu_and_rouge(shown) == rows_of(epoch, 3)
-        assert "- val/bleu: `nrefs:1|avg:micro|unit:text|case:mixed|eff:no|tok:13a|smooth:exp|" in shown
-        assert "- val/chrf: `nrefs:1|bs:1000|" in shown
+    for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/sentences")):
+        assert step == 1 + 2 * epoch
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 3)
+        assert "- val/bleu: `nrefs:1|avg:micro|unit:text|case:mixed|eff:no|tok:13a|smooth:exp|" in text
+        assert "- val/chrf: `nrefs:1|bs:1000|" in text
+    assert epoch == 2
 
 
 class Client:
@@ -137,11 +121,11 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     for epoch, step in enumerate((1, 3, 5)):
         (key,), table = wandb.log_text.call_args_list[epoch]
         assert (key, table["step"]) == ("val/sentences", step)
-        assert table["columns"] == ["hypothesis", "references", "bleu", "chrf", "rouge"]
-        assert [[*row[:2], f"{row[3]:.4f}"] for row in table["data"]] == rows_of(epoch, 2)
+        assert table["columns"] == COLUMNS
+        assert [[*row[:2], f"{row[3]:.4f}"] for row in table["data"]] == expected(WRITTEN[epoch], REFERENCES, 2)
         run, text, path = mlflow.experiment.log_text.call_args_list[epoch].args
         assert (run, path) == ("run 7", f"val/sentences/{step}.md")
-        assert without_bleu_and_rouge(text) == rows_of(epoch, 2)
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
         call = comet.experiment.log_text.call_args_list[epoch]
         assert call == mock.call(text, step=step, metadata={"name": "val/sentences"})
     (config,) = wandb.log_hyperparams.call_args.args
@@ -149,7 +133,7 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     assert config["val/chrf/signature"] in Path(lists.log_dir, "hparams.yaml").read_text().replace("\n  ", " ")
     with Path(lists.log_dir, "metrics.csv").open() as file:
         values = [float(row["val/chrf_low"]) for row in csv.DictReader(file) if row["val/chrf_low"]]
-    assert values == pytest.approx([expected(epoch)["chrf_low"] for epoch in range(3)])
+    assert values == pytest.approx([values_of(epoch)["chrf_low"] for epoch in range(3)])
 
 
 @pytest.mark.parametrize("stage", ["validate", "test"])
@@ -159,14 +143,11 @@ def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path)
     for loaders in ([Batches(BATCHES), Batches(BATCHES[:1])], [Batches(BATCHES)]):
         getattr(running, stage)(Model(), loaders, verbose=False)
     logger.finalize("success")
-    written = EventAccumulator(logger.log_dir).Reload()
     for suffix, epoch, sentences in (("/dataloader_idx_0", 0, 4), ("/dataloader_idx_1", 1, 2), ("", 0, 4)):
-        (point,) = written.Scalars(f"{prefix}/chrf{suffix}")
-        chrf = chrf_score(WRITTEN[epoch][:sentences], REFERENCES[:sentences])
-        assert point.value == pytest.approx(float(chrf))
-        (text,) = written.Tensors(f"{prefix}/sentences{suffix}/text_summary")
-        shown = without_bleu_and_rouge(text.tensor_proto.string_val[0].decode())
-        assert shown == rows_of(epoch, sentences)
+        (point,) = events(logger.log_dir).Scalars(f"{prefix}/chrf{suffix}")
+        assert point.value == pytest.approx(float(chrf_score(WRITTEN[epoch][:sentences], REFERENCES[:sentences])))
+        ((_, text),) = texts(logger.log_dir, f"{prefix}/sentences{suffix}")
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, sentences)
 
 
 @pytest.mark.parametrize(
@@ -196,4 +177,4 @@ def test_a_trainer_of_the_other_package_takes_it(tmp_path: Path, monkeypatch: py
     running = other.Trainer(accelerator="cpu", logger=logger, callbacks=[scores()], enable_progress_bar=False)
     running.validate(model, Batches(BATCHES), verbose=False)
     logger.finalize("success")
-    assert EventAccumulator(logger.log_dir).Reload().Tensors("val/sentences/text_summary")
+    assert len(texts(logger.log_dir, "val/sentences")) == 1

@@ -2,7 +2,6 @@
 
 import sys
 import types
-import warnings
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -16,50 +15,36 @@ from ignite.handlers import (
     WandBLogger,
     global_step_from_engine,
 )
-from test_sentence_table import cells
+from logged import COLUMNS, events, expected, sentences_of, texts
 
 from ngram_metrics.functional import chrf_score
 from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore
 from ngram_metrics.ignite_handler import ScoresHandler
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")
-    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-
 REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home"]
 WRITTEN = {1: ["the cat", "it", "a cat ran home"], 2: ["the cat sat on a mat", "it was asleep", "a dog"]}
-METRICS = ("bleu", "chrf", "rouge")
+
+
+def transformed(output: dict[str, Any]) -> dict[str, Any]:
+    return {"y_pred": output["out"], "y": output["gold"]}
 
 
 def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
     """A trainer of two epochs, after each of which an evaluator runs over two batches, and its handler."""
     trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
-    metrics = {"bleu": Bleu(), "chrf": ChrF(confidence=0.9), "rouge": ROUGEScore(rouge_keys="rougeL")}
+    every: dict[str, Any] = {"output_transform": transformed}
+    metrics = {"bleu": Bleu(**every), "chrf": ChrF(confidence=0.9, **every)}
+    metrics |= {"rouge": ROUGEScore(rouge_keys="rougeL", **every)}
     for name, metric in metrics.items():
         metric.attach(evaluator, name)
 
     @trainer.on(Events.EPOCH_COMPLETED)
     def validate() -> None:
-        written = WRITTEN[trainer.state.epoch]
-        evaluator.run([(written[:1], REFERENCES[:1]), {"y_pred": written[1:], "y": REFERENCES[1:]}])
+        out = WRITTEN[trainer.state.epoch]
+        evaluator.run([{"out": out[:1], "gold": REFERENCES[:1]}, {"out": out[1:], "gold": REFERENCES[1:]}])
 
-    handler = ScoresHandler(evaluator, metrics, global_step_transform=global_step_from_engine(trainer), **options)
-    return trainer, evaluator, handler
-
-
-def rows_of(epoch: int, sentences: int) -> list[list[str]]:
-    each = chrf_score(WRITTEN[epoch], REFERENCES, average="none").tolist()
-    return [[WRITTEN[epoch][n], REFERENCES[n], f"{each[n]:.4f}"] for n in range(sentences)]
-
-
-def shown(text: str) -> list[list[str]]:
-    header, *rows = cells(text)
-    assert header[1:] == ["hypothesis", "references", *METRICS]
-    return [[hypothesis, reference, chrf] for _, hypothesis, reference, _, chrf, _ in rows]
-
-
-def chrf(epoch: int) -> float:
-    return float(chrf_score(WRITTEN[epoch], REFERENCES))
+    step = global_step_from_engine(trainer)
+    return trainer, evaluator, ScoresHandler(evaluator, metrics, global_step_transform=step, **every, **options)
 
 
 def test_tensorboard_has_values_intervals_signatures_and_the_same_sentences_each_epoch(tmp_path: Path):
@@ -69,20 +54,14 @@ def test_tensorboard_has_values_intervals_signatures_and_the_same_sentences_each
         runs: list[dict[str, Any]] = []
         evaluator.add_event_handler(Events.COMPLETED, lambda engine: runs.append(dict(engine.state.metrics)))
         trainer.run([0], max_epochs=2)
-    written = EventAccumulator(str(tmp_path)).Reload()
-    values = {name: name for name in ("bleu", "chrf", "chrf_low", "chrf_high")}
-    for name, key in {**values, "rouge/rougeL_fmeasure": "rouge_rougeL_fmeasure"}.items():
-        points = written.Scalars(f"validation/{name}")
-        assert [(point.step, point.value) for point in points] == [
-            (epoch, pytest.approx(run[key])) for epoch, run in enumerate(runs, 1)
-        ]
-    assert [run["chrf"] for run in runs] == pytest.approx([chrf(1), chrf(2)])
-    texts = written.Tensors("validation/sentences/text_summary")
-    assert [text.step for text in texts] == [1, 2]
-    for epoch, text in enumerate(texts, 1):
-        markdown = text.tensor_proto.string_val[0].decode()
-        assert shown(markdown) == rows_of(epoch, 2)
-        assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in markdown
+    names = {name: name for name in ("bleu", "chrf", "chrf_low", "chrf_high")}
+    for name, key in {**names, "rouge/rougeL_fmeasure": "rouge_rougeL_fmeasure"}.items():
+        points = [(point.step, point.value) for point in events(tmp_path).Scalars(f"validation/{name}")]
+        assert points == [(epoch, pytest.approx(run[key])) for epoch, run in enumerate(runs, 1)]
+    for run, (epoch, text) in zip(runs, texts(tmp_path, "validation/sentences"), strict=True):
+        assert run["chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+        assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
 
 
 class Wandb:
@@ -129,13 +108,14 @@ def test_other_loggers_are_given_what_they_take(monkeypatch: pytest.MonkeyPatch)
     trainer.run([0], max_epochs=2)
     for epoch in (1, 2):
         values, table = wandb.log.call_args_list[2 * epoch - 2 : 2 * epoch]
-        assert values.args[0]["validation/chrf"] == pytest.approx(chrf(epoch))
+        assert values.args[0]["validation/chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
         assert table == mock.call({"validation/sentences": wandb.Table.return_value}, step=epoch)
         columns, rows = (wandb.Table.call_args_list[epoch - 1].kwargs[key] for key in ("columns", "data"))
-        assert columns == ["hypothesis", "references", *METRICS]
-        assert [[*row[:2], f"{row[3]:.4f}"] for row in rows] == rows_of(epoch, 1)
+        assert columns == COLUMNS
+        assert [[*row[:2], f"{row[3]:.4f}"] for row in rows] == expected(WRITTEN[epoch], REFERENCES, 1)
         text, path = mlflow.log_text.call_args_list[epoch - 1].args
-        assert (shown(text), path) == (rows_of(epoch, 1), f"validation/sentences/{epoch}.md")
+        assert path == f"validation/sentences/{epoch}.md"
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
         assert clearml.report_text.call_args_list[epoch - 1] == mock.call(
             f"validation/sentences, {epoch}\n\n{text}", print_console=False
         )
@@ -144,15 +124,6 @@ def test_other_loggers_are_given_what_they_take(monkeypatch: pytest.MonkeyPatch)
     assert config["chrf/signature"].startswith("nrefs:1|bs:1000|")
     assert may_change
     assert clearml.report_scalar.call_count == 2 * (1 + 3 + 3)
-
-
-def test_output_is_transformed_as_for_the_metrics():
-    evaluator, metric = Engine(lambda engine, batch: {"out": batch[0], "gold": batch[1]}), ChrF()
-    metric._output_transform = transform = lambda output: (output["out"], output["gold"])
-    metric.attach(evaluator, "chrf")
-    handler = ScoresHandler(evaluator, {"chrf": metric}, output_transform=transform)
-    evaluator.run([(WRITTEN[1], REFERENCES)])
-    assert [row[:2] for row in handler._table.rows] == [list(pair) for pair in zip(WRITTEN[1], REFERENCES, strict=True)]
 
 
 def test_what_cannot_be_written_is_refused():

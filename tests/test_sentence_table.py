@@ -1,14 +1,12 @@
 """The table of sentences that loggers are given: scores of the functions, texts that stay what they were."""
 
-import re
-import warnings
-from html import unescape
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from logged import cells, markdown_to_safe_html
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as for_ignite
@@ -17,20 +15,8 @@ from ngram_metrics.ignite_face import Face
 from ngram_metrics.sentence_table import SentenceTable
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
-with warnings.catch_warnings():
-    # TensorBoard's own imports use what others deprecate.
-    warnings.simplefilter("ignore")
-    from tensorboard.plugin_util import markdown_to_safe_html
-
 HYPOTHESES = ["the cat sat on the mat", "it was", "a dog ran home"]
 REFERENCES = [["the cat sat on a mat", "a cat"], ["it was"], ["a dog ran away"]]
-
-
-def cells(markdown: str) -> list[list[str]]:
-    """The rows that TensorBoard shows of a text, the header first."""
-    rows = re.findall(r"<tr>(.*?)</tr>", markdown_to_safe_html(markdown), re.DOTALL)
-    shown = [re.findall(r"<t[hd]>(?:<pre>)?(.*?)(?:</pre>)?</t[hd]>", row, re.DOTALL) for row in rows]
-    return [[unescape(cell.replace("<br>", "\n")) for cell in row] for row in shown]
 
 
 def test_scores_are_those_of_the_functions_of_several_batches_and_only_the_first():
