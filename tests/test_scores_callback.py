@@ -160,6 +160,17 @@ def test_a_step_that_returns_something_else_is_told(returned: Any, found: str, s
         getattr(running, stage)(Model(returned), Batches(BATCHES), verbose=False)
 
 
+def test_a_fast_dev_run_warns_of_nothing(tmp_path: Path):
+    trainer(tmp_path, callbacks=[scores()], fast_dev_run=True).validate(Model(), Batches(BATCHES), verbose=False)
+
+
+def test_the_metrics_go_to_the_device_of_the_module():
+    callback, running = scores(), mock.Mock(testing=False, num_val_batches=[1])
+    callback.on_validation_epoch_start(running, mock.Mock(device=torch.device("meta")))
+    (scored,) = callback._scored
+    assert {metric.device.type for metric in scored.metrics.values()} == {"meta"}
+
+
 def test_wrong_arguments_are_refused_at_once():
     with pytest.raises(ValueError, match="the metric chrf has average='none'"):
         ScoresCallback({"chrf": ChrF(average="none")})
