@@ -158,6 +158,10 @@ class KeyedFace(Face):
         """Show the keys that are written."""
         return f"{type(self).__name__}({', '.join(self._keys)})"
 
+    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
+        """Return scores ``(..., values, 3)`` by ignite's keys."""
+        return dict(zip(self._keys, score.flatten(-2).unbind(-1), strict=True))
+
     def compute(self) -> dict[str, float]:
         """Return all values by ignite's keys."""
         return dict(zip(self._keys, super().compute().flatten().tolist(), strict=True))

@@ -29,7 +29,8 @@ def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
     scores = chrf_by_epoch(printed(script, tmp_path))
     assert scores[0] < 0.5 < max(scores)
     assert len(scores) < 20  # stopped early
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len([path for path in tmp_path.rglob("*") if path.suffix in (".ckpt", ".pt")]) == 1
+    assert list(tmp_path.rglob("events.out.tfevents.*"))
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -153,6 +153,11 @@ class BleuMeasure(Measure[BleuStatistics]):
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
         return brevity_penalty(statistics) * _exp(log_mean) * possible
+
+    @property
+    def sentence_measure(self) -> BleuMeasure:
+        """With effective order, as sacrebleu: a sentence may be too short for the longest n-gram."""
+        return replace(self, effective_order=True)
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty, and the counts."""
