@@ -16,6 +16,9 @@ from faces import interrupted, ranks
 from faces.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 from ignite.engine import Engine
 
+from ngram_metrics import ChrF
+from ngram_metrics.functional import bleu_score
+
 #: What each rank wrote down, for each number of ranks.
 Results = dict[int, list[dict[str, Any]]]
 
@@ -242,7 +245,24 @@ def test_every_rank_of_a_trainer_computes_the_value_of_one_process(results: Resu
     for of_rank in results[2]:
         assert_same(of_rank["trainer"]["values"], expected)
         for logged, values in zip(of_rank["trainer"]["logged"], (expected[2], expected[4]), strict=True):
-            assert float(logged) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)
+            assert float(logged["alone"]) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)
+
+
+def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_writes(results: Results):
+    first, second = (of_rank["trainer"] for of_rank in results[2])
+    for number, epoch in enumerate(("fit", "validate")):
+        whole = joined(_flat([ranks.chosen(TEXT, numbers) for numbers in ranks.TRAINER_VALIDATION[epoch]]))
+        chrf = ChrF(confidence=0.95)
+        chrf.update(*whole)
+        bleu = bleu_score(*whole, average="micro", smooth="exp")
+        for name, value in {"bleu": bleu, **chrf.compute()}.items():
+            for logged in (first["logged"][number], second["logged"][number]):
+                assert float(logged[f"val/{name}"]) == pytest.approx(float(value), abs=1e-6)
+    # Three of the first rank's sentences at each epoch of the fit; of the validation it has none. References of all.
+    assert ["| 3 | " in text for text in first["texts"]] == [True, True, False]
+    assert not any("| 4 | " in text for text in first["texts"])
+    assert all("- val/bleu: `nrefs:1-3|" in text for text in first["texts"])
+    assert second["texts"] == []
 
 
 # A process that is killed

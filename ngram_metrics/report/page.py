@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ngram_metrics.cli.cells import SIGNIFICANT, notes, signatures
 from ngram_metrics.cli.entries import Entry
 from ngram_metrics.report.contents import COPIES, Contents
-from ngram_metrics.report.escapes import script_json, visible
+from ngram_metrics.report.escapes import script_json
+from ngram_metrics.text.messages import visible
 
 _FOLDER = Path(__file__).parent / "page"
 #: The files of the script, in order.

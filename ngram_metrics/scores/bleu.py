@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -154,6 +154,11 @@ class BleuMeasure(Measure[BleuStatistics]):
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
         return brevity_penalty(statistics) * _exp(log_mean) * possible
+
+    @property
+    def sentence_measure(self) -> BleuMeasure:
+        """The same with effective order, as in sacrebleu: a sentence may be too short for the longest order."""
+        return replace(self, effective_order=True)
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""

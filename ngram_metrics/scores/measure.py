@@ -57,6 +57,11 @@ class Measure(ABC, Generic[Statistics]):
     def score(self, statistics: Statistics) -> Tensor:
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
+    @property
+    def sentence_measure(self) -> Measure[Statistics]:
+        """The measure for the counts of a single sentence; by default the same."""
+        return self
+
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:
         """Return the parts of the score by name: the counts, each ``(..., width)``."""
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))

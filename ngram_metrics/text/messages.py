@@ -1,9 +1,19 @@
-"""How error messages show a value. Imports nothing, so the command line can use it without torch."""
+"""How values and texts are shown. Imports no torch, so the command line can use it without torch."""
 
 from __future__ import annotations
+
+import re
+
+#: Characters without a visible form, or that change how others are shown: controls, also of direction, and surrogates.
+_HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def shortened(value: object, width: int = 60) -> str:
     """Return the ``repr`` of a value, shortened to ``width`` characters for an error message."""
     shown = repr(value)
     return shown if len(shown) <= width else shown[: width - 3] + "..."
+
+
+def visible(text: str) -> str:
+    """Return text in which invisible characters are written as their code points."""
+    return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
