@@ -114,6 +114,7 @@ def check(asked: str, found: dict[str, Any]) -> None:
     assert found["bytes"] <= fixed + BYTES_A_SLOT * slots
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the probe forks")
 @pytest.mark.parametrize("asked", LIGHT)
 def test_a_large_batch_is_counted_right_within_the_documented_bound(asked: str, light: dict[str, dict[str, Any]]):

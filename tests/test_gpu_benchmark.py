@@ -24,6 +24,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     module, ways = importlib.import_module("gpu"), importlib.import_module("gpu_ways")
     monkeypatch.setattr(ways, "WARM_UP", 0.0)
     monkeypatch.setattr(module, "PAIRS", 5)
+    monkeypatch.setattr(module, "TURNS", 2)
     monkeypatch.setattr(module, "tensorbleu", lambda: None)
     monkeypatch.setattr(torch, "compile", lambda call, **options: call)
     with accelerator() as log:
@@ -32,7 +33,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def run(gpu: Any, *tasks: str) -> None:
-    options = {"batches": [2, 3], "lengths": [7], "references": [1, 2], "pair_length": 6, "repeats": 2}
+    options = {"batches": [2, 3], "lengths": [7], "references": [2], "pair_length": 6, "repeats": 1}
     gpu.main(Namespace(device=DEVICE, tasks=tasks, clock="wall", **options))
 
 
@@ -135,6 +136,7 @@ def without_peers(run: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.programs
 def test_it_runs_where_no_peer_is_installed():
     run = "sys.path.insert(0, 'tests/benchmarks'); runpy.run_path(sys.argv[0], run_name='__main__')"
     sizes = ["--batches", "2", "--lengths", "6", "--repeats", "1", "--tasks", "bleu", "rougeL"]
@@ -143,6 +145,7 @@ def test_it_runs_where_no_peer_is_installed():
     assert [float(rows[0]["ours, eager"]) > 0 for rows in tables(printed).values()] == [True, True]
 
 
+@pytest.mark.programs
 def test_what_needs_a_gpu_is_collected_where_no_peer_is_installed():
     printed = without_peers(
         "runpy.run_module('pytest', run_name='__main__')", "pytest", *["-m", "cuda", "-n", "0", "--co", "-q"]

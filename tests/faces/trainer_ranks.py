@@ -39,10 +39,16 @@ class _Model(Model):
         self.log("alone", self.alone)
 
 
-def run(rank: int) -> dict[str, Any]:
+def results(rank: int, world_size: int) -> dict[str, Any]:
     """The values of each epoch: two of a fit, training after validation, and one of a validation."""
     # What torchrun sets: from it Lightning knows that the processes are started.
-    launched = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "TORCHELASTIC_RUN_ID": "here", "MASTER_PORT": 1}
+    launched = {
+        "RANK": rank,
+        "LOCAL_RANK": rank,
+        "WORLD_SIZE": world_size,
+        "TORCHELASTIC_RUN_ID": "here",
+        "MASTER_PORT": 1,
+    }
     model = _Model()
 
     def loader(numbers: Sequence[int]) -> Batches:
@@ -54,8 +60,8 @@ def run(rank: int) -> dict[str, Any]:
         tempfile.TemporaryDirectory() as folder,
     ):
         warnings.simplefilter("ignore")  # metrics never updated; what Lightning itself deprecates
-        two = trainer(folder, devices=2, strategy="ddp", max_epochs=2, num_sanity_val_steps=0)
-        assert two.world_size == 2
+        two = trainer(folder, devices=world_size, strategy="ddp", max_epochs=2, num_sanity_val_steps=0)
+        assert two.world_size == world_size
         two.fit(model, loader(TRAINER_TRAINING[rank]), loader(TRAINER_VALIDATION["fit"][rank]))
         logged = [two.callback_metrics["alone"]]
         two.validate(model, loader(TRAINER_VALIDATION["validate"][rank]), verbose=False)
