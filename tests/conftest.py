@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 # A deadline fails on the first run of a torch operation; a red test must be red again on the next run.
 settings.register_profile(
-    "default", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 # Other examples every night, and more of them: `--hypothesis-profile=nightly`, or the variable below.
 settings.register_profile("nightly", settings.get_profile("default"), derandomize=False, max_examples=1000)
