@@ -240,7 +240,6 @@ def _pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> 
 
 
 each_metric = _pairs()
-each_metric_on_ids = _pairs(lambda case, average: case.on_ids)
 each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
 each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
 #: Torchmetrics has no arithmetic on a metric of several values.

@@ -135,21 +135,3 @@ def test_states_lie_on_the_device_asked_for_or_else_on_the_default_one(case: Cas
         assert metric.device == torch.device("cpu")
         metric.update(*case.whole)
         assert_same(metric.compute(), case.value(average))
-
-
-@pytest.mark.cuda
-@pytest.mark.parametrize("options", [{}, {"compute_on_cpu": True}], ids=str)
-@each_metric
-def test_on_cuda_the_same_as_on_the_cpu(case: Case, average: str, options: dict[str, bool]):
-    metric = case.make(average, device="cuda", **options)
-    for preds, target in case.batches:
-        metric.update(*((preds.cuda(), target.cuda()) if case.on_ids else (preds, target)))
-    value = metric.compute()
-    # compute_on_cpu moves states that are lists: the rows, of which average none computes its scores.
-    place = "cpu" if options and average == "none" else "cuda"
-    for scores, expected in zip(scores_of(value), scores_of(case.value(average)), strict=True):
-        assert "confidence" in case.options or scores.device.type == place
-        assert_same(scores.cpu(), expected)
-    metric.to("cpu")
-    metric.update(*case.batches[0])
-    assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))

@@ -136,13 +136,6 @@ def test_counts_past_the_exact_integers_of_float32_are_scored_exactly(measured):
         assert measure.score(statistics).numpy() == pytest.approx(np.array(expected), rel=1e-15)
 
 
-@each
-def test_no_sentence_has_no_score(measured):
-    measure = measured.make({})
-    scores = measure.score(measured.statistics({}, []))
-    assert (scores.shape, scores.dtype) == ((0, *measure.score_shape), torch.float64)
-
-
 SAMPLE = [
     ("the cat sat on mat", ["a cat is on the mat"]),
     ("hello world", ["hello world", "a"]),
