@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from faces.cases import Case, assert_same, assert_same_states, joined, states_of
-from faces.ignite_cases import FACES, Face, assert_equal, each_face
+from faces.ignite_cases import FACES, Face, assert_equal, each_face, each_kind_of_state
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
@@ -114,7 +114,7 @@ def _of_a_checkpoint(face: Face, metric: Any, folder: Path) -> Any:
     ],
     ids=["state_dict", "checkpoint", "copy", "pickle"],
 )
-@each_face
+@each_kind_of_state
 def test_what_is_saved_or_copied_goes_on_by_itself(face: Face, copied: Callable[..., Any], tmp_path: Path):
     metric = face.filled(face.batches[:2])
     saved = metric.state_dict()

@@ -16,7 +16,7 @@ import ignite.distributed as idist
 import torch
 import torchmetrics
 import torchmetrics.text
-from faces.cases import CASES, TEXT, Batch, Case, joined
+from faces.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case, joined
 from faces.ignite_cases import FACES, Face
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
@@ -43,8 +43,6 @@ SHARDS: dict[int, dict[str, tuple[tuple[int, ...], ...]]] = {
 STEPS: dict[int, tuple[tuple[int, ...], ...]] = {2: ((0, 2), (1, NOTHING)), 4: ((2,), (NOTHING,), (1,), (0,))}
 #: How many sentences each rank counts, 200 in all, to see that they cost no more collectives than a few.
 SENTENCES = {2: (150, 50), 4: (150, 0, 25, 25)}
-#: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums.
-FEW = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
 #: Where all cases are tried.
 EVERY = 4, "uneven"
 #: The classes of ignite that are run on text, by the name of their row.
@@ -56,12 +54,12 @@ def pairs(world_size: int, sharding: str = "uneven") -> list[tuple[Case, str]]:
     every = [(case, average) for case in CASES for average in case.tried]
     if (world_size, sharding) == EVERY:
         return every
-    return [(case, average) for case, average in every if f"{case.name}-{average}" in FEW]
+    return [(case, average) for case, average in every if f"{case.name}-{average}" in KINDS_OF_STATE]
 
 
 def faces_of(world_size: int, sharding: str = "uneven") -> list[str]:
     """Those of ignite."""
-    return list(IGNITE) if (world_size, sharding) == EVERY else [*FEW, "Rouge-text"]
+    return list(IGNITE) if (world_size, sharding) == EVERY else [*KINDS_OF_STATE, "Rouge-text"]
 
 
 #: Two metrics that differ so that their ranks must not be added up.

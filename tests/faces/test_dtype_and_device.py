@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from faces.cases import Case, assert_same, assert_same_states, each_case, each_metric, scores_of, states_of
+from faces.cases import (
+    Case,
+    assert_same,
+    assert_same_states,
+    each_case,
+    each_kind_of_state,
+    each_metric,
+    scores_of,
+    states_of,
+)
 from torch import Tensor
 
 from ngram_metrics.torchmetrics import accumulator, saving
@@ -46,7 +55,7 @@ CASTS: dict[str, Callable[[torchmetrics.Metric], Any]] = {
 }
 
 
-@each_metric
+@each_kind_of_state
 def test_casts_change_nothing(case: Case, average: str):
     for name, cast in CASTS.items():
         metric = case.filled(average, case.batches[:2])
