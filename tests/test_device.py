@@ -14,6 +14,9 @@ from torch import Tensor
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, ignite
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
+#: One case of each metric.
+IDS = {case.metric: case for case in CASES if case.on_ids and "confidence" not in case.options}
+
 
 def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
     metric = case.make(average, device=device, **options)
@@ -30,7 +33,7 @@ def test_updates_and_scores_are_those_of_the_cpu(case: Case, average: str):
         assert_equal(metric.compute(), expected.compute())
 
 
-@each_case
+@pytest.mark.parametrize("case", IDS.values(), ids=lambda case: case.name)
 def test_intervals_are_those_of_the_cpu(case: Case):
     expected = filled(case, "macro", "cpu", confidence=0.9).compute()
     with accelerator():
@@ -119,7 +122,6 @@ def test_faces_of_ignite_return_the_numbers_of_the_cpu(case: Case):
     assert values[0] == values[1]
 
 
-IDS = {case.metric: case for case in CASES if case.on_ids and "confidence" not in case.options}
 FUNCTIONS = {Bleu: bleu_score, ChrF: chrf_score, NgramOverlap: ngram_overlap, ROUGEScore: rouge_score}
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import Case, assert_same, assert_same_states, each_case, each_metric, states_of
+from faces.cases import Case, assert_same, assert_same_states, each_case, each_kind_of_state, each_metric, states_of
 from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
 from tokenizers import Tokenizer
@@ -226,7 +226,7 @@ def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
         metric.reset()
 
 
-@each_metric
+@each_kind_of_state
 def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
     saved = case.filled(average, case.batches[:1])
     saved.persistent(True)
