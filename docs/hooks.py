@@ -17,6 +17,7 @@ from latex2mathml.converter import convert
 _ROLE = re.compile(r":(class|func|meth|mod|attr|data|exc|math):`([^`]+)`")
 _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
+_NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
 
 
@@ -26,7 +27,8 @@ def on_page_markdown(markdown: str, **kwargs: Any) -> str:
 
 
 def on_page_content(html: str, **kwargs: Any) -> str:
-    """Write formulas as MathML, and tell the copy buttons what to copy of a session."""
+    """Write formulas as MathML, tell the copy buttons what to copy of a session, and let long names break at dots."""
+    html = _NAME.sub(lambda found: found[1] + re.sub(r"([._])(?=\w)", r"\1<wbr>", found[2]), html)
     return _BLOCK.sub(_copied, _FORMULA.sub(_mathml, html))
 
 

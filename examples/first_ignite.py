@@ -1,11 +1,12 @@
-"""BLEU, chrF and ROUGE-L in ignite: computed after each epoch, with early stopping and the best checkpoint.
+"""BLEU, chrF and ROUGE-L in ignite, in TensorBoard after each epoch, with early stopping and the best checkpoint.
 
-    pip install -e ".[ignite]"
+    pip install -e ".[ignite,tensorboard]"
     python examples/first_ignite.py
     torchrun --nproc-per-node 2 examples/first_ignite.py
+    tensorboard --logdir runs/first_ignite
 
 The model learns a dictionary of ten words, in seconds on a CPU. Put your model in its place; what concerns the metrics
-is marked with (1) to (5).
+is marked with (1) to (6).
 """
 
 import argparse
@@ -14,11 +15,12 @@ import os
 import ignite.distributed as idist
 import torch
 from ignite.engine import Engine, Events
-from ignite.handlers import Checkpoint, DiskSaver, EarlyStopping
+from ignite.handlers import Checkpoint, DiskSaver, EarlyStopping, TensorboardLogger, global_step_from_engine
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
 
 from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore
+from ngram_metrics.ignite_handler import ScoresHandler
 
 ENGLISH = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"]
 FRENCH = ["le", "un", "chat", "chien", "oiseau", "assis", "court", "chante", "ici", "là"]
@@ -36,7 +38,7 @@ def sentences(count: int, seed: int) -> list[tuple[Tensor, str]]:
 def main() -> None:
     """Train until BLEU stops rising."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default="runs/first_ignite", help="folder for the checkpoint")
+    parser.add_argument("--out", default="runs/first_ignite", help="folder for the checkpoint and the scores")
     arguments = parser.parse_args()
     if "RANK" in os.environ:
         idist.initialize("gloo")  # started by torchrun
@@ -63,9 +65,13 @@ def main() -> None:
     trainer, evaluator = Engine(train), Engine(evaluate)
 
     # (2) Reset at the start of each run of the evaluator, updated after each batch, computed at its end.
-    Bleu(average="micro", smooth="exp", tokenizer="13a").attach(evaluator, "bleu")
-    ChrF(confidence=0.95).attach(evaluator, "chrf")  # three values: chrf, chrf_low, chrf_high
-    ROUGEScore(rouge_keys="rougeL", tokenizer="unicode")["rougeL_fmeasure"].attach(evaluator, "rougeL")
+    metrics = {
+        "bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"),
+        "chrf": ChrF(confidence=0.95),  # three values: chrf, chrf_low, chrf_high
+        "rouge": ROUGEScore(rouge_keys="rougeL", tokenizer="unicode"),  # F, precision and recall
+    }
+    for name, metric in metrics.items():
+        metric.attach(evaluator, name)
 
     def score(engine: Engine) -> float:
         return engine.state.metrics["bleu"]
@@ -82,12 +88,19 @@ def main() -> None:
     @trainer.on(Events.EPOCH_COMPLETED)
     def validate() -> None:
         evaluator.run(validation)  # (4) on every process: each then has the scores of all sentences
-        scores = {name: value for name, value in evaluator.state.metrics.items() if isinstance(value, float)}
+        scores = {name: evaluator.state.metrics[name] for name in ("bleu", "chrf", "rouge_rougeL_fmeasure")}
         if idist.get_rank() == 0:  # (5) print and log on one of them
             print(f"epoch {trainer.state.epoch}", {name: round(value, 3) for name, value in scores.items()})
 
+    if idist.get_rank() == 0:
+        # (6) Values, intervals, signatures, and five sentences with their scores; or WandBLogger, MLflowLogger.
+        tensorboard = TensorboardLogger(log_dir=f"{arguments.out}/tensorboard")
+        handler = ScoresHandler(evaluator, metrics, global_step_transform=global_step_from_engine(trainer))
+        tensorboard.attach(evaluator, handler, Events.COMPLETED)
+
     trainer.run(DataLoader(sentences(320, seed=0), batch_size=16), max_epochs=20)
     if idist.get_rank() == 0:
+        tensorboard.close()
         print("best:", best.last_checkpoint)
     idist.finalize()
 

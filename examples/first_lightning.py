@@ -1,11 +1,12 @@
-"""BLEU, chrF and ROUGE-L in Lightning: logged after each epoch, with early stopping and the best checkpoint.
+"""BLEU, chrF and ROUGE-L in Lightning, in TensorBoard after each epoch, with early stopping and the best checkpoint.
 
-    pip install -e ".[lightning]"
+    pip install -e ".[lightning,tensorboard]"
     python examples/first_lightning.py
     python examples/first_lightning.py --devices 2
+    tensorboard --logdir runs/first_lightning
 
 The model learns a dictionary of ten words, in seconds on a CPU. Put your model in its place; what concerns the metrics
-is marked with (1) to (6).
+is marked with (1) to (4).
 """
 
 import argparse
@@ -14,11 +15,12 @@ import warnings
 import torch
 from lightning.pytorch import LightningModule, Trainer, seed_everything
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+from lightning.pytorch.loggers import TensorBoardLogger
 from torch import Tensor, nn
 from torch.utils.data import DataLoader
-from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics.lightning import ScoresCallback
 
 ENGLISH = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"]
 FRENCH = ["le", "un", "chat", "chien", "oiseau", "assis", "court", "chante", "ici", "là"]
@@ -37,15 +39,6 @@ class Translator(LightningModule):
     def __init__(self) -> None:
         super().__init__()
         self.translate = nn.Embedding(len(ENGLISH), len(FRENCH))
-        # (1) Attributes of the module: Lightning moves them to its device.
-        self.metrics = MetricCollection(
-            {
-                "bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"),
-                "chrf": ChrF(confidence=0.95),  # logs chrf, chrf_low and chrf_high
-            },
-            prefix="val/",
-        )
-        self.rouge_l = ROUGEScore(rouge_keys="rougeL", tokenizer="unicode")["rougeL_fmeasure"]  # (2) one value of ROUGE
 
     def training_step(self, batch: Batch, index: int) -> Tensor:
         """Return the loss; the right translation of word i is word i."""
@@ -54,24 +47,17 @@ class Translator(LightningModule):
         self.log("train/loss", loss, batch_size=len(source))
         return loss
 
-    def validation_step(self, batch: Batch, index: int) -> None:
-        """Translate, and count."""
+    def validation_step(self, batch: Batch, index: int) -> dict[str, list[str]]:
+        """Translate."""
         source, references = batch
         hypotheses = [" ".join(FRENCH[word] for word in row) for row in self.translate(source).argmax(-1).tolist()]
-        self.metrics.update(hypotheses, references)  # (3) counts on this process; nothing is sent
-        self.rouge_l.update(hypotheses, references)
-        self.log(
-            "val/rougeL", self.rouge_l, batch_size=len(source)
-        )  # (4) a metric of one value: Lightning does the rest
+        return {"preds": hypotheses, "target": references}  # (1) what the metrics compare
 
-    def on_validation_epoch_end(self) -> None:
-        """Log the scores of all sentences of all processes."""
-        # (5) compute() adds up the counts of all processes, so that each logs the same values. sync_dist=True would
-        # take the mean of equal values: it changes nothing.
-        values = self.metrics.compute()
-        self.log_dict(values)
-        self.metrics.reset()
-        self.print(f"epoch {self.current_epoch}", {name: round(value.item(), 3) for name, value in values.items()})
+    def on_validation_end(self) -> None:
+        """Print some of what was logged."""
+        logged = self.trainer.callback_metrics
+        values = {name: round(logged[name].item(), 3) for name in ("val/bleu", "val/chrf", "val/rougeL_fmeasure")}
+        self.print(f"epoch {self.current_epoch}", values)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Return the optimizer."""
@@ -94,13 +80,22 @@ def main() -> None:
     """Train until chrF stops rising, and score the best model again."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--devices", type=int, default=1, help="number of processes")
-    parser.add_argument("--out", default="runs/first_lightning", help="folder for the checkpoint")
+    parser.add_argument("--out", default="runs/first_lightning", help="folder for the checkpoint and the scores")
     arguments = parser.parse_args()
-    warnings.filterwarnings("ignore", ".*(does not have many workers|sync_dist=True)")
+    warnings.filterwarnings("ignore", ".*does not have many workers")
     seed_everything(0, verbose=False)
 
-    # (6) By the names that were logged; a score is better when it is higher.
-    best = ModelCheckpoint(arguments.out, monitor="val/chrf", mode="max", enable_version_counter=False)
+    # (2) Counts on each process, scores the sentences of all, logs the values, and writes the signatures and five
+    # sentences with their scores.
+    scores = ScoresCallback(
+        {
+            "bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"),
+            "chrf": ChrF(confidence=0.95),  # logs val/chrf, val/chrf_low and val/chrf_high
+            "rougeL": ROUGEScore(rouge_keys="rougeL", tokenizer="unicode"),  # F, precision and recall
+        }
+    )
+    # (3) By the names that are logged; a score is better when it is higher.
+    best = ModelCheckpoint(monitor="val/chrf", mode="max")
     stopper = EarlyStopping(monitor="val/chrf", mode="max", patience=2)
     trainer = Trainer(
         max_epochs=20,
@@ -108,8 +103,9 @@ def main() -> None:
         devices=arguments.devices,
         strategy="ddp" if arguments.devices > 1 else "auto",
         use_distributed_sampler=False,  # it would repeat sentences to make the shares equal, and count them twice
-        callbacks=[best, stopper],
-        logger=False,
+        callbacks=[scores, best, stopper],
+        logger=TensorBoardLogger(arguments.out, name=""),  # (4) or WandbLogger, MLFlowLogger, CometLogger
+        log_every_n_steps=10,
         num_sanity_val_steps=0,
         enable_progress_bar=False,
         enable_model_summary=False,

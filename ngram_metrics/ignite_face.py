@@ -19,7 +19,7 @@ try:
     from ignite import distributed as idist
     from ignite.engine import Engine
     from ignite.exceptions import NotComputableError
-    from ignite.metrics.metric import EpochWise, Metric, MetricUsage, reinit__is_reduced
+    from ignite.metrics.metric import EpochWise, Metric, MetricUsage
 except ImportError as error:
     raise ModuleNotFoundError(
         "ngram_metrics.ignite needs pytorch-ignite: pip install pytorch-ignite (ignite on PyPI is another package)",
@@ -83,12 +83,10 @@ class Face(Metric):
         """Show the settings that differ from the defaults."""
         return repr(self._accumulator)
 
-    @reinit__is_reduced
     def reset(self) -> None:
         """Forget all batches."""
         self._accumulator.reset()
 
-    @reinit__is_reduced
     def update(self, output: tuple[Hypotheses, References], *others: object) -> None:
         """Count a batch ``(y_pred, y)``. An error leaves what was counted before as it was."""
         if others or not isinstance(output, (tuple, list)) or len(output) != 2:
@@ -159,6 +157,10 @@ class KeyedFace(Face):
     def __repr__(self) -> str:
         """Show the keys that are written."""
         return f"{type(self).__name__}({', '.join(self._keys)})"
+
+    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
+        """Return scores ``(..., values, 3)`` by ignite's keys."""
+        return dict(zip(self._keys, score.flatten(-2).unbind(-1), strict=True))
 
     def compute(self) -> dict[str, float]:
         """Return all values by ignite's keys."""

@@ -18,6 +18,9 @@ from faces import interrupted, ranks
 from faces.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 from ignite.engine import Engine
 
+from ngram_metrics import ChrF
+from ngram_metrics.functional import bleu_score
+
 #: What each rank wrote down, by the number of ranks; they are started when first asked for.
 Results = Callable[[int], list[dict[str, Any]]]
 
@@ -233,20 +236,44 @@ def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: 
         assert found["sentences"] == 2 * len(batch[0])
 
 
-@pytest.mark.programs
-def test_every_rank_of_a_trainer_computes_the_value_of_one_process(tmp_path: Path):
+@pytest.fixture(scope="module")
+def trainers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each rank of a Trainer wrote down."""
     from faces import trainer_ranks  # it imports Lightning
 
+    return _of_ranks(trainer_ranks.results, 2, tmp_path_factory.mktemp("trainers"))
+
+
+@pytest.mark.programs
+def test_every_rank_of_a_trainer_computes_the_value_of_one_process(trainers: list[dict[str, Any]]):
     fit = [ranks.TRAINER_VALIDATION["fit"], ranks.TRAINER_TRAINING]
     expected = []
     for shards in [*fit, *fit, ranks.TRAINER_VALIDATION["validate"]]:
         collection = ranks.collection()
         collection.update(*joined(_flat([ranks.chosen(TEXT, numbers) for numbers in shards])))
         expected.append(collection.compute())
-    for of_rank in _of_ranks(trainer_ranks.results, 2, tmp_path):
+    for of_rank in trainers:
         assert_same(of_rank["values"], expected)
         for logged, values in zip(of_rank["logged"], (expected[2], expected[4]), strict=True):
-            assert float(logged) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)
+            assert float(logged["alone"]) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)
+
+
+@pytest.mark.programs
+def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_writes(trainers: list[dict[str, Any]]):
+    first, second = trainers
+    for number, epoch in enumerate(("fit", "validate")):
+        whole = joined(_flat([ranks.chosen(TEXT, numbers) for numbers in ranks.TRAINER_VALIDATION[epoch]]))
+        chrf = ChrF(confidence=0.95)
+        chrf.update(*whole)
+        bleu = bleu_score(*whole, average="micro", smooth="exp")
+        for name, value in {"bleu": bleu, **chrf.compute()}.items():
+            for logged in (first["logged"][number], second["logged"][number]):
+                assert float(logged[f"val/{name}"]) == pytest.approx(float(value), abs=1e-6)
+    # Three of the first rank's sentences at each epoch of the fit; of the validation it has none. References of all.
+    assert ["| 3 | " in text for text in first["texts"]] == [True, True, False]
+    assert not any("| 4 | " in text for text in first["texts"])
+    assert all("- val/bleu: `nrefs:1-3|" in text for text in first["texts"])
+    assert second["texts"] == []
 
 
 # A process that is killed

@@ -1,5 +1,6 @@
 """The scripts that the pages of the frameworks show run as they are, and keep the best model."""
 
+import json
 import os
 import re
 import subprocess
@@ -30,7 +31,8 @@ def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
     scores = chrf_by_epoch(printed(script, tmp_path))
     assert scores[0] < 0.5 < max(scores)
     assert len(scores) < 20  # stopped early
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len([path for path in tmp_path.rglob("*") if path.suffix in (".ckpt", ".pt")]) == 1
+    assert list(tmp_path.rglob("events.out.tfevents.*"))
 
 
 @pytest.mark.slow
@@ -48,3 +50,13 @@ def test_the_trainer_reports_scores_of_generated_text(tmp_path: Path):
     text = printed("first_trainer", tmp_path)
     assert 0.2 < float(re.search(r"'eval_chrf': ([\d.]+)\}\n$", text)[1]) <= 1
     assert "best: " in text
+
+
+@pytest.mark.slow
+def test_a_policy_is_trained_by_trl(tmp_path: Path):
+    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
+    printed("first_grpo", tmp_path, "--steps", "2")
+    log = json.loads((tmp_path / "log.json").read_text())
+    rewards = [[step[f"rewards/{name}/mean"] for step in log] for name in ("chrf", "bleu")]
+    assert [len(of_steps) for of_steps in rewards] == [2, 2]
+    assert all(0 <= reward <= 1 for of_steps in rewards for reward in of_steps)

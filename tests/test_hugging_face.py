@@ -1,10 +1,6 @@
 """Metrics as ``compute_metrics`` of a Trainer and as a reward of TRL, on what these hand over and on tiny models."""
 
-import json
 import pickle
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -143,15 +139,3 @@ def test_one_value_of_several_is_the_reward():
 def test_what_cannot_be_rewarded_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-@pytest.mark.slow
-def test_a_policy_is_trained_by_trl(tmp_path: Path):
-    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
-    script = Path(__file__).with_name("grpo.py")
-    done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
-    log = json.loads((tmp_path / "log.json").read_text())
-    rewards = [entry["rewards/chrf/mean"] for entry in log if "rewards/chrf/mean" in entry]
-    assert len(rewards) == 2
-    assert all(0 <= reward <= 1 for reward in rewards)

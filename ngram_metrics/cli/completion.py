@@ -24,7 +24,7 @@ def script(parser: argparse.ArgumentParser, commands: Mapping[str, argparse.Argu
     try:
         import shtab
     except ImportError as error:
-        raise InputError("--print-completion needs shtab: pip install 'ngram-metrics[cli]'") from error
+        raise InputError("--print-completion needs shtab: pip install shtab") from error
     named = parser.add_subparsers()
     for name, of_command in commands.items():
         # Those without a help are left out.

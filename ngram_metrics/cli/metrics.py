@@ -87,8 +87,8 @@ def _metric(name: str, options: Options, tokenizer: Tokenizer, device: torch.dev
     words = WordReader(tokenizer)
     if name == "bleu":
         reader = WordReader(tokenizer, options.lowercase)
-        measures = [BleuMeasure(smooth="exp", effective_order=effective) for effective in (False, True)]
-        return Metric(name, reader, measures[0], measures[1], "micro", device)
+        bleu = BleuMeasure(smooth="exp")
+        return Metric(name, reader, bleu, bleu.sentence_measure, "micro", device)
     if name in ("chrf", "chrf++"):
         order = 2 if name == "chrf++" else 0
         chrf = ChrfMeasure(word_order=order)
@@ -109,7 +109,7 @@ def _model(path: str) -> Tokenizer:
     try:
         from sentencepiece import SentencePieceProcessor
     except ImportError as error:
-        raise ModuleNotFoundError("--spm-model needs sentencepiece: pip install 'ngram-metrics[spm]'") from error
+        raise ModuleNotFoundError("--spm-model needs sentencepiece: pip install sentencepiece") from error
     try:
         with open(path, "rb") as file:
             model: Tokenizer = SentencePieceProcessor(model_proto=file.read())

@@ -31,7 +31,7 @@ def progress(unit: str) -> AbstractContextManager[Bar]:
     try:
         from tqdm import tqdm
     except ImportError as error:
-        raise InputError("this command needs tqdm: pip install 'ngram-metrics[cli]'") from error
+        raise InputError("this command needs tqdm: pip install tqdm") from error
     bar: AbstractContextManager[Bar] = tqdm(unit=f" {unit}", delay=DELAY, disable=None, leave=False)
     return bar
 

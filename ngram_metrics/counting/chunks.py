@@ -50,7 +50,11 @@ def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
     """
     ends = sizes.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0
-    budget = math.ceil(total / math.ceil(total / largest)) if total else 0
+    if total <= largest:
+        if len(sizes):
+            yield 0, len(sizes)
+        return
+    budget = math.ceil(total / math.ceil(total / largest))
     start, before = 0, 0
     while start < len(sizes):
         stop = max(start + 1, int(torch.searchsorted(ends, before + budget, right=True)))

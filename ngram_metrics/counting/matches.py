@@ -155,21 +155,21 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> It
 
 def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[Chunk]:
     device = hypotheses.ids.device
-    counts, reference_lengths = references.counts, references.tokens.lengths
-    sizes = hypotheses.lengths.index_add(0, owners(counts), reference_lengths)
-    reference_ends = counts.cumsum(0)
+    sizes, reference_lengths = hypotheses.lengths, references.tokens.lengths
+    if references.single:
+        sizes = sizes + reference_lengths
+    else:
+        sizes = sizes.index_add(0, owners(references.counts), reference_lengths)
     id_bound = max(hypotheses.id_bound, references.tokens.id_bound)
     for start, stop in ragged_chunks(sizes, device, update=True):
-        hypothesis = hypotheses.slice(start, stop)
-        first_reference = int(reference_ends[start] - counts[start])
-        reference = references.tokens.slice(first_reference, int(reference_ends[stop - 1]))
+        hypothesis, (reference, counts) = hypotheses.slice(start, stop), references.slice(start, stop)
         lengths = torch.cat((hypothesis.lengths, reference.lengths))
-        owner = torch.cat((torch.arange(stop - start, device="cpu"), owners(counts[start:stop])))
-        group = repeated(owner, lengths)
+        number = torch.arange(stop - start, device="cpu")
+        group = repeated(torch.cat((number, repeated(number, counts))), lengths)
         document = None
-        count = int(counts[start:stop].max())
+        count = int(counts.max())
         if count > 1:
-            number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts[start:stop]) + 1))
+            number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts) + 1))
             document = repeated(number, lengths).to(device)
         digits = Digits(
             torch.cat((hypothesis.ids, reference.ids)) + 1,

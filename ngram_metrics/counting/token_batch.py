@@ -35,7 +35,9 @@ class RaggedTokens(NamedTuple):
 
     def slice(self, start: int, stop: int) -> RaggedTokens:
         """Return documents ``start`` up to ``stop``, sharing storage."""
-        before = int(self.lengths[:start].sum())
+        if stop - start == self.documents:
+            return self
+        before = int(self.lengths[:start].sum()) if start else 0
         lengths = self.lengths[start:stop]
         return RaggedTokens(self.ids[before : before + int(lengths.sum())], lengths, self.id_bound)
 
@@ -86,7 +88,9 @@ class DocumentGroups(NamedTuple):
 
     def slice(self, start: int, stop: int) -> DocumentGroups:
         """Return groups ``start`` up to ``stop``, sharing storage."""
-        before = int(self.counts[:start].sum())
+        if stop - start == len(self.counts):
+            return self
+        before = int(self.counts[:start].sum()) if start else 0
         counts = self.counts[start:stop]
         return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts)
 

@@ -15,8 +15,8 @@ from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.report.buckets import buckets
-from ngram_metrics.report.escapes import visible
 from ngram_metrics.report.words import ORDERS, matched, words_of
+from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
 
 #: What the page copies, by the name of the format.

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ngram_metrics.cli.cells import SIGNIFICANT, notes, signatures
 from ngram_metrics.cli.entries import Entry
 from ngram_metrics.report.contents import COPIES, Contents
-from ngram_metrics.report.escapes import script_json, visible
+from ngram_metrics.report.escapes import script_json
+from ngram_metrics.text.messages import visible
 
 _FOLDER = Path(__file__).parent / "page"
 #: In the order in which they stand in the one script.
@@ -32,7 +33,7 @@ class Cell(NamedTuple):
 def check_installed() -> None:
     """Raise ModuleNotFoundError where Jinja2 is not installed."""
     if importlib.util.find_spec("jinja2") is None:
-        raise ModuleNotFoundError("a report needs Jinja2: pip install 'ngram-metrics[report]'")
+        raise ModuleNotFoundError("a report needs Jinja2: pip install Jinja2")
 
 
 def written(contents: Contents, title: str | None) -> str:

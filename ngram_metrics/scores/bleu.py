@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -144,14 +144,20 @@ class BleuMeasure(Measure[BleuStatistics]):
         else:
             # Filled in one by one: a tensor made of Python numbers would wait for the device.
             weights = counted * torch.stack([precision.new_full((), weight) for weight in self.weights])
-        log_mean = torch.special.xlogy(weights, torch.where(precision > 0, precision, 1.0)).sum(-1)
-        impossible = (statistics.matches[..., 0] == 0) | ((weights > 0) & (precision <= 0)).any(-1)
+        # A precision of 0 that has a weight makes this -inf, and BLEU 0.
+        log_mean = torch.special.xlogy(weights, precision).sum(-1)
+        possible = statistics.matches[..., 0] > 0
         if self.effective_order:
             weight_sum = weights.sum(-1)
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
-            impossible = impossible | (weight_sum <= 0)
-        return brevity_penalty(statistics) * _exp(log_mean) * ~impossible
+            possible = possible & (weight_sum > 0)
+        return brevity_penalty(statistics) * _exp(log_mean) * possible
+
+    @property
+    def sentence_measure(self) -> BleuMeasure:
+        """With effective order, as sacrebleu: a sentence may be too short for the longest n-gram."""
+        return replace(self, effective_order=True)
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty, and the counts."""
@@ -182,7 +188,10 @@ class BleuMeasure(Measure[BleuStatistics]):
         )
 
     def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor]:
-        """Return the smoothed precision of each order, and 1 where it is counted, else 0; both ``(..., orders)``."""
+        """Return the smoothed precision of each order ``(..., orders)``, and 1 where it is counted, else 0.
+
+        The second is of the same shape, or ``()`` where all are counted.
+        """
         dtype = score_dtype(statistics.matches.device)
         matches, totals = statistics.matches.to(dtype), statistics.totals.to(dtype)
         value = DEFAULT_SMOOTH_VALUES.get(self.smooth, 1.0) if self.smooth_value is None else self.smooth_value
@@ -198,11 +207,11 @@ class BleuMeasure(Measure[BleuStatistics]):
         elif self.smooth == "exp":
             unmatched = (matches <= 0).cumsum(-1)
             matches = torch.where(matches > 0, matches, torch.exp2(-unmatched.to(dtype)))
-        precisions = torch.where(
-            totals > 0, matches / totals.clamp(min=1e-300 if dtype is torch.float64 else 1e-30), 0.0
+        precisions = (matches / totals.clamp(min=1e-300 if dtype is torch.float64 else 1e-30)).masked_fill(
+            totals <= 0, 0.0
         )
         if not self.effective_order:
-            return precisions, torch.ones_like(totals)
+            return precisions, precisions.new_ones(())
         has_ngrams = (totals if self.smooth in ("smooth2", "add-k") else statistics.totals) > 0
         return precisions, has_ngrams.to(dtype)
 
@@ -221,7 +230,7 @@ def _exp(exponent: Tensor) -> Tensor:
     MKL, which is behind ``exp`` on a CPU, shares more than 64 numbers among threads and waits for the last of them:
     milliseconds where data loaders keep the cores busy.
     """
-    if exponent.device.type != "cpu" or exponent.numel() > UPDATE_GROUPS or torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
         return exponent.exp()
     parts = exponent.reshape(-1).split(64)
     return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)

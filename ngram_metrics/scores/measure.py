@@ -57,6 +57,11 @@ class Measure(ABC, Generic[Statistics]):
     def score(self, statistics: Statistics) -> Tensor:
         """Take the formula: statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
+    @property
+    def sentence_measure(self) -> Measure[Statistics]:
+        """The measure that scores the counts of one sentence, where those of a corpus are scored by this one."""
+        return self
+
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:
         """Return what the score is made of, by name: the counts, each ``(..., width)``."""
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))

@@ -15,9 +15,7 @@ def porter_stemmer() -> Callable[[str], str]:
     try:
         from nltk.stem.porter import PorterStemmer
     except ImportError as error:
-        raise ModuleNotFoundError(
-            "use_stemmer=True needs nltk, which is not installed: pip install 'ngram-metrics[stem]'"
-        ) from error
+        raise ModuleNotFoundError("use_stemmer=True needs nltk, which is not installed: pip install nltk") from error
     stem = PorterStemmer().stem
 
     # A stem costs as much as counting a hundred words, and words recur from batch to batch.

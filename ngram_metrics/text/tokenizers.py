@@ -160,7 +160,7 @@ def _sacrebleu_tokenizer(name: str) -> Any:
         tokenizer = getattr(found, class_name)()
     except (ImportError, RuntimeError) as error:  # RuntimeError: how sacrebleu reports a missing MeCab
         raise ModuleNotFoundError(
-            f"tokenizer {name!r} needs a package that is not installed: pip install 'ngram-metrics[tokenizers]'"
+            f"tokenizer {name!r} needs a package that is not installed: pip install 'sacrebleu[ja,ko]'"
         ) from error
     return tokenizer
 

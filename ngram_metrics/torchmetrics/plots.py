@@ -164,7 +164,7 @@ def _figure(ax: Axes | None) -> tuple[Figure, Axes]:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ModuleNotFoundError("plots need matplotlib: pip install 'ngram-metrics[plot]'") from error
+        raise ModuleNotFoundError("plots need matplotlib: pip install matplotlib") from error
     return pyplot.subplots(layout="constrained")  # else names that are turned stand out of the figure
 
 

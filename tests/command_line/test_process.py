@@ -247,8 +247,8 @@ def test_long_work_takes_no_more_memory_imports_no_framework_and_is_silent_witho
 
 def test_a_missing_package_is_named_with_its_extra(folder: Path, capsys, monkeypatch):
     for name, arguments, told in (
-        ("tqdm", [], "this command needs tqdm: pip install 'ngram-metrics[cli]'"),
-        ("sentencepiece", ["--spm-model", "m"], "--spm-model needs sentencepiece: pip install 'ngram-metrics[spm]'"),
+        ("tqdm", [], "this command needs tqdm: pip install tqdm"),
+        ("sentencepiece", ["--spm-model", "m"], "--spm-model needs sentencepiece: pip install sentencepiece"),
     ):
         with monkeypatch.context() as patch:
             patch.setitem(sys.modules, name, None)

@@ -12,6 +12,13 @@ from faces.cases import TEXT, Batch
 from faces.ranks import TRAINER_ALONE, TRAINER_TRAINING, TRAINER_VALIDATION, chosen, collection
 from faces.trainers import Batches, Model, trainer
 
+from ngram_metrics import Bleu, ChrF
+from ngram_metrics.lightning import ScoresCallback
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from lightning.pytorch.loggers.logger import DummyLogger
+
 
 class _Model(Model):
     """Counts in training and in validation."""
@@ -28,19 +35,35 @@ class _Model(Model):
     def on_train_epoch_end(self) -> None:
         self.note(self.of_training)
 
-    def validation_step(self, batch: Batch, index: int) -> None:
-        preds, _ = batch
+    def validation_step(self, batch: Batch, index: int) -> dict[str, Any]:
+        preds, target = batch
         if preds:  # else the metrics of this rank are never updated
             self.metrics.update(*batch)
             self.alone.update(*batch)
+        return {"preds": preds, "target": target}
 
     def on_validation_epoch_end(self) -> None:
         self.note(self.metrics)
         self.log("alone", self.alone)
 
 
+class TensorBoardLogger(DummyLogger):
+    """Notes the texts, as one of TensorBoard's would be given them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    @property
+    def experiment(self) -> Any:
+        return self
+
+    def add_text(self, name: str, text: str, step: int) -> None:
+        self.texts.append(text)
+
+
 def results(rank: int, world_size: int) -> dict[str, Any]:
-    """The values of each epoch: two of a fit, training after validation, and one of a validation."""
+    """The values of each epoch, two of a fit, training after validation, and one of a validation; what is logged."""
     # What torchrun sets: from it Lightning knows that the processes are started.
     launched = {
         "RANK": rank,
@@ -49,7 +72,8 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         "TORCHELASTIC_RUN_ID": "here",
         "MASTER_PORT": 1,
     }
-    model = _Model()
+    model, logger = _Model(), TensorBoardLogger()
+    scores = ScoresCallback({"bleu": Bleu(average="micro", smooth="exp"), "chrf": ChrF(confidence=0.95)})
 
     def loader(numbers: Sequence[int]) -> Batches:
         return Batches(chosen(TEXT, numbers))
@@ -60,10 +84,11 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         tempfile.TemporaryDirectory() as folder,
     ):
         warnings.simplefilter("ignore")  # metrics never updated; what Lightning itself deprecates
-        two = trainer(folder, devices=world_size, strategy="ddp", max_epochs=2, num_sanity_val_steps=0)
+        options = {"max_epochs": 2, "num_sanity_val_steps": 0, "callbacks": [scores], "logger": logger}
+        two = trainer(folder, devices=world_size, strategy="ddp", **options)
         assert two.world_size == world_size
         two.fit(model, loader(TRAINER_TRAINING[rank]), loader(TRAINER_VALIDATION["fit"][rank]))
-        logged = [two.callback_metrics["alone"]]
+        logged = [dict(two.callback_metrics)]
         two.validate(model, loader(TRAINER_VALIDATION["validate"][rank]), verbose=False)
-        logged.append(two.callback_metrics["alone"])
-    return {"values": model.values, "logged": logged}
+        logged.append(dict(two.callback_metrics))
+    return {"values": model.values, "logged": logged, "texts": logger.texts}

@@ -55,8 +55,7 @@ def trainer(folder: Path | str, **options: Any) -> Trainer:
     return Trainer(
         accelerator="cpu",
         default_root_dir=folder,
-        logger=False,
         enable_progress_bar=False,
         enable_model_summary=False,
-        **{"devices": 1, "enable_checkpointing": False, **options},
+        **{"devices": 1, "enable_checkpointing": False, "logger": False, **options},
     )

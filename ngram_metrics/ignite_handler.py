@@ -1,0 +1,86 @@
+"""The scores of a run of ignite's ``Engine``, written where its loggers show them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ignite.engine import Engine, Events
+
+from ngram_metrics.ignite_face import Face, OutputTransform, unchanged
+from ngram_metrics.sentence_table import SentenceTable
+from ngram_metrics.torchmetrics.signature import signature
+
+__all__ = ["ScoresHandler"]
+
+
+class ScoresHandler:
+    """Writes values, intervals, signatures and a few sentences with their scores to a logger of ignite.
+
+    ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``, after the metrics are attached
+    by the same names. The values are written as by ``tb_logger.attach_output_handler``; the signatures, and the first
+    sentences of the run, to TensorBoard, MLflow and ClearML as Markdown, to Weights & Biases as configuration and a
+    table. A handler may be attached to several loggers. In several processes attach to the logger of process 0 only:
+    the values are those of all sentences, the sentences those of process 0, as ``nrefs`` in the signatures.
+
+    Args:
+        evaluator: the engine whose output has the sentences, which are taken from it from now on.
+        metrics: metrics of :mod:`ngram_metrics.ignite` by the names that they are attached by.
+        tag: what all names begin with.
+        sentences: how many are written, 0 for none; ids are written as numbers.
+        output_transform: makes ``(y_pred, y)``, or a dict of both, of the engine's output, as for the metrics.
+        global_step_transform: as of ignite's handlers: ``global_step_from_engine(trainer)`` counts its epochs.
+
+    Raises:
+        TypeError: a metric of another package, or one value of ROUGE; when called, another logger.
+        ValueError: no metric, or one with ``average="none"``; a negative number of sentences.
+    """
+
+    def __init__(
+        self,
+        evaluator: Engine,
+        metrics: Mapping[str, Face],
+        tag: str = "validation",
+        sentences: int = 5,
+        output_transform: OutputTransform = unchanged,
+        global_step_transform: Callable[[Engine, Any], int] | None = None,
+    ) -> None:
+        self.metrics, self.tag = metrics, tag
+        self._output_transform, self._step_transform = output_transform, global_step_transform
+        self._table = SentenceTable(metrics, Face, sentences)
+        # When the metrics are reset and updated.
+        evaluator.add_event_handler(Events.EPOCH_STARTED, self._table.clear)
+        evaluator.add_event_handler(Events.ITERATION_COMPLETED, self._add)
+
+    def _add(self, engine: Engine) -> None:
+        output: Any = self._output_transform(engine.state.output)
+        self._table.add(*((output["y_pred"], output["y"]) if isinstance(output, Mapping) else output))
+
+    def __call__(self, engine: Engine, logger: Any, event_name: Any) -> None:
+        """Write what the run has scored; the logger calls this."""
+        from ignite.handlers import ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger
+
+        if not isinstance(logger, (ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger)):
+            raise TypeError(
+                f"{type(logger).__name__} takes no text: expected TensorboardLogger, WandBLogger, MLflowLogger or "
+                "ClearMLLogger. Its attach_output_handler writes the values"
+            )
+        ends = [f"{name}{end}" for name in self.metrics for end in ("_low", "_high")]
+        names = [*self.metrics, *filter(engine.state.metrics.__contains__, ends)]
+        # What attach_output_handler attaches. It writes a dict, as ROUGE has, value by value.
+        values: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)
+        values(engine, logger, event_name)
+        step = values.global_step_transform(engine, event_name)
+        # Not metric.signature, which waits for all processes.
+        signatures = {name: signature(metric._accumulator) for name, metric in self.metrics.items()}
+        name, text = f"{self.tag}/sentences", self._table.markdown(signatures)
+        if isinstance(logger, TensorboardLogger):
+            logger.writer.add_text(name, text, step)
+        elif isinstance(logger, MLflowLogger):
+            logger.log_text(text, f"{name}/{step}.md")
+        elif isinstance(logger, ClearMLLogger):
+            logger.clearml_logger.report_text(f"{name}, {step}\n\n{text}", print_console=False)
+        else:
+            logger.config.update({f"{of}/signature": written for of, written in signatures.items()}, True)
+            if self._table.rows:
+                logger.log({name: logger.Table(columns=self._table.columns, data=self._table.rows)}, step=step)

@@ -1,0 +1,192 @@
+"""ScoresCallback under a real Trainer: what loggers and other callbacks are given of a fit, a validation and a test."""
+
+import csv
+import importlib
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+import torch
+from faces.trainers import Batches, trainer
+from logged import COLUMNS, events, expected, sentences_of, texts
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics.functional import bleu_score, chrf_score
+from ngram_metrics.lightning import ScoresCallback
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    from lightning.pytorch import LightningModule
+    from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
+    from lightning.pytorch.loggers import CometLogger, CSVLogger, MLFlowLogger, TensorBoardLogger, WandbLogger
+
+REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home", "we saw it"]
+#: What the model writes in each epoch: the second is the best.
+WRITTEN = (
+    ["the cat", "it", "a cat ran home", "no"],
+    ["the cat sat on a mat", "it was asleep", "a dog ran home", "we saw a cat"],
+    ["the cat sat", "it was", "a dog", "we"],
+)
+#: The batches of a validation, by the numbers of their sentences.
+BATCHES = [[0, 1], [2, 3]]
+
+
+class Model(LightningModule):
+    def __init__(self, returned: Any = None) -> None:
+        super().__init__()
+        self.layer, self.returned = torch.nn.Linear(4, 1), returned
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+
+    def training_step(self, batch: torch.Tensor, index: int) -> torch.Tensor:
+        return self.layer(batch).sum()
+
+    def validation_step(self, batch: list[int], index: int, dataloader_idx: int = 0) -> Any:
+        written = WRITTEN[(self.current_epoch + dataloader_idx) % 3]
+        found = {"preds": [written[n] for n in batch], "target": [REFERENCES[n] for n in batch], "loss": torch.ones(())}
+        return self.returned if self.returned is not None else found
+
+    test_step = validation_step
+
+
+def scores(**options: Any) -> ScoresCallback:
+    bleu = Bleu(average="micro", smooth="exp", tokenizer="13a")
+    return ScoresCallback(
+        {"bleu": bleu, "chrf": ChrF(confidence=0.9), "rouge": ROUGEScore(rouge_keys="rougeL")}, **options
+    )
+
+
+def fit(folder: Path, callbacks: Sequence[Any], **options: Any) -> Any:
+    fitting = trainer(folder, max_epochs=3, callbacks=callbacks, log_every_n_steps=1, **options)
+    fitting.fit(Model(), Batches([torch.ones(2, 4)] * 2), Batches(BATCHES))
+    return fitting
+
+
+def values_of(epoch: int) -> dict[str, float]:
+    sides, chrf = (WRITTEN[epoch], REFERENCES), ChrF(confidence=0.9)
+    chrf.update(*sides)
+    bleu = bleu_score(*sides, average="micro", smooth="exp", tokenizer="13a")
+    return {"bleu": float(bleu), **{name: float(value) for name, value in chrf.compute().items()}}
+
+
+def test_a_fit_writes_values_intervals_signatures_and_the_same_sentences_each_epoch(tmp_path: Path):
+    best = ModelCheckpoint(monitor="val/chrf", mode="max", filename="best-{epoch}")
+    stopper = EarlyStopping(monitor="val/chrf", mode="max", patience=1)
+    logger = TensorBoardLogger(tmp_path, name="")
+    # The stopper stands first, and the sanity check validates once more.
+    fit(
+        *(tmp_path, [stopper, scores(sentences=3), best]),
+        **{"logger": logger, "num_sanity_val_steps": 2, "enable_checkpointing": True},
+    )
+    assert stopper.stopped_epoch == 2
+    assert Path(best.best_model_path).stem == "best-epoch=1"
+    written = events(logger.log_dir)
+    for name in ("bleu", "chrf", "chrf_low", "chrf_high"):
+        points = written.Scalars(f"val/{name}")
+        assert [point.step for point in points] == [1, 3, 5]
+        assert [point.value for point in points] == pytest.approx([values_of(epoch)[name] for epoch in range(3)])
+    assert len(written.Scalars("val/rougeL_fmeasure")) == 3
+    for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/sentences")):
+        assert step == 1 + 2 * epoch
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 3)
+        assert "- val/bleu: `nrefs:1|avg:micro|unit:text|case:mixed|eff:no|tok:13a|smooth:exp|" in text
+        assert "- val/chrf: `nrefs:1|bs:1000|" in text
+    assert epoch == 2
+
+
+class Client:
+    """An MlflowClient of mlflow 3.17: the method that is used."""
+
+    def log_text(self, run_id: str, text: str, artifact_file: str) -> None: ...
+
+
+class Experiment:
+    """An experiment of comet_ml 3.58: the method that is used."""
+
+    def log_text(self, text: str, step: int | None = None, metadata: dict[str, Any] | None = None) -> None: ...
+
+
+def test_other_loggers_are_given_what_they_take(tmp_path: Path):
+    wandb, mlflow, comet = (mock.create_autospec(of, instance=True) for of in (WandbLogger, MLFlowLogger, CometLogger))
+    mlflow.experiment, mlflow.run_id = mock.create_autospec(Client, instance=True), "run 7"
+    comet.experiment = mock.create_autospec(Experiment, instance=True)
+    lists = CSVLogger(tmp_path, name="")
+    with pytest.warns(UserWarning, match="CSVLogger takes no text: the sentences are not written") as warned:
+        fit(tmp_path, [scores(sentences=2)], logger=[wandb, mlflow, comet, lists])
+    assert len([each for each in warned if "takes no text" in str(each.message)]) == 1
+    for epoch, step in enumerate((1, 3, 5)):
+        (key,), table = wandb.log_text.call_args_list[epoch]
+        assert (key, table["step"]) == ("val/sentences", step)
+        assert table["columns"] == COLUMNS
+        assert [[*row[:2], f"{row[3]:.4f}"] for row in table["data"]] == expected(WRITTEN[epoch], REFERENCES, 2)
+        run, text, path = mlflow.experiment.log_text.call_args_list[epoch].args
+        assert (run, path) == ("run 7", f"val/sentences/{step}.md")
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+        call = comet.experiment.log_text.call_args_list[epoch]
+        assert call == mock.call(text, step=step, metadata={"name": "val/sentences"})
+    (config,) = wandb.log_hyperparams.call_args.args
+    assert config["val/chrf/signature"].startswith("nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|")
+    assert config["val/chrf/signature"] in Path(lists.log_dir, "hparams.yaml").read_text().replace("\n  ", " ")
+    with Path(lists.log_dir, "metrics.csv").open() as file:
+        values = [float(row["val/chrf_low"]) for row in csv.DictReader(file) if row["val/chrf_low"]]
+    assert values == pytest.approx([values_of(epoch)["chrf_low"] for epoch in range(3)])
+
+
+@pytest.mark.parametrize("stage", ["validate", "test"])
+def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path):
+    logger, prefix = TensorBoardLogger(tmp_path, name=""), {"validate": "val", "test": "test"}[stage]
+    running = trainer(tmp_path, logger=logger, callbacks=[scores()])
+    for loaders in ([Batches(BATCHES), Batches(BATCHES[:1])], [Batches(BATCHES)]):
+        getattr(running, stage)(Model(), loaders, verbose=False)
+    logger.finalize("success")
+    for suffix, epoch, sentences in (("/dataloader_idx_0", 0, 4), ("/dataloader_idx_1", 1, 2), ("", 0, 4)):
+        (point,) = events(logger.log_dir).Scalars(f"{prefix}/chrf{suffix}")
+        assert point.value == pytest.approx(float(chrf_score(WRITTEN[epoch][:sentences], REFERENCES[:sentences])))
+        ((_, text),) = texts(logger.log_dir, f"{prefix}/sentences{suffix}")
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, sentences)
+
+
+@pytest.mark.parametrize(
+    ("returned", "found"), [(torch.ones(()), "Tensor"), ({"preds": [], "loss": 1}, r"a dict with \['preds', 'loss'\]")]
+)
+@pytest.mark.parametrize(("stage", "step"), [("validate", "validation_step"), ("test", "test_step")])
+def test_a_step_that_returns_something_else_is_told(returned: Any, found: str, stage: str, step: str, tmp_path: Path):
+    running = trainer(tmp_path, callbacks=[scores()])
+    with pytest.raises(TypeError, match=f"^{step} must return a dict with 'preds' and 'target', got {found}$"):
+        getattr(running, stage)(Model(returned), Batches(BATCHES), verbose=False)
+
+
+def test_a_fast_dev_run_warns_of_nothing(tmp_path: Path):
+    running = trainer(tmp_path, callbacks=[scores()], fast_dev_run=True, logger=CSVLogger(tmp_path))
+    running.validate(Model(), Batches(BATCHES), verbose=False)
+
+
+def test_the_metrics_go_to_the_device_of_the_module():
+    callback, running = scores(), mock.Mock(testing=False, num_val_batches=[1])
+    callback.on_validation_epoch_start(running, mock.Mock(device=torch.device("meta")))
+    (scored,) = callback._scored
+    assert {metric.device.type for metric in scored.metrics.values()} == {"meta"}
+
+
+def test_wrong_arguments_are_refused_at_once():
+    with pytest.raises(ValueError, match="the metric chrf has average='none'"):
+        ScoresCallback({"chrf": ChrF(average="none")})
+
+
+@pytest.mark.slow
+def test_a_trainer_of_the_other_package_takes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other = importlib.import_module("pytorch_lightning")
+        loggers = importlib.import_module("pytorch_lightning.loggers")
+    model = type("Other", (other.LightningModule,), {k: v for k, v in vars(Model).items() if k.endswith("_step")})()
+    model.returned = None
+    logger = loggers.TensorBoardLogger(tmp_path, name="")
+    running = other.Trainer(accelerator="cpu", logger=logger, callbacks=[scores()], enable_progress_bar=False)
+    running.validate(model, Batches(BATCHES), verbose=False)
+    logger.finalize("success")
+    assert len(texts(logger.log_dir, "val/sentences")) == 1

@@ -1,0 +1,134 @@
+"""ScoresHandler on an engine of ignite: what its loggers are given of each run."""
+
+import sys
+import types
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from ignite.engine import Engine, Events
+from ignite.handlers import (
+    ClearMLLogger,
+    MLflowLogger,
+    TensorboardLogger,
+    WandBLogger,
+    global_step_from_engine,
+)
+from logged import COLUMNS, events, expected, sentences_of, texts
+
+from ngram_metrics.functional import chrf_score
+from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore
+from ngram_metrics.ignite_handler import ScoresHandler
+
+REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home"]
+WRITTEN = {1: ["the cat", "it", "a cat ran home"], 2: ["the cat sat on a mat", "it was asleep", "a dog"]}
+
+
+def transformed(output: dict[str, Any]) -> dict[str, Any]:
+    return {"y_pred": output["out"], "y": output["gold"]}
+
+
+def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
+    """A trainer of two epochs, after each of which an evaluator runs over two batches, and its handler."""
+    trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
+    every: dict[str, Any] = {"output_transform": transformed}
+    metrics = {"bleu": Bleu(**every), "chrf": ChrF(confidence=0.9, **every)}
+    metrics |= {"rouge": ROUGEScore(rouge_keys="rougeL", **every)}
+    for name, metric in metrics.items():
+        metric.attach(evaluator, name)
+
+    @trainer.on(Events.EPOCH_COMPLETED)
+    def validate() -> None:
+        out = WRITTEN[trainer.state.epoch]
+        evaluator.run([{"out": out[:1], "gold": REFERENCES[:1]}, {"out": out[1:], "gold": REFERENCES[1:]}])
+
+    step = global_step_from_engine(trainer)
+    return trainer, evaluator, ScoresHandler(evaluator, metrics, global_step_transform=step, **every, **options)
+
+
+def test_tensorboard_has_values_intervals_signatures_and_the_same_sentences_each_epoch(tmp_path: Path):
+    trainer, evaluator, handler = engines(sentences=2)
+    with TensorboardLogger(log_dir=tmp_path) as logger:
+        logger.attach(evaluator, handler, Events.COMPLETED)
+        runs: list[dict[str, Any]] = []
+        evaluator.add_event_handler(Events.COMPLETED, lambda engine: runs.append(dict(engine.state.metrics)))
+        trainer.run([0], max_epochs=2)
+    names = {name: name for name in ("bleu", "chrf", "chrf_low", "chrf_high")}
+    for name, key in {**names, "rouge/rougeL_fmeasure": "rouge_rougeL_fmeasure"}.items():
+        points = [(point.step, point.value) for point in events(tmp_path).Scalars(f"validation/{name}")]
+        assert points == [(epoch, pytest.approx(run[key])) for epoch, run in enumerate(runs, 1)]
+    for run, (epoch, text) in zip(runs, texts(tmp_path, "validation/sentences"), strict=True):
+        assert run["chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+        assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
+
+
+class Wandb:
+    """The module wandb 0.31 as far as it is used: each call is noted, with the parameters that it has there."""
+
+    def init(self) -> None: ...
+    def Table(self, columns: Any = None, data: Any = None, rows: Any = None) -> Any: ...
+    def log(self, data: dict[str, Any], step: int | None = None, commit: bool | None = None) -> None: ...
+
+
+class Config:
+    """Its configuration."""
+
+    def update(self, d: dict[str, Any], allow_val_change: bool | None = None) -> None: ...
+
+
+class Mlflow:
+    """The module mlflow 3.17, likewise."""
+
+    def active_run(self) -> Any: ...
+    def log_text(self, text: str, artifact_file: str, run_id: str | None = None) -> None: ...
+    def log_metrics(self, metrics: dict[str, float], step: int | None = None, synchronous: Any = None) -> Any: ...
+
+
+class Clearml:
+    """A clearml.Logger of clearml 2.1, likewise."""
+
+    def report_text(self, msg: str, level: int = 20, print_console: bool = True, *args: Any, **_: Any) -> None: ...
+    def report_scalar(self, title: str, series: str, value: float, iteration: int) -> None: ...
+
+
+def test_other_loggers_are_given_what_they_take(monkeypatch: pytest.MonkeyPatch):
+    wandb, mlflow, clearml = (mock.create_autospec(of, instance=True) for of in (Wandb, Mlflow, Clearml))
+    wandb.config = mock.create_autospec(Config, instance=True)
+    names = types.SimpleNamespace(validate_param_and_metric_name=lambda name: True)
+    modules = {"wandb": wandb, "mlflow": mlflow, "mlflow.utils": mlflow, "mlflow.utils.validation": names}
+    for name, module in modules.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    third = ClearMLLogger.__new__(ClearMLLogger)  # its constructor looks for a server
+    third.clearml_logger = clearml
+    trainer, evaluator, handler = engines(sentences=1)
+    for logger in (WandBLogger(), MLflowLogger(), third):
+        logger.attach(evaluator, handler, Events.COMPLETED)
+    trainer.run([0], max_epochs=2)
+    for epoch in (1, 2):
+        values, table = wandb.log.call_args_list[2 * epoch - 2 : 2 * epoch]
+        assert values.args[0]["validation/chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
+        assert table == mock.call({"validation/sentences": wandb.Table.return_value}, step=epoch)
+        columns, rows = (wandb.Table.call_args_list[epoch - 1].kwargs[key] for key in ("columns", "data"))
+        assert columns == COLUMNS
+        assert [[*row[:2], f"{row[3]:.4f}"] for row in rows] == expected(WRITTEN[epoch], REFERENCES, 1)
+        text, path = mlflow.log_text.call_args_list[epoch - 1].args
+        assert path == f"validation/sentences/{epoch}.md"
+        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
+        assert clearml.report_text.call_args_list[epoch - 1] == mock.call(
+            f"validation/sentences, {epoch}\n\n{text}", print_console=False
+        )
+        assert mlflow.log_metrics.call_args_list[epoch - 1].kwargs["step"] == epoch
+    config, may_change = wandb.config.update.call_args.args
+    assert config["chrf/signature"].startswith("nrefs:1|bs:1000|")
+    assert may_change
+    assert clearml.report_scalar.call_count == 2 * (1 + 3 + 3)
+
+
+def test_what_cannot_be_written_is_refused():
+    _, evaluator, handler = engines()
+    with pytest.raises(TypeError, match="the metric f is a MetricsLambda: expected a whole metric of this package"):
+        ScoresHandler(evaluator, {"f": ROUGEScore()["rougeL_fmeasure"]})
+    with pytest.raises(TypeError, match="SimpleNamespace takes no text: expected TensorboardLogger, WandBLogger"):
+        handler(evaluator, types.SimpleNamespace(), Events.COMPLETED)
