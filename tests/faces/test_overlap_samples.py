@@ -117,11 +117,12 @@ def test_the_other_averages_take_any_numbers_of_samples(first, second, words, av
     assert_same(merged.compute(), metric.compute())
 
 
-def test_an_update_that_fails_fixes_no_number_of_samples():
+def test_an_update_that_fails_or_has_no_sentence_fixes_no_number_of_samples():
     metric = filled("none", [])
     for call in (metric.update, metric):
         with pytest.raises(ValueError, match="expected references"):
             call(OTHER[0], OTHER[1][:1])
+    metric.update([], [])
     metric.update(*WHOLE)
     assert_same(metric.compute(), expected("none"))
 
