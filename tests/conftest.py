@@ -6,24 +6,22 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-import torch
 from hypothesis import HealthCheck, settings
 
 # A deadline fails on the first run of a torch operation; a red test must be red again on the next run.
 settings.register_profile(
-    "default", deadline=None, max_examples=40, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "default", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 # Other examples every night, and more of them: `--hypothesis-profile=nightly`, or the variable below.
 settings.register_profile("nightly", settings.get_profile("default"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("NGRAM_METRICS_HYPOTHESIS", "default"))
 
-# The tensors of tests are small: on a busy machine threads that wait for one another cost ten times what they save.
-torch.set_num_threads(1)
-
 
 @pytest.fixture(params=["bfloat16 by default", "meta by default", "autocast", "inference mode"])
 def surroundings(request: pytest.FixtureRequest) -> Iterator[None]:
     """What a training loop may have set around a metric, and what must not reach its results."""
+    import torch
+
     before = torch.get_default_dtype()
     around = {
         "meta by default": lambda: torch.device("meta"),
@@ -40,6 +38,11 @@ def surroundings(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # Here, where tests are collected: the process that only hands them out needs no torch.
+    import torch
+
+    # The tensors of tests are small: on a busy machine threads that wait for one another cost ten times what they save.
+    torch.set_num_threads(1)
     if torch.cuda.is_available():
         return
     for item in items:

@@ -57,6 +57,8 @@ def padded_sides(batch: Batch, spare: int = 1, count: int | None = None, first: 
 
 
 def documents_of(tokens: PaddedTokens | RaggedTokens) -> list[list[int]]:
+    """Of any leading shape, one after another."""
     if isinstance(tokens, PaddedTokens):
-        return [row[:length].tolist() for row, length in zip(tokens.ids, tokens.lengths, strict=True)]
+        rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
+        return [row[:length].tolist() for row, length in rows]
     return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]

@@ -1,5 +1,6 @@
 """Metrics of both frameworks beside peers and plain Python that score one pair at a time: what MBR is tested with."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,7 +24,8 @@ def overlap(hypothesis, reference, ngram=2):
 
 
 def sacrebleu_score(metric):
-    return lambda hypothesis, reference: metric.sentence_score(hypothesis, [reference]).score / 100
+    """Each pair once: it takes long, and the texts are short."""
+    return functools.cache(lambda hypothesis, reference: metric.sentence_score(hypothesis, [reference]).score / 100)
 
 
 class Case(NamedTuple):

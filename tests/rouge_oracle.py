@@ -121,8 +121,3 @@ def rouge(key: str, hypothesis: Summary, references: Sequence[Summary], accumula
 
 def mean(several: Sequence[Scores]) -> Scores:
     return Scores(*(sum(column) / len(several) for column in zip(*several, strict=True)))
-
-
-def corpus_rouge(key: str, batch: Sequence[tuple[Summary, Sequence[Summary]]]) -> Scores:
-    """The scores of the summed counts of the best references."""
-    return scores(sum((reduced(key, *one) for one in batch), Counts(0, 0, 0)))

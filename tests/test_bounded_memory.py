@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from faces.cases import Case, assert_same, assert_same_states, each_metric, states_of
-from faces.ignite_cases import Face, each_face
+from faces.ignite_cases import Face, each_kind_of_state
 from torch.utils._python_dispatch import TorchDispatchMode
 
 PROBE = Path(__file__).parent / "memory_probe.py"
@@ -114,6 +114,7 @@ def check(asked: str, found: dict[str, Any]) -> None:
     assert found["bytes"] <= fixed + BYTES_A_SLOT * slots
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the probe forks")
 @pytest.mark.parametrize("asked", LIGHT)
 def test_a_large_batch_is_counted_right_within_the_documented_bound(asked: str, light: dict[str, dict[str, Any]]):
@@ -174,7 +175,7 @@ def test_memory_that_runs_out_at_any_operation_leaves_everything_as_it_was(case:
     assert_same(metric.compute(), case.value(average))
 
 
-@each_face
+@each_kind_of_state
 def test_memory_that_runs_out_leaves_an_ignite_face_as_it_was(face: Face):
     metric, fresh = face.filled(face.batches[:2]), face.make()
     states, nothing = states_of(metric._accumulator), states_of(fresh._accumulator)

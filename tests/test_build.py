@@ -82,11 +82,13 @@ def _check_smoke(output: str, installed: Path) -> None:
     assert {"ngram_metrics", *modules} == names
 
 
+@pytest.mark.programs
 def test_both_files_carry_the_version(dist: Path):
     names = {path.name for path in dist.iterdir()}
     assert names == {f"ngram_metrics-{VERSION}.tar.gz", f"ngram_metrics-{VERSION}-py3-none-any.whl"}
 
 
+@pytest.mark.programs
 def test_the_wheel_holds_the_package_and_nothing_else(dist: Path):
     with zipfile.ZipFile(_only(dist, "*.whl")) as wheel:
         names = set(wheel.namelist())
@@ -103,6 +105,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(dist: Path):
     assert {re.match(r"[\w-]+", one)[0] for one in required} == {"torch", "torchmetrics"}
 
 
+@pytest.mark.programs
 def test_the_sdist_holds_what_is_needed_to_build_and_to_test(dist: Path):
     with tarfile.open(_only(dist, "*.tar.gz")) as sdist:
         names = {member.name.partition("/")[2] for member in sdist.getmembers() if member.isfile()}
@@ -123,6 +126,7 @@ def _install(file: Path, target: Path) -> set[str]:
     return {path.relative_to(target).as_posix() for path in (target / "ngram_metrics").rglob("*") if path.is_file()}
 
 
+@pytest.mark.programs
 def test_the_installed_wheel_works_away_from_the_source(dist: Path, tmp_path: Path):
     target, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -177,13 +177,12 @@ def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward:
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
-        for _ in range(3):
-            call(*static)
+        call(*static)
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         captured = call(*static)
-    for seed in range(1, 4):
+    for seed in (1, 2):
         for room, side in zip(static, there(machine, padded(seed, width=70)), strict=True):
             room.copy_(side)
         graph.replay()

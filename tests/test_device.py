@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, Batch, Case, each_case, each_metric, states_of
+from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, each_metric, states_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_HOST, WAIT
@@ -13,6 +13,9 @@ from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, ignite
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
+
+#: One case of each metric.
+IDS = {case.metric: case for case in CASES if case.on_ids and "confidence" not in case.options}
 
 
 def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
@@ -30,16 +33,15 @@ def test_updates_and_scores_are_those_of_the_cpu(case: Case, average: str):
         assert_equal(metric.compute(), expected.compute())
 
 
-@each_case
+@pytest.mark.parametrize("case", IDS.values(), ids=lambda case: case.name)
 def test_intervals_are_those_of_the_cpu(case: Case):
     expected = filled(case, "macro", "cpu", confidence=0.9).compute()
     with accelerator():
         assert_equal(filled(case, "macro", DEVICE, confidence=0.9).compute(), expected)
 
 
-@each_case
-def test_metrics_move_between_devices_and_keep_their_counts(case: Case):
-    average = case.averages[0]
+@each_kind_of_state
+def test_metrics_move_between_devices_and_keep_their_counts(case: Case, average: str):
     expected = case.filled(average)
     with accelerator():
         moved = case.filled(average, case.batches[:1]).to(DEVICE)
@@ -50,9 +52,8 @@ def test_metrics_move_between_devices_and_keep_their_counts(case: Case):
         torch.testing.assert_close(states_of(back), states_of(expected), rtol=0, atol=0)
 
 
-@each_case
-def test_saved_states_are_loaded_on_the_other_device(case: Case):
-    average = case.averages[0]
+@each_kind_of_state
+def test_saved_states_are_loaded_on_the_other_device(case: Case, average: str):
     expected = case.filled(average)
     with accelerator():
         metric = filled(case, average, DEVICE)
@@ -63,9 +64,8 @@ def test_saved_states_are_loaded_on_the_other_device(case: Case):
         assert_equal(other.to(DEVICE).compute(), expected.compute())
 
 
-@each_case
-def test_metrics_on_two_devices_are_merged(case: Case):
-    average = case.averages[0]
+@each_kind_of_state
+def test_metrics_on_two_devices_are_merged(case: Case, average: str):
     first, *others = case.batches
     expected = case.filled(average)
     with accelerator():
@@ -122,7 +122,6 @@ def test_faces_of_ignite_return_the_numbers_of_the_cpu(case: Case):
     assert values[0] == values[1]
 
 
-IDS = {case.metric: case for case in CASES if case.on_ids and "confidence" not in case.options}
 FUNCTIONS = {Bleu: bleu_score, ChrF: chrf_score, NgramOverlap: ngram_overlap, ROUGEScore: rouge_score}
 
 

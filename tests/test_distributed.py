@@ -1,8 +1,10 @@
 """Two and four real processes count as one: uneven shards, a rank without data, settings that differ.
 
-Both frameworks share one process group, so that the processes are started once; what they do is in faces/ranks.py.
+Both frameworks share one process group, so that the processes of each number are started once; what they do is in
+faces/ranks.py.
 """
 
+import functools
 import multiprocessing
 import signal
 from collections.abc import Callable, Sequence
@@ -19,24 +21,23 @@ from ignite.engine import Engine
 from ngram_metrics import ChrF
 from ngram_metrics.functional import bleu_score
 
-#: What each rank wrote down, for each number of ranks.
-Results = dict[int, list[dict[str, Any]]]
+#: What each rank wrote down, by the number of ranks; they are started when first asked for.
+Results = Callable[[int], list[dict[str, Any]]]
 
 
 # Processes forked from one that has imported all this start in a fraction of the time.
-multiprocessing.set_forkserver_preload(["ignite.engine", "ngram_metrics.ignite", "lightning.pytorch"])
+multiprocessing.set_forkserver_preload(["ignite.engine", "ngram_metrics.ignite"])
+
+
+def _of_ranks(of_rank: Callable[[int, int], Any], size: int, folder: Path) -> list[dict[str, Any]]:
+    """What so many processes do."""
+    torch.multiprocessing.start_processes(ranks.run, (of_rank, size, folder), nprocs=size, start_method="forkserver")
+    return [torch.load(folder / f"{rank}.pt", weights_only=True) for rank in range(size)]
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    folder: Path = tmp_path_factory.mktemp("ranks")
-    torch.multiprocessing.start_processes(
-        ranks.run, (folder,), nprocs=max(ranks.WORLD_SIZES), start_method="forkserver"
-    )
-    return {
-        size: [torch.load(folder / f"{size}-{rank}.pt", weights_only=True) for rank in range(size)]
-        for size in ranks.WORLD_SIZES
-    }
+    return functools.cache(lambda size: _of_ranks(ranks.results, size, tmp_path_factory.mktemp("ranks")))
 
 
 def _flat(shards: list[list[Batch]]) -> list[Batch]:
@@ -48,16 +49,20 @@ def _shards(size: int, sharding: str, batches: tuple[Batch, ...]) -> list[list[B
     return [ranks.chosen(batches, numbers) for numbers in ranks.SHARDS[size][sharding]]
 
 
-each_size = pytest.mark.parametrize("size", sorted(ranks.WORLD_SIZES))
+#: More than two take their time, and do what two do.
+MARKS = {2: (), 4: (pytest.mark.programs,)}
+each_size = pytest.mark.parametrize("size", [pytest.param(size, marks=MARKS[size]) for size in ranks.SHARDS])
 
 
 def _each(chosen: Callable[..., list[Any]], shardings: Sequence[str] | None = None) -> list[Any]:
     """Each number of ranks with each sharding, by default all, and all that is chosen for them."""
     return [
         pytest.param(
-            size, sharding, one, id=f"{size} ranks, {sharding}, {one if isinstance(one, str) else _name(*one)}"
+            *(size, sharding, one),
+            id=f"{size} ranks, {sharding}, {one if isinstance(one, str) else _name(*one)}",
+            marks=MARKS[size],
         )
-        for size in sorted(ranks.SHARDS)
+        for size in ranks.SHARDS
         for sharding in shardings or ranks.SHARDS[size]
         for one in chosen(size, sharding)
     ]
@@ -75,7 +80,7 @@ each_face = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.fa
 
 @each_size
 def test_there_are_as_many_ranks_as_asked_for(results: Results, size: int):
-    assert [one["world_size"] for one in results[size]] == [size] * size
+    assert [one["world_size"] for one in results(size)] == [size] * size
 
 
 @each_sharded_pair
@@ -85,7 +90,7 @@ def test_every_rank_computes_the_value_of_one_process(results: Results, size: in
     shards = _shards(size, sharding, case.batches)
     batches, here = _flat(shards), case.filled(average, _flat(shards))
     continued = case.value(average, _flat([[*shard, case.batches[0]] for shard in shards]))
-    for of_rank, shard in zip(results[size], shards, strict=True):
+    for of_rank, shard in zip(results(size), shards, strict=True):
         result = of_rank[f"{sharding}/{_name(*pair)}"]
         if batches:
             assert_same(result["value"], case.value(average, batches))
@@ -96,7 +101,6 @@ def test_every_rank_computes_the_value_of_one_process(results: Results, size: in
                 assert_same(scores, expected)
         assert result["signature"] == here.signature
         assert_same(result["cached"], result["value"])
-        assert_same(result["again"], result["value"])
         assert_same(result["after another batch"], continued)
         assert result["after"] == result["local"]
         assert len(result["warnings"]) == (0 if shard else 1)
@@ -109,7 +113,7 @@ def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Result
     of_ranks = [ranks.chosen(case.batches, numbers) for numbers in ranks.STEPS[size]]
     expected = [case.value(average, list(step)) for step in zip(*of_ranks, strict=True)]
     expected.append(case.value(average, _flat(of_ranks)))
-    for of_rank in results[size]:
+    for of_rank in results(size):
         for value, wanted in zip(of_rank[f"on step/{_name(*pair)}"], expected, strict=True):
             assert_same(value, wanted)
 
@@ -119,7 +123,7 @@ def test_without_sync_a_rank_computes_its_own_value_and_waits_for_nobody(
     results: Results, size: int, sharding: str, pair: Any
 ):
     case, average = pair
-    for rank, of_rank in enumerate(results[size]):
+    for rank, of_rank in enumerate(results(size)):
         result = of_rank[f"alone/{_name(*pair)}"]
         assert_same(result["value"], case.value(average, ranks.chosen(case.batches, [rank % len(case.batches)])))
         assert result["collectives"] == {}
@@ -134,11 +138,11 @@ def test_a_compute_calls_as_many_collectives_for_200_sentences_as_for_none(
     results: Results, size: int, sharding: str, pair: Any
 ):
     name = _name(*pair)
-    calls = results[size][0][f"collectives/{name}"]
+    calls = results(size)[0][f"collectives/{name}"]
     assert set(calls) == {"all_gather", "barrier"}
     assert calls["all_gather"] <= _MOST_GATHERS
     assert calls["barrier"] <= _MOST_BARRIERS
-    for of_rank in results[size]:
+    for of_rank in results(size):
         assert of_rank[f"collectives/{name}"] == calls
         for several in ranks.SHARDS[size]:
             assert of_rank[f"{several}/{name}"]["collectives"] == calls
@@ -153,7 +157,7 @@ def test_a_compute_of_ignite_calls_as_many_collectives_for_200_sentences_as_for_
     keeps_rows = face.average == "none" or "confidence" in face.options
     table = face.average == "macro" and "ROUGE" in name.upper()
     calls = {"all_gather": 7 + (face.average == "macro") + table + 2 * keeps_rows}
-    for of_rank in results[size]:
+    for of_rank in results(size):
         assert of_rank[f"collectives/ignite-{name}"] == calls
         for several, shards in ranks.SHARDS[size].items():
             if any(shards):  # without data there is nothing to gather
@@ -162,7 +166,7 @@ def test_a_compute_of_ignite_calls_as_many_collectives_for_200_sentences_as_for_
 
 @each_size
 def test_collectives_of_a_metric_that_gathers_each_sentence_are_all_counted(results: Results, size: int):
-    for of_rank in results[size]:
+    for of_rank in results(size):
         assert of_rank["collectives/torchmetrics"]["all_gather"] == 3 * 10
 
 
@@ -172,11 +176,10 @@ def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results
     here = face.filled(_flat(shards))
     expected, signature = ranks.ignite_value(here), here.signature
     continued = face.filled(_flat([[*shard, TEXT[0]] for shard in shards])).compute()
-    for of_rank in results[size]:
+    for of_rank in results(size):
         result = of_rank[f"{sharding}/ignite-{name}"]
         for found, wanted in (
             (result["value"], expected),
-            (result["again"], expected),
             (result["after another batch"], continued),
             (result["loaded, after another batch"], continued),
         ):
@@ -194,14 +197,14 @@ def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(
     engine = Engine(lambda engine, batch: batch)
     ranks.IGNITE[name].make().attach(engine, "value")
     expected = engine.run(_flat(_shards(size, "uneven", TEXT))).metrics
-    for of_rank in results[size]:
+    for of_rank in results(size):
         assert_same(of_rank[f"attached/{name}"], expected)
 
 
 @each_size
 def test_every_rank_has_the_p_values_of_one_process(results: Results, size: int):
     expected = ranks.p_values(_flat(_shards(size, "uneven", TEXT)))
-    for of_rank in results[size]:
+    for of_rank in results(size):
         assert of_rank["p-values"].keys() == expected.keys()
         for test, numbers in expected.items():
             assert of_rank["p-values"][test] == pytest.approx(numbers, abs=1e-12)
@@ -212,7 +215,7 @@ def test_every_rank_has_the_p_values_of_one_process(results: Results, size: int)
     "difference", [*ranks.UNLIKE_RANKS, *(f"ignite, {name}" for name in ranks.UNLIKE_RANKS_OF_IGNITE)]
 )
 def test_ranks_of_other_settings_raise_before_anything_else_is_gathered(results: Results, difference: str, size: int):
-    for rank, of_rank in enumerate(results[size]):
+    for rank, of_rank in enumerate(results(size)):
         found = of_rank["unlike"][difference]
         assert found["error"].startswith(
             "ValueError: the ranks have metrics with different settings: expected the same"
@@ -227,7 +230,7 @@ def test_ranks_of_other_settings_raise_before_anything_else_is_gathered(results:
 @pytest.mark.parametrize("of", ["torchmetrics", "ignite"])
 @pytest.mark.parametrize("name", ["Bleu", "ROUGEScore"])
 def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: int):
-    for rank, of_rank in enumerate(results[size]):
+    for rank, of_rank in enumerate(results(size)):
         found = of_rank["unlike kinds"][f"{of}, {name}"]
         assert found["error"].startswith("ValueError: one metric was given text and ids: expected one kind from reset")
         assert found["kept"]
@@ -235,21 +238,31 @@ def test_ranks_of_other_kinds_raise(results: Results, of: str, name: str, size: 
         assert found["sentences"] == 2 * len(batch[0])
 
 
-def test_every_rank_of_a_trainer_computes_the_value_of_one_process(results: Results):
+@pytest.fixture(scope="module")
+def trainers(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """What each rank of a Trainer wrote down."""
+    from faces import trainer_ranks  # it imports Lightning
+
+    return _of_ranks(trainer_ranks.results, 2, tmp_path_factory.mktemp("trainers"))
+
+
+@pytest.mark.programs
+def test_every_rank_of_a_trainer_computes_the_value_of_one_process(trainers: list[dict[str, Any]]):
     fit = [ranks.TRAINER_VALIDATION["fit"], ranks.TRAINER_TRAINING]
     expected = []
     for shards in [*fit, *fit, ranks.TRAINER_VALIDATION["validate"]]:
         collection = ranks.collection()
         collection.update(*joined(_flat([ranks.chosen(TEXT, numbers) for numbers in shards])))
         expected.append(collection.compute())
-    for of_rank in results[2]:
-        assert_same(of_rank["trainer"]["values"], expected)
-        for logged, values in zip(of_rank["trainer"]["logged"], (expected[2], expected[4]), strict=True):
+    for of_rank in trainers:
+        assert_same(of_rank["values"], expected)
+        for logged, values in zip(of_rank["logged"], (expected[2], expected[4]), strict=True):
             assert float(logged["alone"]) == pytest.approx(float(values[ranks.TRAINER_ALONE]), abs=1e-6)
 
 
-def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_writes(results: Results):
-    first, second = (of_rank["trainer"] for of_rank in results[2])
+@pytest.mark.programs
+def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_writes(trainers: list[dict[str, Any]]):
+    first, second = trainers
     for number, epoch in enumerate(("fit", "validate")):
         whole = joined(_flat([ranks.chosen(TEXT, numbers) for numbers in ranks.TRAINER_VALIDATION[epoch]]))
         chrf = ChrF(confidence=0.95)
@@ -279,6 +292,7 @@ def _started(folder: Path, context: Any) -> tuple[Any, Any]:
     return process, ours
 
 
+@pytest.mark.programs
 def test_a_killed_run_goes_on_in_another_process_to_the_values_of_one_that_was_not(tmp_path: Path):
     context = multiprocessing.get_context("forkserver")
     killed, connection = _started(tmp_path, context)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLE = Path(__file__).parents[1] / "examples" / "distributed.py"
 #: The metrics of torchmetrics, then those of ignite.
 NAMES = {
@@ -13,6 +15,7 @@ NAMES = {
 }
 
 
+@pytest.mark.programs
 def test_two_processes_report_what_one_does():
     # torchrun itself, with a port that is free.
     launch = [

@@ -39,6 +39,7 @@ def only(folder: Path, pattern: str) -> Path:
     return path
 
 
+@pytest.mark.programs
 def test_ignite_keeps_the_best_model_and_goes_on_with_the_scores_it_had(ignite_run, tmp_path: Path, capsys):
     options = ("--sentences", SENTENCES, "--device", "cpu", "--out", tmp_path)
     run(ignite_run, *options, "--epochs", 1)
@@ -84,6 +85,7 @@ def check_report(path: Path, systems: list[str], written: list[str]) -> None:
     assert shown["of_systems"]["texts"][0] == [text.rstrip() for text in written]
 
 
+@pytest.mark.programs
 def test_restore_text_draws_and_reports_its_epochs(tmp_path: Path, capsys):
     module = example("restore_text")
     run(module, "--sentences", SENTENCES, "--epochs", 2, "--device", "cpu", "--out", tmp_path)
@@ -129,6 +131,7 @@ def check_lightning(module, folder: Path, printed: str, epochs: int, processes: 
     check_report(folder / "report.html", [f"epoch {epoch}" for epoch in range(int(best["epoch"]), -1, -1)], written)
 
 
+@pytest.mark.programs
 def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, lightning_run, capsys):
     run(lightning_run, "--sentences", SENTENCES, "--epochs", 2, "--out", tmp_path)
     printed = capsys.readouterr().out

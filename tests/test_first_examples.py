@@ -25,6 +25,7 @@ def chrf_by_epoch(text: str) -> list[float]:
     return [float(value) for value in re.findall(r"^epoch.*chrf': ([\d.]+)", text, re.MULTILINE)]
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("script", ["first_lightning", "first_ignite"])
 def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
     scores = chrf_by_epoch(printed(script, tmp_path))

@@ -139,13 +139,6 @@ def test_get_score_is_that_of_plain_python(data, sentences, samples, ngram):
     assert get_score(ref_tensor=references, sys_tensor=systems, pad_id=0, n_gram=ngram).equal(scores)
 
 
-def test_an_order_longer_than_a_text_scores_0():
-    ids = torch.tensor([[3, 4, 0]])
-    assert get_score(ids, ids[None], 0, 2).tolist() == [[1]]
-    for ngram in (3, 4, 100):
-        assert get_score(ids, ids[None], 0, ngram).tolist() == [[0]]
-
-
 @pytest.mark.parametrize(
     ("tensors", "expected"),
     [
@@ -163,12 +156,6 @@ def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
 
 
 # Wherever it is counted.
-
-
-def reward_batch(sentences, samples, width, seed):
-    ids = torch.Generator().manual_seed(seed)
-    preds = torch.randint(0, 4, (sentences, samples, width), generator=ids)
-    return preds, torch.randint(0, 4, (sentences, width + 1), generator=ids)
 
 
 @pytest.mark.usefixtures("surroundings")

@@ -21,7 +21,7 @@ from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, roug
 #: Sentences in an example: on the average this many cases.
 SENTENCES = 10
 #: Of each of the five tests below.
-DEFAULT_EXAMPLES = 40
+DEFAULT_EXAMPLES = 15
 NIGHTLY_EXAMPLES = 2_400
 NIGHTLY_CASES = 20_000
 

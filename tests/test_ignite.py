@@ -1,6 +1,7 @@
 """What every metric for ignite does: the numbers of its torchmetrics class, in an engine and through its life."""
 
 import copy
+import functools
 import inspect
 import pickle
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 from faces.cases import Case, assert_same, assert_same_states, joined, states_of
-from faces.ignite_cases import FACES, Face, assert_equal, each_face
+from faces.ignite_cases import FACES, Face, assert_equal, each_face, each_kind_of_state
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
@@ -114,7 +115,7 @@ def _of_a_checkpoint(face: Face, metric: Any, folder: Path) -> Any:
     ],
     ids=["state_dict", "checkpoint", "copy", "pickle"],
 )
-@each_face
+@each_kind_of_state
 def test_what_is_saved_or_copied_goes_on_by_itself(face: Face, copied: Callable[..., Any], tmp_path: Path):
     metric = face.filled(face.batches[:2])
     saved = metric.state_dict()
@@ -131,15 +132,21 @@ def test_what_is_saved_or_copied_goes_on_by_itself(face: Face, copied: Callable[
     assert_equal(metric.compute(), face.value(face.batches[:2]))
 
 
+@functools.cache
+def _saved() -> dict[str, Any]:
+    """The state of each face, by its name."""
+    return {face.name: face.filled().state_dict() for face in FACES}
+
+
 @each_face
 def test_a_state_of_other_settings_or_shapes_is_refused_and_sets_nothing(face: Face):
     metric = face.filled(face.batches[:1])
     states = states_of(metric._accumulator)
-    others = [face.filled(**change) for change in face.others]
-    others += [other.filled() for other in FACES if other.batches is face.batches and other is not face]
+    others = [face.filled(**change).state_dict() for change in face.others]
+    others += [_saved()[other.name] for other in FACES if other.batches is face.batches and other is not face]
     for other in others:
         with pytest.raises(ValueError, match="expected the same class, options and average"):
-            metric.load_state_dict(other.state_dict())
+            metric.load_state_dict(other)
         assert_same_states(metric._accumulator, states)
     saved = face.filled().state_dict()
     ((of_rank,),) = saved.values()

@@ -52,11 +52,11 @@ def test_pairwise_scores_are_those_of_each_pair_however_the_work_is_cut(framewor
 @each_case
 @pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
 def test_a_large_row_beside_small_ones_is_cut_into_blocks(case, same, monkeypatch):
-    hypotheses = random_rows([2, 30, 0, 3, 3])
-    references = hypotheses if same else random_rows([3, 17, 2, 0, 3], seed=1)
+    hypotheses = random_rows([2, 16, 0, 3, 3])
+    references = hypotheses if same else random_rows([3, 12, 2, 0, 3], seed=1)
     whole = mbr.pairwise(case.make(), hypotheses, references)
     metric = case.make()
-    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 300)
+    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 150)
     blocks = list(score_blocks(metric.measure, read_rows(metric.reader, hypotheses, references, metric.device)))
     assert sum(block.groups == (1, 2) for block in blocks) >= 2
     assert any(block.groups[1] - block.groups[0] > 1 for block in blocks)

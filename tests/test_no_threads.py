@@ -52,6 +52,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(
     sys.platform != "linux" or "OpenMP" not in torch.__config__.parallel_info(), reason="counts the threads of OpenMP"
 )

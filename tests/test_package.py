@@ -67,6 +67,7 @@ import ignite.metrics
 """
 
 
+@pytest.mark.programs
 def test_importing_the_package_imports_no_optional_package_and_the_probe_sees_every_way_to_import():
     """In one new interpreter, one after the other."""
     process = subprocess.run(

@@ -75,6 +75,7 @@ def check_ids(scores: dict[str, float], written: list[list[int]], references: li
     assert scores["eval_rougeL_fmeasure"] == pytest.approx(rouge, abs=1e-6)
 
 
+@pytest.mark.programs
 def test_scores_are_those_of_what_the_models_wrote(tmp_path: Path):
     result = recipe(tmp_path)
     assert result["batches"] > 1

@@ -53,7 +53,7 @@ def test_every_push_and_pull_request_runs_the_gate():
 def test_the_gate_runs_every_check_that_contributors_are_told_to_run():
     section = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Check\n")[2].partition("\n## ")[0]
     checks = re.findall(r"^    (\S.*)$", section, re.MULTILINE)
-    assert "python -m pytest" in checks
+    assert {"python -m pytest", "python -m pytest -m programs"} <= set(checks)
     gate = (ROOT / ".ci" / "run").read_text()
     for check in checks:
         program, _, options = check.partition(" ")
@@ -84,8 +84,12 @@ def test_every_python_that_the_package_names_is_run():
     assert sorted(run) == sorted(named)
 
 
-def test_the_night_runs_what_is_left_out_by_default():
-    night = workflow("test")["jobs"]["nightly"]
+def test_what_is_left_out_by_default_is_run_elsewhere():
+    jobs = workflow("test")["jobs"]
+    assert any(
+        command.startswith('python -m pytest -W default -m "not slow"') for command in commands(jobs["versions"])
+    )
+    night = jobs["nightly"]
     assert "python -m pytest -m slow" in commands(night)
     assert "python -m pytest --hypothesis-profile=nightly" in commands(night)
 

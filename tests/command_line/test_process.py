@@ -109,6 +109,7 @@ def test_what_is_printed_of_the_command_itself_arrives_or_is_an_error(words: lis
     assert done.stderr.decode() == "ngram-metrics: cannot write to standard output: No space left on device\n"
 
 
+@pytest.mark.programs
 def test_a_closed_pipe_and_a_full_disk_are_one_line(folder: Path):
     reading, writing = os.pipe()
     os.close(reading)
@@ -120,6 +121,7 @@ def test_a_closed_pipe_and_a_full_disk_are_one_line(folder: Path):
             assert done.stderr.decode() == f"ngram-metrics: cannot write to standard output: {told}\n"
 
 
+@pytest.mark.programs
 def test_a_closed_standard_output_is_told(folder: Path):
     words = " ".join([*COMMAND, "base.txt", "-r", "ref.txt", ">&-"])
     done = subprocess.run(words, shell=True, stderr=subprocess.PIPE, check=False)
@@ -127,6 +129,7 @@ def test_a_closed_standard_output_is_told(folder: Path):
     assert done.stderr.decode() == "ngram-metrics: cannot write to standard output: it is closed\n"
 
 
+@pytest.mark.programs
 def test_interruption_is_one_line(folder: Path):
     """The command waits for standard input, and is interrupted."""
     with subprocess.Popen([*COMMAND, "-", "-r", "ref.txt"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -138,6 +141,7 @@ def test_interruption_is_one_line(folder: Path):
         assert (process.wait(), told) == (130, "ngram-metrics: interrupted\n")
 
 
+@pytest.mark.programs
 def test_interruption_of_an_import_is_one_line(folder: Path):
     """Numpy, where torch imports it, makes an error of its own of an exception."""
     program = """
@@ -180,6 +184,7 @@ def _on_terminal(command: list[str]) -> str:
     return b"".join(parts).decode()
 
 
+@pytest.mark.programs
 def test_long_work_shows_progress_on_a_terminal(folder: Path):
     for name in ("base.txt", "ref.txt"):
         write(folder / name, (folder / name).read_text().splitlines() * 200)
@@ -228,6 +233,7 @@ assert not {"torchmetrics", "ignite", "transformers"} & set(sys.modules)
 """
 
 
+@pytest.mark.programs
 def test_long_work_takes_no_more_memory_imports_no_framework_and_is_silent_without_a_terminal(folder: Path):
     lines = references(10_000)
     write(folder / "long.txt", lines)

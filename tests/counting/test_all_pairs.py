@@ -17,7 +17,6 @@ from ngram_metrics.counting import all_pairs, chunks, count_table, listed_pairs
 from ngram_metrics.counting import pools as pools_module
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.all_pairs import all_pairs_matches
-from ngram_metrics.counting.token_batch import DocumentGroups
 
 #: What a listed pair is said to cost: so all columns go through the product, all are listed, or each as it seems best.
 PATHS = {"product": 10**9, "listed": 0, "either": 4}
@@ -254,19 +253,3 @@ def test_counts_that_bfloat16_would_round(path, monkeypatch, request):
     assert found == expected_matches(batch, 2)
     assert max(chain.from_iterable(chain.from_iterable(found[0]))) > 257
     assert aggregate(batch, 2) == expected_aggregate(batch, 2)
-
-
-@pytest.mark.cuda
-@every_path
-@pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
-def test_a_gpu_counts_the_same(path, same, monkeypatch):
-    monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
-    batch = random_batch(7, sizes=((40, 50), (3, 60), (0, 2), (16, 16)))
-    here = both_sides(batch, same)
-    there = [DocumentGroups(side.tokens._replace(ids=side.tokens.ids.cuda()), side.counts) for side in here]
-    if same:
-        there[1] = there[0]
-    for expected, found in zip(all_pairs_matches(*here, 4), all_pairs_matches(*there, 4), strict=True):
-        assert torch.equal(found.matches.cpu(), expected.matches)
-    for expected, found in zip(aggregate_matches(*here, 4), aggregate_matches(*there, 4), strict=True):
-        assert torch.equal(found.cpu(), expected)

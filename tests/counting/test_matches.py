@@ -6,7 +6,6 @@ from itertools import islice
 import oracles
 import pytest
 import torch
-from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import padded, padded_sides, ragged, ragged_sides
@@ -174,22 +173,6 @@ def test_one_giant_document(layout, references):
     texts = [draw.choices(range(50), k=80_000) for _ in range(1 + references)]
     batch = [(texts[0], texts[1:]), ([1, 2, 3], [[1, 2]] * references)]
     assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
-
-
-@fewer(4)
-@given(batches(any_ids), st.integers(1, 12))
-def test_padded_tokens_never_wait_for_the_device(batch, max_order):
-    """On the meta device there are no data: whatever would have to read some raises."""
-    hypotheses, references = padded_sides(batch)
-    hypotheses = PaddedTokens(*(field.to("meta") for field in hypotheses))
-    tokens = PaddedTokens(*(field.to("meta") for field in references.tokens))
-    several = PaddedReferences(tokens, references.present.to("meta"))
-    first = PaddedTokens(tokens.ids[:, 0], tokens.lengths[:, 0])
-    matches = clipped_matches(PaddedSides(hypotheses, several), max_order)
-    for rows in (matches, pair_matches(PaddedPairs(hypotheses, first), max_order)):
-        assert rows.device.type == "meta"
-        assert rows.shape == (len(batch), max_order)
-    assert ngram_totals(hypotheses.lengths, max_order).shape == (len(batch), max_order)
 
 
 @given(st.lists(st.integers(0, 9)), st.integers(1, 12))

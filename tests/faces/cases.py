@@ -240,7 +240,10 @@ def _pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> 
 
 
 each_metric = _pairs()
-each_metric_on_ids = _pairs(lambda case, average: case.on_ids)
+#: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums. What is only done to
+#: states has nothing to do with what a measure counts.
+KINDS_OF_STATE = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
+each_kind_of_state = _pairs(lambda case, average: f"{case.name}-{average}" in KINDS_OF_STATE)
 each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
 each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
 #: Torchmetrics has no arithmetic on a metric of several values.

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import matplotlib
 import matplotlib.pyplot as plt
 import pytest
-import torch
 
 
 @pytest.fixture
@@ -16,11 +15,3 @@ def figures() -> Iterator[None]:
     yield
     plt.close("all")
     matplotlib.use(backend)
-
-
-@pytest.fixture
-def bfloat16_by_default() -> Iterator[None]:
-    default = torch.get_default_dtype()
-    torch.set_default_dtype(torch.bfloat16)
-    yield
-    torch.set_default_dtype(default)

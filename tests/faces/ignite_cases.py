@@ -6,7 +6,7 @@ from typing import Any
 
 import ignite.metrics
 import pytest
-from faces.cases import CASES, IDS, MORE_PADDING, PADDED, TEXT, Batch, Case, assert_same, joined
+from faces.cases import CASES, IDS, KINDS_OF_STATE, MORE_PADDING, PADDED, TEXT, Batch, Case, assert_same, joined
 from torch import Tensor
 
 from ngram_metrics import Bleu
@@ -75,6 +75,9 @@ FACES = (
     Face("RougeN-text", for_ignite.RougeN, TEXT, {"ngram": 2, "multiref": "best"}, ({"ngram": 1},)),
     Face("RougeL-ids", for_ignite.RougeL, IDS, {"alpha": 0.3, **PADDED}, (MORE_PADDING,)),
     Face("RougeL-text", for_ignite.RougeL, TEXT, {"multiref": "best"}, ({"multiref": "average"},)),
+)
+each_kind_of_state = pytest.mark.parametrize(
+    "face", [pytest.param(face, id=face.name) for face in FACES if face.name in (*KINDS_OF_STATE, "Rouge-text")]
 )
 each_face = pytest.mark.parametrize("face", [pytest.param(face, id=face.name) for face in FACES])
 

@@ -16,7 +16,7 @@ import ignite.distributed as idist
 import torch
 import torchmetrics
 import torchmetrics.text
-from faces.cases import CASES, TEXT, Batch, Case, joined
+from faces.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case, joined
 from faces.ignite_cases import FACES, Face
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
@@ -27,8 +27,6 @@ from ngram_metrics import Bleu
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
-#: The processes are started once: all of them meet, then fewer.
-WORLD_SIZES = (4, 2)
 #: The number of a batch without a sentence.
 NOTHING = -1
 #: For each number of ranks: the batches of each rank, by number, in the order of updates.
@@ -45,8 +43,8 @@ SHARDS: dict[int, dict[str, tuple[tuple[int, ...], ...]]] = {
 STEPS: dict[int, tuple[tuple[int, ...], ...]] = {2: ((0, 2), (1, NOTHING)), 4: ((2,), (NOTHING,), (1,), (0,))}
 #: How many sentences each rank counts, 200 in all, to see that they cost no more collectives than a few.
 SENTENCES = {2: (150, 50), 4: (150, 0, 25, 25)}
-#: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums.
-FEW = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
+#: Where all cases are tried.
+EVERY = 4, "uneven"
 #: The classes of ignite that are run on text, by the name of their row.
 IGNITE = {face.name: face for face in FACES if face.batches is TEXT}
 
@@ -54,14 +52,14 @@ IGNITE = {face.name: face for face in FACES if face.batches is TEXT}
 def pairs(world_size: int, sharding: str = "uneven") -> list[tuple[Case, str]]:
     """The cases and averages that are tried: what one sync does has nothing to do with what a measure counts."""
     every = [(case, average) for case in CASES for average in case.tried]
-    if (world_size, sharding) == (2, "uneven"):
+    if (world_size, sharding) == EVERY:
         return every
-    return [(case, average) for case, average in every if f"{case.name}-{average}" in FEW]
+    return [(case, average) for case, average in every if f"{case.name}-{average}" in KINDS_OF_STATE]
 
 
 def faces_of(world_size: int, sharding: str = "uneven") -> list[str]:
     """Those of ignite."""
-    return list(IGNITE) if (world_size, sharding) == (2, "uneven") else [*FEW, "Rouge-text"]
+    return list(IGNITE) if (world_size, sharding) == EVERY else [*KINDS_OF_STATE, "Rouge-text"]
 
 
 #: Two metrics that differ so that their ranks must not be added up.
@@ -121,24 +119,16 @@ def ignite_value(metric: Any) -> Any:
         return str(error)
 
 
-def run(rank: int, folder: Path) -> None:
+def run(rank: int, of_rank: Callable[[int, int], Any], world_size: int, folder: Path) -> None:
+    """Meet the other processes, and save what is done there."""
     torch.set_num_threads(1)
-    for world_size in WORLD_SIZES:
-        if rank < world_size:
-            meeting = f"file://{folder}/meeting-{world_size}"
-            idist.initialize(
-                "gloo", init_method=meeting, rank=rank, world_size=world_size, timeout=timedelta(seconds=120)
-            )
-            results = _results(rank, world_size)
-            if world_size == 2:
-                from faces import trainer_ranks  # Lightning is imported where it is needed: that takes its time
-
-                results["trainer"] = trainer_ranks.run(rank)
-            torch.save(results, folder / f"{world_size}-{rank}.pt")
-            idist.finalize()
+    meeting = f"file://{folder}/meeting"
+    idist.initialize("gloo", init_method=meeting, rank=rank, world_size=world_size, timeout=timedelta(seconds=120))
+    torch.save(of_rank(rank, world_size), folder / f"{rank}.pt")
+    idist.finalize()
 
 
-def _results(rank: int, world_size: int) -> dict[str, Any]:
+def results(rank: int, world_size: int) -> dict[str, Any]:
     results: dict[str, Any] = {"world_size": idist.get_world_size()}
     sentences = SENTENCES[world_size][rank]
     for sharding, shards in SHARDS[world_size].items():
@@ -186,15 +176,12 @@ def _torchmetrics(case: Case, average: str, numbers: Sequence[int]) -> dict[str,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cached = metric.compute()
-        metric._computed = None
-        again = metric.compute()
         details = metric.details() if case.has_details else {}
     signature, after = metric.signature, _numbers(metric)
     metric.update(*case.batches[0])
     return {
         **computed,
         "cached": cached,
-        "again": again,
         "details": details,
         "signature": signature,
         "local": local,
@@ -225,14 +212,13 @@ def p_values(batches: Sequence[Batch]) -> dict[str, Any]:
 
 def _ignite(face: Face, batches: Sequence[Batch]) -> dict[str, Any]:
     metric = face.filled(batches)
-    computed, again, signature = _computed(metric), ignite_value(metric), metric.signature
+    computed, signature = _computed(metric), metric.signature
     loaded = face.make()
     loaded.load_state_dict(metric.state_dict())
     metric.update(TEXT[0])
     loaded.update(TEXT[0])
     return {
         **computed,
-        "again": again,
         "signature": signature,
         "after another batch": metric.compute(),
         "loaded, after another batch": loaded.compute(),

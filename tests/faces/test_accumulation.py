@@ -12,6 +12,7 @@ from faces.cases import (
     assert_same,
     assert_same_states,
     each_case,
+    each_kind_of_state,
     each_metric,
     each_metric_with_details,
     scores_of,
@@ -134,7 +135,7 @@ SWITCHES = ("compute_on_cpu", "_to_sync", "_should_unsync", "_enable_grad", "_is
         ("forward", {}, _without_a_score),
     ],
 )
-@each_metric
+@each_kind_of_state
 def test_an_error_leaves_everything_as_it_was(
     case: Case,
     average: str,

@@ -6,7 +6,16 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from faces.cases import Case, assert_same, assert_same_states, each_case, each_metric, scores_of, states_of
+from faces.cases import (
+    Case,
+    assert_same,
+    assert_same_states,
+    each_case,
+    each_kind_of_state,
+    each_metric,
+    scores_of,
+    states_of,
+)
 from torch import Tensor
 
 from ngram_metrics.torchmetrics import accumulator, saving
@@ -46,7 +55,7 @@ CASTS: dict[str, Callable[[torchmetrics.Metric], Any]] = {
 }
 
 
-@each_metric
+@each_kind_of_state
 def test_casts_change_nothing(case: Case, average: str):
     for name, cast in CASTS.items():
         metric = case.filled(average, case.batches[:2])
@@ -135,21 +144,3 @@ def test_states_lie_on_the_device_asked_for_or_else_on_the_default_one(case: Cas
         assert metric.device == torch.device("cpu")
         metric.update(*case.whole)
         assert_same(metric.compute(), case.value(average))
-
-
-@pytest.mark.cuda
-@pytest.mark.parametrize("options", [{}, {"compute_on_cpu": True}], ids=str)
-@each_metric
-def test_on_cuda_the_same_as_on_the_cpu(case: Case, average: str, options: dict[str, bool]):
-    metric = case.make(average, device="cuda", **options)
-    for preds, target in case.batches:
-        metric.update(*((preds.cuda(), target.cuda()) if case.on_ids else (preds, target)))
-    value = metric.compute()
-    # compute_on_cpu moves states that are lists: the rows, of which average none computes its scores.
-    place = "cpu" if options and average == "none" else "cuda"
-    for scores, expected in zip(scores_of(value), scores_of(case.value(average)), strict=True):
-        assert "confidence" in case.options or scores.device.type == place
-        assert_same(scores.cpu(), expected)
-    metric.to("cpu")
-    metric.update(*case.batches[0])
-    assert_same(metric.compute(), case.value(average, [*case.batches, case.batches[0]]))

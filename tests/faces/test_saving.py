@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
-from faces.cases import Case, assert_same, assert_same_states, each_metric, states_of
+from faces.cases import Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
 
 
 def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:
@@ -26,7 +26,7 @@ def _saved(metric: torchmetrics.Metric) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("copied", [_cloned, _pickled, copy.deepcopy])
-@each_metric
+@each_kind_of_state
 def test_a_copy_holds_the_same_and_is_independent(
     case: Case, average: str, copied: Callable[[torchmetrics.Metric], torchmetrics.Metric]
 ):

@@ -6,28 +6,6 @@ import torch
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 
 
-def test_ranks_of_different_levels_are_refused_before_anything_is_joined():
-    first, second = ChrF(confidence=0.9), ChrF(confidence=0.95)
-    digests = []
-    for metric in (first, second):
-        metric.update(["a b"], ["a b c"])
-        with pytest.raises(KeyboardInterrupt):
-            metric.sync(
-                dist_sync_fn=lambda state, group=None: _note(digests, state), distributed_available=lambda: True
-            )
-    with pytest.raises(
-        ValueError,
-        match="the ranks have metrics with different settings: expected the same class, options, average and ",
-    ):
-        first.sync(dist_sync_fn=lambda state, group=None: digests, distributed_available=lambda: True)
-    assert len(first.rows) == 1
-
-
-def _note(digests, state):
-    digests.append(state)
-    raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize(
     "options", [{"average": "none"}, {"confidence": 0.9}, {"average": "none", "compute_on_cpu": True}]
 )

@@ -10,7 +10,6 @@ from faces.cases import (
     Batch,
     Case,
     assert_same,
-    each_case,
     each_case_with_none,
     each_metric,
     joined,
@@ -52,31 +51,6 @@ def test_batches_of_any_size_count_as_one_batch(case: Case, average: str):
     sentences = [_chosen(case.whole, [number]) for number in range(len(case.whole[0]))]
     for batches in (case.batches, sentences, [joined(sentences[:5]), case.nothing, sentences[5]]):
         assert_same(case.filled(average, batches).compute(), expected)
-
-
-@each_metric
-def test_the_order_of_sentences_is_that_of_their_scores_and_changes_no_other(case: Case, average: str):
-    order = [3, 0, 5, 4, 1, 2]
-    expected = scores_of(case.value(average))
-    if average == "none":
-        expected = [scores[order] for scores in expected]
-    assert_same(scores_of(case.value(average, [_chosen(case.whole, order)])), expected)
-
-
-@each_metric
-def test_what_is_its_own_reference_scores_1(case: Case, average: str):
-    preds, _ = case.whole
-    if case.shape("none")[1:]:
-        preds = preds[:, :1].expand_as(preds)
-    target = preds[:, 0] if case.shape("none")[1:] else preds
-    for scores in scores_of(case.value(average, [(preds, target)])):
-        assert_same(scores, torch.ones(case.shape(average), dtype=torch.float64))
-
-
-@each_case
-def test_macro_is_the_mean_of_the_sentences(case: Case):
-    every = scores_of(_without_intervals(case.value("none", confidence=None)))
-    assert_same(scores_of(_without_intervals(case.value("macro"))), [scores.mean() for scores in every])
 
 
 @each_case_with_none

@@ -62,10 +62,16 @@ class TensorBoardLogger(DummyLogger):
         self.texts.append(text)
 
 
-def run(rank: int) -> dict[str, Any]:
+def results(rank: int, world_size: int) -> dict[str, Any]:
     """The values of each epoch, two of a fit, training after validation, and one of a validation; what is logged."""
     # What torchrun sets: from it Lightning knows that the processes are started.
-    launched = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "TORCHELASTIC_RUN_ID": "here", "MASTER_PORT": 1}
+    launched = {
+        "RANK": rank,
+        "LOCAL_RANK": rank,
+        "WORLD_SIZE": world_size,
+        "TORCHELASTIC_RUN_ID": "here",
+        "MASTER_PORT": 1,
+    }
     model, logger = _Model(), TensorBoardLogger()
     scores = ScoresCallback({"bleu": Bleu(average="micro", smooth="exp"), "chrf": ChrF(confidence=0.95)})
 
@@ -79,8 +85,8 @@ def run(rank: int) -> dict[str, Any]:
     ):
         warnings.simplefilter("ignore")  # metrics never updated; what Lightning itself deprecates
         options = {"max_epochs": 2, "num_sanity_val_steps": 0, "callbacks": [scores], "logger": logger}
-        two = trainer(folder, devices=2, strategy="ddp", **options)
-        assert two.world_size == 2
+        two = trainer(folder, devices=world_size, strategy="ddp", **options)
+        assert two.world_size == world_size
         two.fit(model, loader(TRAINER_TRAINING[rank]), loader(TRAINER_VALIDATION["fit"][rank]))
         logged = [dict(two.callback_metrics)]
         two.validate(model, loader(TRAINER_VALIDATION["validate"][rank]), verbose=False)

@@ -11,7 +11,7 @@ Sums and products themselves are the CPU's, so it says nothing of their rounding
 """
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,7 +23,6 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils import backend_registration
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
 
 #: The type that torch leaves to backends from outside.
 DEVICE = torch.device("privateuseone", 0)
@@ -96,7 +95,7 @@ class _Operations(TorchDispatchMode):
 
     def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
-        operands = _tensors((args, kwargs))
+        operands = _tensors(args) + _tensors(kwargs)
         name = function._schema.name.partition("::")[2]
         here = any(isinstance(operand, Elsewhere) for operand in operands)
         to = kwargs.get("device")
@@ -105,12 +104,11 @@ class _Operations(TorchDispatchMode):
         if here and name not in BETWEEN_DEVICES:
             self._refuse_mixtures(function, name, operands)
         stays_here = here if to is None else _is_device(to)
-        held_args, held_kwargs = tree_map(_held, (args, kwargs))
+        held_args, held_kwargs = _mapped(_held, args), _mapped(_held, kwargs)
         if to is not None:
             held_kwargs["device"] = torch.device("cpu")
-        with torch.device("cpu"):
-            results = self._run(function, name, held_args, held_kwargs)
-        self._count(function, name, args, kwargs, results, stays_here)
+        results = self._run(function, name, held_args, held_kwargs)
+        self._count(function, name, args, kwargs, operands, results, stays_here)
         return _as_asked(function, args, kwargs, results) if stays_here else results
 
     def _refuse_mixtures(self, function: Any, name: str, operands: list[Tensor]) -> None:
@@ -134,8 +132,9 @@ class _Operations(TorchDispatchMode):
         args, kwargs = in_any_order(name, args, kwargs, self.generator)
         return function(*args, **kwargs)
 
-    def _count(self, function: Any, name: str, args: Any, kwargs: Any, results: Any, stays_here: bool) -> None:
-        operands = _tensors((args, kwargs))
+    def _count(
+        self, function: Any, name: str, args: Any, kwargs: Any, operands: list[Tensor], results: Any, stays_here: bool
+    ) -> None:
         if name in ("_to_copy", "copy_"):
             source = args[0] if name == "_to_copy" else args[1]
             target_here = stays_here if name == "_to_copy" else isinstance(args[0], Elsewhere)
@@ -159,8 +158,24 @@ def _is_device(device: Any) -> bool:
     return device is not None and torch.device(device).type == DEVICE.type
 
 
+# Operations take and return values, lists, tuples and dicts of them. Torch's own walk through any tree takes as long as
+# all else here.
+
+
 def _tensors(values: Any) -> list[Tensor]:
-    return [leaf for leaf in tree_leaves(values) if isinstance(leaf, Tensor)]
+    if isinstance(values, Tensor):
+        return [values]
+    if not isinstance(values, (list, tuple, dict)):
+        return []
+    return [leaf for value in (values.values() if isinstance(values, dict) else values) for leaf in _tensors(value)]
+
+
+def _mapped(change: Callable[[Any], Any], values: Any) -> Any:
+    if isinstance(values, dict):
+        return {name: _mapped(change, value) for name, value in values.items()}
+    if isinstance(values, (list, tuple)):
+        return type(values)([_mapped(change, value) for value in values])
+    return change(values)
 
 
 def _held(leaf: Any) -> Any:
@@ -181,7 +196,7 @@ def _as_asked(function: Any, args: Any, kwargs: Any, results: Any) -> Any:
             if operand.shape != _held(operand).shape:
                 raise NotImplementedError(f"{function} changes the shape of what it writes to")
         return written[0] if len(written) == 1 else type(results)(written)
-    return tree_map(lambda leaf: Elsewhere(leaf) if isinstance(leaf, Tensor) else leaf, results)
+    return _mapped(lambda leaf: Elsewhere(leaf) if isinstance(leaf, Tensor) else leaf, results)
 
 
 def _waits(function: Any, name: str, args: Any, kwargs: Any) -> bool:

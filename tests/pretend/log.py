@@ -1,5 +1,6 @@
 """What an accelerator was asked for, and by which line of the package."""
 
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import NamedTuple
 
 import ngram_metrics
 
-PACKAGE = Path(ngram_metrics.__file__).parent
+FOLDER = f"{Path(ngram_metrics.__file__).parent}{os.sep}"
 
 LAUNCH, TO_DEVICE, TO_HOST, WAIT = "launch", "copy to the device", "copy to the host", "synchronisation"
 
@@ -60,9 +61,9 @@ class Log:
 
 def asking_line() -> str:
     """The innermost line of the package on the stack."""
-    folder, frame = str(PACKAGE), sys._getframe(1)
+    frame = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_filename.startswith(folder):
-            return f"{Path(frame.f_code.co_filename).relative_to(PACKAGE)}:{frame.f_lineno}"
+        if frame.f_code.co_filename.startswith(FOLDER):
+            return f"{frame.f_code.co_filename.removeprefix(FOLDER)}:{frame.f_lineno}"
         frame = frame.f_back
     return "elsewhere"

@@ -22,7 +22,7 @@ def in_any_order(name: str, args: list[Any], kwargs: dict[str, Any], generator: 
 def _along_one_index(args: list[Any], kwargs: dict[str, Any], generator: torch.Generator) -> Arguments:
     """Of `index_add(self, dim, index, source)` and `index_copy`."""
     _, dim, index, source = args
-    order = torch.randperm(index.numel(), generator=generator)
+    order = torch.randperm(index.numel(), generator=generator, device="cpu")
     if index.dim():
         args[2:] = index[order], source.index_select(dim, order)
     return args, kwargs
@@ -42,7 +42,7 @@ def _place_by_place(args: list[Any], kwargs: dict[str, Any], generator: torch.Ge
     """Of `index_put(self, indices, values)` where one index chooses rows."""
     _, indices, values, *_ = args
     if len(indices) == 1 and indices[0].dtype == torch.int64 and values.shape[:1] == indices[0].shape:
-        order = torch.randperm(len(values), generator=generator)
+        order = torch.randperm(len(values), generator=generator, device="cpu")
         args[1:3] = [indices[0][order]], values[order]
     return args, kwargs
 

@@ -9,6 +9,8 @@ from report.pages import HOSTILE, NAME, REFERENCES, SENTENCES, SYSTEMS, TITLE
 from ngram_metrics.functional import bleu_score
 from ngram_metrics.report import write_report
 
+pytestmark = pytest.mark.programs
+
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:

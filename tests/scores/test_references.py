@@ -9,8 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import documents_of, padded_sides, ragged_sides
 
-from ngram_metrics.counting.batch import PaddedSides
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.scores.references import best_pair, pair_up, references_of_sentences, sum_over_references
 
@@ -117,28 +115,6 @@ def test_references_are_added_one_after_another(layout, monkeypatch: pytest.Monk
         for one in torch.split(values, counts)
     ]
     assert sum_over_references(spread(values, pairs, 9.0), pairs).tolist() == expected
-
-
-def three_pairs(present):
-    ids = torch.zeros(1, 3, 2, dtype=torch.int64)
-    references = PaddedReferences(PaddedTokens(ids, torch.ones(1, 3, dtype=torch.int64)), torch.tensor([present]))
-    return pair_up(PaddedSides(PaddedTokens(ids[0, :1], torch.ones(1, dtype=torch.int64)), references))
-
-
-@pytest.mark.parametrize(
-    ("score", "present", "best"),
-    [
-        ([0.5, 0.5, 0.5], [True, True, True], 0),
-        ([0.2, 0.5, 0.5], [True, True, True], 1),
-        ([0.5, 0.2, 0.7], [True, True, False], 0),
-        ([0.9, 0.0, 0.0], [False, True, True], 1),
-        ([0.0, 0.0, 0.0], [False, False, True], 2),
-        ([0.1, 0.1 + 1e-16, 0.1 + 2e-16], [True, True, True], 2),
-    ],
-    ids=str,
-)
-def test_missing_references_never_win_and_of_equals_the_first_does(score, present, best):
-    assert best_pair(torch.tensor(score, dtype=torch.float64), three_pairs(present)).tolist() == [best]
 
 
 def test_no_sentence_at_all():

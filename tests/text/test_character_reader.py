@@ -7,27 +7,21 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import documents_of
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 from text.reading import words_of
 
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens
 from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.rules import CHRF_WORDS
 
 CPU = torch.device("cpu")
 
 #: Every kind of whitespace that `str.split` knows, some marks that are none, and characters of one to four bytes.
-SPACES = "".join(chr(one) for one in range(sys.maxunicode + 1) if len(f"a{chr(one)}a".split()) > 1)
+SPACES = "".join(filter(str.isspace, map(chr, range(sys.maxunicode + 1))))
 NO_SPACES = "\u200b\u200d\u2060\ufeff\u180e\u0301_"
 texts = st.text(st.sampled_from("abA.(é😀\ud800\x00\U0010ffff" + SPACES + NO_SPACES), max_size=12)
-
-
-def documents(tokens):
-    if isinstance(tokens, PaddedTokens):
-        rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
-        return [ids[:length].tolist() for ids, length in rows]
-    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]
 
 
 def numbered(several):
@@ -41,7 +35,7 @@ def test_characters_are_code_points_numbered_in_their_order(several, whitespace)
     tokens = number_characters(several, whitespace, CPU)
     kept = [text if whitespace else "".join(text.split()) for text in several]
     names = {one: number for number, one in enumerate(sorted(set("".join(kept))))}
-    assert documents(tokens) == [[names[one] for one in text] for text in kept]
+    assert documents_of(tokens) == [[names[one] for one in text] for text in kept]
     assert tokens.id_bound == len(names)
     assert (tokens.ids.dtype, tokens.lengths.dtype) == (torch.int64, torch.int64)
 
@@ -50,9 +44,9 @@ def test_all_whitespace_of_python_is_left_out_and_nothing_else():
     # What sacrebleu drops is what `str.split` splits at.
     assert len(SPACES) == 29
     assert {"\t", "\n", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u202f", "\u3000"} < set(SPACES)
-    assert documents(number_characters([SPACES, f"a{SPACES}b", NO_SPACES], False, CPU))[:2] == [[], [1, 2]]
-    assert len(documents(number_characters([NO_SPACES], False, CPU))[0]) == len(NO_SPACES)
-    assert len(documents(number_characters([SPACES], True, CPU))[0]) == len(SPACES)
+    assert documents_of(number_characters([SPACES, f"a{SPACES}b", NO_SPACES], False, CPU))[:2] == [[], [1, 2]]
+    assert len(documents_of(number_characters([NO_SPACES], False, CPU))[0]) == len(NO_SPACES)
+    assert len(documents_of(number_characters([SPACES], True, CPU))[0]) == len(SPACES)
     assert sum(extract_all_char_ngrams(f"a{SPACES}b", 1)[0].values()) == 2
 
 
@@ -88,12 +82,12 @@ def test_the_words_of_a_text(text, words):
 def test_text_is_lowercased_before_anything_else():
     """A capital with a dot becomes two characters."""
     batch = CharacterReader(lowercase=True, words=True).read(["İ A."], [["i̇ a."]], CPU)
-    assert documents(batch.sides.hypotheses) == documents(batch.sides.references.tokens)
+    assert documents_of(batch.sides.hypotheses) == documents_of(batch.sides.references.tokens)
     assert batch.sides.hypotheses.lengths.tolist() == [4]
-    assert documents(batch.words.hypotheses) == documents(batch.words.references.tokens)
+    assert documents_of(batch.words.hypotheses) == documents_of(batch.words.references.tokens)
     as_it_is = CharacterReader(words=True).read(["İ A."], [["i̇ a."]], CPU)
     assert as_it_is.sides.hypotheses.lengths.tolist() == [3]
-    assert documents(as_it_is.words.hypotheses) != documents(as_it_is.words.references.tokens)
+    assert documents_of(as_it_is.words.hypotheses) != documents_of(as_it_is.words.references.tokens)
 
 
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4), st.booleans())
@@ -102,9 +96,9 @@ def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
     read = CharacterReader(whitespace=whitespace, words=True).read(preds, target, CPU)
     every = preds + [one for several in target for one in several]
     kept = [text if whitespace else "".join(text.split()) for text in every]
-    assert numbered(documents(read.sides.hypotheses) + documents(read.sides.references.tokens)) == numbered(kept)
+    assert numbered(documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)) == numbered(kept)
     words = [CHRF()._remove_punctuation(text) for text in every]
-    assert numbered(documents(read.words.hypotheses) + documents(read.words.references.tokens)) == numbered(words)
+    assert numbered(documents_of(read.words.hypotheses) + documents_of(read.words.references.tokens)) == numbered(words)
     counts = list(map(len, target))
     assert read.sides.references.counts.tolist() == read.words.references.counts.tolist() == counts
     assert isinstance(read.sides.hypotheses, RaggedTokens)
@@ -118,7 +112,7 @@ def test_words_are_read_only_where_they_are_asked_for():
 
 def test_a_lone_text_is_one_sentence():
     read = CharacterReader().read("ab", ["abc", "a"], CPU)
-    assert documents(read.sides.hypotheses) == [[0, 1]]
+    assert documents_of(read.sides.hypotheses) == [[0, 1]]
     assert read.sides.references.counts.tolist() == [2]
 
 
@@ -127,7 +121,7 @@ def test_ids_are_the_characters(make):
     """No whitespace is known among them: an id that is that of a blank counts."""
     preds, target = [make([32, 97, 32]), make([97])], [[make([32, 97])], [make([97]), make([98])]]
     read = CharacterReader().read(preds, target, CPU)
-    several = documents(read.sides.hypotheses) + documents(read.sides.references.tokens)
+    several = documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)
     assert numbered(several) == numbered([[32, 97, 32], [97], [32, 97], [97], [98]])
     assert read.sides.references.counts.tolist() == [1, 2]
 
@@ -138,14 +132,14 @@ def test_padded_ids_are_the_characters_without_their_padding(make):
     target = make([[[5, 6, 0], [0, 0, 0]], [[7, 0, 7], [0, 8, 0]]])
     read = CharacterReader(pad_id=(0, -100)).read(preds, target, CPU)
     assert isinstance(read.sides.references, PaddedReferences)
-    assert documents(read.sides.hypotheses) == [[5, 6], []]
-    assert documents(read.sides.references.tokens) == [[5, 6], [], [7, 7], [8]]
+    assert documents_of(read.sides.hypotheses) == [[5, 6], []]
+    assert documents_of(read.sides.references.tokens) == [[5, 6], [], [7, 7], [8]]
     assert read.sides.references.present.tolist() == [[True, False], [True, True]]
 
 
 def test_tokens_may_be_the_characters():
     read = CharacterReader().read([[("a", 1), "c"]], [["c", ("a", 1), " "]], CPU)
-    several = documents(read.sides.hypotheses) + documents(read.sides.references.tokens)
+    several = documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)
     assert numbered(several) == [[0, 1], [1, 0, 2]]
 
 

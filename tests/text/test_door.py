@@ -6,9 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.text.door import PaddedSentences, Sentences, read
-
-INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+from ngram_metrics.text.door import Sentences, read
 
 
 def lists(sentences):
@@ -162,17 +160,6 @@ def test_a_batch_knows_its_kind_where_a_sentence_tells_it(preds, target, kind):
     assert read(preds, target).known_kind == kind
 
 
-@pytest.mark.parametrize("dtype", INTEGERS)
-def test_every_integer_dtype_is_ids_in_tensors_and_arrays(dtype):
-    array = np.array([[1, 2, 100]], dtype=dtype)
-    tensor = torch.tensor([[1, 2, 100]]).to(getattr(torch, dtype))
-    for one in (array, tensor):
-        assert seen([one[0]], [one[0]]) == ("ids", [[1, 2, 100]], [[[1, 2, 100]]])
-        padded = read(one, one)
-        assert isinstance(padded, PaddedSentences)
-        assert padded.hypotheses.tolist() == [[1, 2, 100]]
-
-
 def read_only(array):
     array = array.copy()
     array.flags.writeable = False
@@ -197,32 +184,3 @@ def test_padded_references_are_one_a_sentence_or_several():
     assert one.references.shape == (2, 1, 3)
     several = read(preds.numpy(), np.zeros((2, 4, 3), dtype=np.int16))
     assert several.references.shape == (2, 4, 3)
-
-
-@pytest.mark.parametrize(
-    ("index", "counts", "name"),
-    [
-        (1, [1, 2], "sentence 1"),
-        (2, [1, 2], "reference 0 of sentence 0"),
-        (3, [1, 2], "reference 0 of sentence 1"),
-        (4, [1, 2], "reference 1 of sentence 1"),
-        (4, [2, 1], "reference 0 of sentence 1"),
-    ],
-)
-def test_places_are_counted_from_zero_hypotheses_first(index, counts, name):
-    assert Sentences("text", ["a", "b"], ["c"] * sum(counts), counts).place(index) == name
-
-
-@pytest.mark.parametrize(
-    ("index", "name"),
-    [
-        (0, "hypothesis 0 of row 1"),
-        (1, "hypothesis 1 of row 1"),
-        (2, "hypothesis 0 of row 2"),
-        (3, "reference 0 of row 0"),
-        (4, "reference 0 of row 2"),
-        (5, "reference 1 of row 2"),
-    ],
-)
-def test_places_in_rows_skip_empty_rows(index, name):
-    assert Sentences("text", ["a"] * 3, ["b"] * 3, [1, 0, 2], [0, 2, 1]).place(index) == name

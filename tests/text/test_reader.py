@@ -7,19 +7,13 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import documents_of
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
+from ngram_metrics.counting.token_batch import PaddedReferences
 from ngram_metrics.text.reader import pad_ids
 from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
-
-
-def documents(tokens):
-    if isinstance(tokens, PaddedTokens):
-        rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
-        return [ids[:length].tolist() for ids, length in rows]
-    return [ids.tolist() for ids in tokens.ids.split(tokens.lengths.tolist())]
 
 
 def numbered(hypotheses, references):
@@ -33,14 +27,14 @@ def encoded(preds, target, **options):
     """The batch that a reader makes, as nested lists, missing references left out."""
     hypotheses, references = WordReader(**options).read(preds, target, CPU).sides
     if isinstance(references, PaddedReferences):
-        each, present = documents(references.tokens), references.present.tolist()
+        each, present = documents_of(references.tokens), references.present.tolist()
         width = len(present[0]) if present else 0
         grouped = [[each[i * width + j] for j, here in enumerate(row) if here] for i, row in enumerate(present)]
     else:
-        each = iter(documents(references.tokens))
+        each = iter(documents_of(references.tokens))
         grouped = [[next(each) for _ in range(count)] for count in references.counts.tolist()]
         assert all(0 <= one < hypotheses.id_bound for one in chain(hypotheses.ids, references.tokens.ids))
-    return numbered(documents(hypotheses), grouped)
+    return numbered(documents_of(hypotheses), grouped)
 
 
 tokens = st.sampled_from(["a", "b", ("a",), True, None, "\ud800", "\x00"])
@@ -143,7 +137,8 @@ def test_tensors_of_different_dtypes_stand_side_by_side():
 
 def test_padded_ids_of_no_width_and_of_no_sentence():
     assert encoded(torch.zeros(2, 0).long(), torch.zeros(2, 3).long(), pad_id=0) == ([[], []], [[[]], [[]]])
-    assert encoded(torch.zeros(0, 3).long(), torch.zeros(0, 2, 3).long(), pad_id=0) == ([], [])
+    for references in (2, 0):
+        assert encoded(torch.zeros(0, 3).long(), torch.zeros(0, references, 3).long(), pad_id=0) == ([], [])
     assert encoded([], []) == ([], [])
 
 

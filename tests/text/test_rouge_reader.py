@@ -5,6 +5,7 @@ import rouge_oracle
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import documents_of
 
 from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 from ngram_metrics.text.rouge_reader import RougeReader
@@ -19,10 +20,6 @@ def sentences_of(summaries):
     """The sentences of each summary, as lists of ids."""
     each = iter(torch.split(summaries.tokens.ids, summaries.tokens.lengths.tolist()))
     return [[next(each).tolist() for _ in range(count)] for count in summaries.counts.tolist()]
-
-
-def documents_of(tokens):
-    return [one.tolist() for one in torch.split(tokens.ids, tokens.lengths.tolist())]
 
 
 def sentences_read(batch):

@@ -7,6 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import documents_of
 
 from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 from ngram_metrics.text.word_reader import WordReader
@@ -16,18 +17,13 @@ PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
 TARGET = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
 
 
-def documents(tokens):
-    rows = zip(tokens.ids.flatten(0, -2), tokens.lengths.flatten(), strict=True)
-    return [ids[:length].tolist() for ids, length in rows]
-
-
 def encoded(preds, target, **options):
     """Hypotheses; and for each the references that are there."""
     hypotheses, references = WordReader(pad_id=0, samples=True, **options).read(preds, target, CPU).sides
     assert isinstance(hypotheses, PaddedTokens)
     assert isinstance(references, PaddedReferences)
-    each, present = iter(documents(references.tokens)), references.present.tolist()
-    return documents(hypotheses), [
+    each, present = iter(documents_of(references.tokens)), references.present.tolist()
+    return documents_of(hypotheses), [
         [one for here, one in [(here, next(each)) for here in row] if here] for row in present
     ]
 

@@ -1,0 +1,103 @@
+"""The site, built strictly: what its pages hold, and that they fetch nothing."""
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+from documentation import DOCS, INCLUDED, PAGES, PARSER, ROOT, blocks, public_names
+
+pytestmark = pytest.mark.programs
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built strictly."""
+    for needed in ("mkdocs", "mkdocstrings", "material", "latex2mathml"):
+        if importlib.util.find_spec(needed) is None:
+            pytest.skip(f"{needed} is not installed (extra docs)")
+    folder = tmp_path_factory.mktemp("site")
+    # Not --quiet: it hides the warnings from --strict as well.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+def reference(site: Path) -> dict[str, str]:
+    """The pages of the reference, by the name each is about."""
+    return {page.stem: page.read_text(encoding="utf-8") for page in (site / "api").glob("*.html")}
+
+
+def test_every_public_name_has_a_page_and_a_line_in_the_overview(site: Path):
+    pages, overview = reference(site), (site / "api.html").read_text(encoding="utf-8")
+    for name in public_names():
+        assert f'id="{name}"' in pages[name], name
+        assert re.search(rf'<a href="api/{name}.html"><code>{name}</code></a>: \w', overview), name
+
+
+def test_docstrings_are_shown_without_markup(site: Path):
+    for name, page in {**reference(site), "overview": (site / "api.html").read_text(encoding="utf-8")}.items():
+        words = re.sub(r"<[^>]+>", "", re.sub(r"<pre\b.*?</pre>", "", page, flags=re.DOTALL))
+        for markup in (":class:", ":func:", ":mod:", ":math:", ".. math", "\\frac", "``", "====", "&gt;&gt;&gt;"):
+            assert markup not in words, f"{name}: {markup}"
+
+
+def test_formulas_are_mathml_without_a_script(site: Path):
+    pages = reference(site)
+    for name, formula in {
+        "bleu": "BLEU=min(1,e1−r/h)·exp∑n=1Nwnlogmntn",
+        "chrf": "chrF=(1+β2)PRβ2P+R",
+    }.items():
+        page = pages[f"ngram_metrics.scores.{name}"]
+        formulas = re.findall(r"<math\b.*?</math>", page, re.DOTALL)
+        assert formula in [re.sub(r"\s+", "", unescape(re.sub(r"<[^>]+>", "", each))) for each in formulas]
+    for page in site.rglob("*.html"):
+        article = page.read_text(encoding="utf-8").partition("<article")[2].partition("</article>")[0]
+        assert not re.search("arithmatex|mathjax|katex", article, re.IGNORECASE), page.name
+        assert not any("\\" in unescape(each) for each in re.findall(r"<math\b.*?</math>", article, re.DOTALL)), (
+            page.name
+        )
+
+
+def test_a_script_is_shown_as_it_is_in_the_repository(site: Path):
+    for page in ("lightning", "ignite", "hugging_face", "rewards"):
+        paths = INCLUDED.findall((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+        shown = re.findall(r"<pre\b.*?</pre>", (site / f"{page}.html").read_text(encoding="utf-8"), re.DOTALL)
+        texts = [unescape(re.sub(r"<[^>]+>", "", block)).strip() for block in shown]
+        assert paths
+        for path in paths:
+            assert (ROOT / path).read_text(encoding="utf-8").strip() in texts, path
+
+
+def test_copy_buttons_leave_out_prompts_and_output(site: Path):
+    page = (site / "overlap.html").read_text(encoding="utf-8")
+    copied = [unescape(block) for block in re.findall(r'<pre[^>]* data-copy="([^"]*)"', page)]
+    sessions_of_page = blocks(DOCS / "overlap.md", "python")
+    assert len(copied) == len(sessions_of_page) > 1
+    for code, session in zip(copied, sessions_of_page, strict=True):
+        assert code.splitlines() == "".join(one.source for one in PARSER.get_examples(session)).splitlines()
+
+
+def test_the_site_fetches_nothing(site: Path):
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r'<(?:script|link|img|iframe)[^>]*\b(?:src|href)="(?:https?:)?//', text)
+        assert fetched == [], page.name
+    for style in site.rglob("*.css"):
+        assert re.findall(r"(?:url\(|@import)\s*[\"']?(?:https?:)?//", style.read_text(encoding="utf-8")) == [], (
+            style.name
+        )
+
+
+def test_the_search_index_has_every_page(site: Path):
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    found = {entry["location"].partition("#")[0] for entry in index["docs"]}
+    assert {str(page.relative_to(DOCS).with_suffix(".html")) for page in PAGES} <= found | {"index.html"}
+    # A browser reads no JSON from the disk, but runs a script.
+    assert (site / "search" / "search_index.js").read_text(encoding="utf-8").startswith("var __index = ")
+    assert 'src="assets/iframe-worker.js"' in (site / "index.html").read_text(encoding="utf-8")
