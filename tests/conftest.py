@@ -1,5 +1,6 @@
 """How the tests run: the number of examples, and what happens where there is no CUDA device."""
 
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -15,6 +16,10 @@ settings.register_profile(
 # Other examples every night, and more of them: `--hypothesis-profile=nightly`, or the variable below.
 settings.register_profile("nightly", settings.get_profile("default"), derandomize=False, max_examples=1000)
 settings.load_profile(os.environ.get("NGRAM_METRICS_HYPOTHESIS", "default"))
+
+# Without a handler the first message of absl makes one, on the captured stream of the test that is running, and every
+# later message is an error on a closed stream.
+logging.getLogger().addHandler(logging.NullHandler())
 
 
 @pytest.fixture(params=["bfloat16 by default", "meta by default", "autocast", "inference mode"])
