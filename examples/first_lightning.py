@@ -56,7 +56,7 @@ class Translator(LightningModule):
     def on_validation_end(self) -> None:
         """Print some of what was logged."""
         logged = self.trainer.callback_metrics
-        values = {name: round(logged[name].item(), 3) for name in ("val/bleu", "val/chrf", "val/rougeL_fmeasure")}
+        values = {name: round(logged[name].item(), 3) for name in ("val/bleu", "val/chrf", "val/rouge_rougeL_fmeasure")}
         self.print(f"epoch {self.current_epoch}", values)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -91,7 +91,7 @@ def main() -> None:
         {
             "bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"),
             "chrf": ChrF(confidence=0.95),  # logs val/chrf, val/chrf_low and val/chrf_high
-            "rougeL": ROUGEScore(rouge_keys="rougeL", tokenizer="unicode"),  # F, precision and recall
+            "rouge": ROUGEScore(rouge_keys="rougeL", tokenizer="unicode"),  # F, precision and recall
         }
     )
     # (3) By the names that are logged; a score is better when it is higher.

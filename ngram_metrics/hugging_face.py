@@ -63,7 +63,8 @@ class ComputeMetrics:
             compute_result: whether this is the last batch.
 
         Returns:
-            The values by name, in 0..1; an empty dict before the last batch.
+            The values in 0..1 by the names of the metrics, ends of intervals as ``<name>_low``, values of ROUGE as
+            ``<name>_<value>``; an empty dict before the last batch.
 
         Raises:
             TypeError: ``predictions`` are logits.
@@ -72,9 +73,10 @@ class ComputeMetrics:
         self.metrics.update(predictions, labels)
         if not compute_result:
             return {}
-        values = {name: float(value) for name, value in self.metrics.compute().items()}
+        named: Any = self.metrics.items()
+        values = [_values(name, metric) for name, metric in named]
         self.metrics.reset()
-        return values
+        return {name: float(value) for of_metric in values for name, value in of_metric.items()}
 
     def _read(self, side: Any) -> Tensor | list[str]:
         # Some models return a tuple of their predictions and their caches.
@@ -171,6 +173,14 @@ class Reward:
         measure = self.metric.measure
         scores = self.metric.named_scores(measure.score(measure.statistics(batch)))[self.value]
         return [float(score) for score in scores.tolist()]
+
+
+def _values(name: str, metric: Metric) -> dict[str, Any]:
+    """Return the values of a metric of this package, or of another, by names that begin with its own."""
+    value: Any = metric.compute()
+    if isinstance(metric, Accumulator):
+        return metric.values_by_name(name, value)
+    return {f"{name}_{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
 
 
 def _text(completion: object, index: int) -> str:

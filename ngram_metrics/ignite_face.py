@@ -34,7 +34,7 @@ _attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
 #: Attributes of the accumulator that a face has too.
 _OF_THE_ACCUMULATOR = (
     *("reader", "measure", "average", "confidence", "device", "settings", "signature"),
-    *("details", "sentence_rows", "named_scores"),
+    *("details", "sentence_rows", "named_scores", "values_by_name"),
 )
 
 
@@ -122,13 +122,8 @@ class Face(Metric):
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value, or several with names that begin with that of ``attach``; ignite's names could clash."""
         result = self.compute()
-        if isinstance(result, Mapping):
-            # The name replaces the metric's name, as in chrf_low; the values of ROUGE have no common name.
-            score_name = self._accumulator.score_name
-            values = {
-                name + (key.removeprefix(score_name) if score_name else f"_{key}"): value
-                for key, value in result.items()
-            }
+        if isinstance(result, dict):
+            values = self._accumulator.values_by_name(name, result)
             engine.state.metrics.update(values if name in values else values | {name: result})
         else:
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)

@@ -35,7 +35,8 @@ class ScoresHandler:
 
     Raises:
         TypeError: a metric of another package, or one value of ROUGE; when called, another logger.
-        ValueError: no metric, or one with ``average="none"``; a negative number of sentences.
+        ValueError: no metric, or one with ``average="none"``; a negative number of sentences; when called, a metric
+            that is not attached by its name.
     """
 
     def __init__(
@@ -71,6 +72,8 @@ class ScoresHandler:
                 f"{type(logger).__name__} takes no text: expected TensorboardLogger, WandBLogger, MLflowLogger or "
                 "ClearMLLogger. Its attach_output_handler writes the values"
             )
+        if missing := [name for name in self.metrics if name not in engine.state.metrics]:
+            raise ValueError(f"no metric is attached as {missing}: expected the names given to metric.attach(...)")
         ends = [f"{name}{end}" for name in self.metrics for end in ("_low", "_high")]
         names = [*self.metrics, *filter(engine.state.metrics.__contains__, ends)]
         # The handler that attach_output_handler attaches. It writes a dict, such as ROUGE's, value by value.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from torchmetrics import Metric, MetricCollection
@@ -42,11 +42,13 @@ class ScoresCallback(Callback):
     to Weights & Biases as configuration and a table. Other loggers take no text, which gives a warning; they get the
     signatures as hyperparameters. The sanity check writes nothing.
 
-    Names are ``val/`` or ``test/`` and the name in a ``MetricCollection``. Several data loaders are scored separately;
-    their names end with ``/dataloader_idx_0`` and so on.
+    A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
+    ``val/chrf_low`` and ``val/chrf_high``, of ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
+    scored separately; their names end with ``/dataloader_idx_0`` and so on.
 
     Args:
-        metrics: metrics of this package by name, or a ``MetricCollection`` of them. They are copied.
+        metrics: metrics of this package by name, or a ``MetricCollection`` of them; a metric or a list of metrics has
+            the names of the classes. They are copied.
         sentences: the number of sentences to write, at least 0; ids are written as numbers.
 
     Raises:
@@ -56,12 +58,16 @@ class ScoresCallback(Callback):
     Example:
         >>> from ngram_metrics import Bleu, ChrF
         >>> from ngram_metrics.lightning import ScoresCallback
-        >>> scores = ScoresCallback({"bleu": Bleu(average="micro", smooth="exp"), "chrf": ChrF(confidence=0.95)})
+        >>> scores = ScoresCallback({"bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"), "chrf": ChrF()})
         >>> # Trainer(callbacks=[scores, EarlyStopping(monitor="val/chrf", mode="max")])
     """
 
-    def __init__(self, metrics: Mapping[str, Metric] | MetricCollection, sentences: int = 5) -> None:
-        self.metrics = metrics if isinstance(metrics, MetricCollection) else MetricCollection(dict(metrics))
+    def __init__(
+        self, metrics: Metric | Sequence[Metric] | Mapping[str, Metric] | MetricCollection, sentences: int = 5
+    ) -> None:
+        # The names in a collection have its prefix.
+        named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, MetricCollection)) else metrics
+        self.metrics = MetricCollection(named)
         self.sentences = sentences
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # refuses wrong arguments
@@ -108,11 +114,16 @@ class ScoresCallback(Callback):
     def on_validation_epoch_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Log the values, and write signatures and sentences."""
         for suffix, metrics, table in self._scored:
+            values: dict[str, Any] = {}
+            signatures: dict[str, str] = {}
+            # On every process: a value and a signature gather the counts and numbers of references from all of them.
+            named: Any = metrics.items()
+            for name, metric in named:
+                values |= metric.values_by_name(f"{_stage(trainer)}/{name}", metric.compute())
+                signatures[f"{_stage(trainer)}/{name}{suffix}"] = metric.signature
             # sync_dist takes the mean of equal values, which changes nothing; without it Lightning gives a warning.
-            pl_module.log_dict(metrics.compute(), sync_dist=True, add_dataloader_idx=False)
-            # On every process: a signature gathers the numbers of references from all of them.
-            named: Any = metrics.items(keep_base=True)
-            signatures = {f"{_stage(trainer)}/{name}": metric.signature for name, metric in named}
+            logged = {f"{name}{suffix}": value for name, value in values.items()}
+            pl_module.log_dict(logged, sync_dist=True, add_dataloader_idx=False)
             if trainer.is_global_zero and not trainer.sanity_checking:
                 # The step of the logged values; Lightning's callbacks read it in the same way.
                 step = trainer.fit_loop.epoch_loop._batches_that_stepped
@@ -125,7 +136,7 @@ class ScoresCallback(Callback):
 
     def _make(self, stage: str, suffix: str) -> _Scored:
         if (stage, suffix) not in self._made:
-            metrics = self.metrics.clone(prefix=f"{stage}/", postfix=suffix)
+            metrics = self.metrics.clone()
             named = dict(metrics.items(keep_base=True, copy_state=False))
             self._made[stage, suffix] = _Scored(suffix, metrics, SentenceTable(named, Accumulator, self.sentences))
         return self._made[stage, suffix]

@@ -44,8 +44,14 @@ class SentenceTable:
             raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected 1 or more, and 0 or more")
         for name, metric in metrics.items():
             if not isinstance(metric, kind):
-                found, wanted = type(metric).__name__, f"{kind.__module__}.{kind.__name__}"
-                raise TypeError(f"the metric {name} is a {found}: expected a whole metric of this package, a {wanted}")
+                found, wanted = (
+                    type(metric),
+                    kind.__module__.removesuffix("_face").removesuffix(".torchmetrics.accumulator"),
+                )
+                raise TypeError(
+                    f"the metric {name} is a {found.__name__} of {found.__module__}: expected a metric of {wanted}, "
+                    "for one value of ROUGE the whole ROUGEScore"
+                )
             if metric.average == "none":
                 raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
         self._metrics, self._sentences = metrics, sentences

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 from torchmetrics import MetricCollection
+from torchmetrics.text import BLEUScore
+from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
@@ -43,7 +45,7 @@ def test_ids_are_decoded(tokenizer, prediction):
     expected = {
         "bleu": bleu_score(TEXTS, REFERENCES, average="micro").item(),
         "chrf": chrf_score(TEXTS, REFERENCES, average="micro").item(),
-        **{name: value.item() for name, value in rouge.items()},
+        **{f"rouge_{name}": value.item() for name, value in rouge.items()},
     }
     assert values == pytest.approx(expected, abs=1e-12)
     assert all(type(value) is float for value in values.values())
@@ -139,3 +141,14 @@ def test_one_value_of_several_is_the_reward():
 def test_what_cannot_be_rewarded_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, prediction):
+    metrics = {"a": ChrF(confidence=0.9), "b": ChrF(word_order=2, confidence=0.9)}
+    others = {"of_torchmetrics": BLEUScore(), "rouge_of_torchmetrics": OtherROUGEScore(rouge_keys="rougeL")}
+    values = ComputeMetrics({**metrics, **others}, tokenizer)(prediction)
+    of_rouge = [f"rouge_of_torchmetrics_rougeL_{part}" for part in ("fmeasure", "precision", "recall")]
+    assert set(values) == {f"{name}{end}" for name in metrics for end in ("", "_low", "_high")} | {
+        "of_torchmetrics",
+        *of_rouge,
+    }

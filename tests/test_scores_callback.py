@@ -12,6 +12,7 @@ import pytest
 import torch
 from faces.trainers import Batches, trainer
 from logged import COLUMNS, events, expected, sentences_of, texts
+from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score
@@ -89,7 +90,7 @@ def test_a_fit_writes_values_intervals_signatures_and_the_same_sentences_each_ep
         points = written.Scalars(f"val/{name}")
         assert [point.step for point in points] == [1, 3, 5]
         assert [point.value for point in points] == pytest.approx([values_of(epoch)[name] for epoch in range(3)])
-    assert len(written.Scalars("val/rougeL_fmeasure")) == 3
+    assert len(written.Scalars("val/rouge_rougeL_fmeasure")) == 3
     for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/sentences")):
         assert step == 1 + 2 * epoch
         assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 3)
@@ -190,3 +191,13 @@ def test_a_trainer_of_the_other_package_takes_it(tmp_path: Path, monkeypatch: py
     running.validate(model, Batches(BATCHES), verbose=False)
     logger.finalize("success")
     assert len(texts(logger.log_dir, "val/sentences")) == 1
+
+
+def test_a_value_has_the_name_of_its_metric_whatever_the_others(tmp_path: Path):
+    metrics = {"chrf": ChrF(confidence=0.9), "chrfpp": ChrF(word_order=2, confidence=0.9)}
+    collection = MetricCollection({"first": ChrF()}, prefix="my_")
+    callbacks = [ScoresCallback(metrics), ScoresCallback(collection), ScoresCallback(ChrF())]
+    found = fit(tmp_path, callbacks, logger=False).callback_metrics
+    ends = ("", "_low", "_high")
+    assert set(found) == {f"val/{name}{end}" for name in metrics for end in ends} | {"val/my_first", "val/ChrF"}
+    assert found["val/chrf"] == found["val/my_first"] == found["val/ChrF"] != found["val/chrfpp"]

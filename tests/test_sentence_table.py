@@ -96,7 +96,7 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
             {"f": ROUGEScore()["rougeL_fmeasure"]},
             5,
             TypeError,
-            "the metric f is a CompositionalMetric: expected a whole",
+            r"the metric f is a CompositionalMetric .* a metric of ngram_metrics, for one value",
         ),
     ],
 )

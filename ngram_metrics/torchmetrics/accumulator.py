@@ -182,6 +182,17 @@ class Accumulator(Joining):
         """Return scores ``(..., *score_shape)`` as a dict, with the names of the values that ``compute`` returns."""
         return {self.score_name: score}
 
+    def values_by_name(self, name: str, value: Value) -> dict[str, Tensor]:
+        """Return what ``compute`` returned, under names that begin with ``name``.
+
+        A single value has the name itself, and the ends of its interval ``<name>_low`` and ``<name>_high``; the values
+        of ROUGE are ``<name>_<value>``. So the names do not depend on other metrics.
+        """
+        if not isinstance(value, dict):
+            return {name: value}
+        own = self.score_name
+        return {name + (key.removeprefix(own) if own else f"_{key}"): part for key, part in value.items()}
+
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, summed over all sentences, whatever the average."""
         with self.synced():
