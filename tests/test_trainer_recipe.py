@@ -52,7 +52,7 @@ def check(result: dict) -> None:
     assert best["eval_chrf"] == result["best"] == pytest.approx(chrf, abs=1e-6)
     assert best["eval_bleu"] == pytest.approx(sacrebleu.corpus_bleu(texts, [references]).score / 100, abs=1e-6)
     rouge = rouge_score(texts, references, rouge_keys=("rouge1", "rougeL"))
-    assert {name: best[f"eval_{name}"] for name in rouge} == pytest.approx(
+    assert {name: best[f"eval_rouge_{name}"] for name in rouge} == pytest.approx(
         {name: value.item() for name, value in rouge.items()}, abs=1e-6
     )
 
@@ -72,7 +72,7 @@ def check_ids(scores: dict[str, float], written: list[list[int]], references: li
     assert scores["eval_bleu"] == pytest.approx(bleu, abs=1e-6)
     assert scores["eval_overlap"] == pytest.approx(ngram_overlap(written, references, ngram=2).item(), abs=1e-6)
     rouge = rouge_score(written, references, rouge_keys="rougeL")["rougeL_fmeasure"].item()
-    assert scores["eval_rougeL_fmeasure"] == pytest.approx(rouge, abs=1e-6)
+    assert scores["eval_rouge_rougeL_fmeasure"] == pytest.approx(rouge, abs=1e-6)
 
 
 @pytest.mark.programs
