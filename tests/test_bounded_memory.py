@@ -130,7 +130,7 @@ def test_a_huge_batch_is_counted_right_within_the_documented_bound(asked: str, h
 
 def test_the_documented_bound_is_the_tested_one():
     text = (PROBE.parent.parent / "docs" / "scale.md").read_text("utf-8")
-    assert f"{FIXED_BYTES >> 20} MiB and {BYTES_A_SLOT} bytes for each token slot" in text
+    assert f"{FIXED_BYTES >> 20} MiB plus {BYTES_A_SLOT} bytes for each token slot" in text
     assert f"{SUBSEQUENCE_BYTES >> 20} MiB" in text
 
 
