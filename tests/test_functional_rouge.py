@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rouge_oracle import KEYS
 from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
-from ngram_metrics import ROUGEScore
+from ngram_metrics import ROUGEScore, ignite
 from ngram_metrics.functional import rouge_score
 from ngram_metrics.text import rouge_reader
 from ngram_metrics.text.rouge_reader import RougeReader
@@ -215,3 +215,11 @@ def test_stemming_without_nltk_says_what_to_install(face, monkeypatch):
     with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install nltk"):
         face() if face is porter_stemmer else face(use_stemmer=True)
     assert rouge_score("a", "a")["rouge1_fmeasure"] == 1
+
+
+@pytest.mark.parametrize("face", [ROUGEScore, ignite.ROUGEScore])
+def test_an_item_that_is_no_value_is_refused_when_it_is_asked_for(face):
+    metric = face(rouge_keys="rougeL", confidence=0.9)
+    assert all(metric[name] is not None for name in ("rougeL_fmeasure", "rougeL_recall_low"))
+    with pytest.raises(KeyError, match=r"'rougel_fmeasure' is no value of this metric: .*'rougeL_fmeasure'"):
+        metric["rougel_fmeasure"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
+from torchmetrics.metric import CompositionalMetric
 
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
@@ -27,8 +29,7 @@ class ROUGEScore(Accumulator):
         normalizer: for text: ``str -> str``; it replaces lowercasing and the removal of all but ``a-z0-9``.
         tokenizer: for text: None (split at whitespace), ``"unicode"`` or a name that sacrebleu uses, a callable
             ``str -> sequence of tokens``, or a Hugging Face tokenizer.
-                accumulate: for several references: ``"best"``, the highest F for each key, or ``"avg"``, the mean
-                    score.
+        accumulate: for several references: ``"best"``, the highest F for each key, or ``"avg"``, the mean score.
         rouge_keys: one or several of ``rouge1`` .. ``rouge9``, ``rougeL``, ``rougeLsum``.
         average: ``"macro"`` (mean of the sentences), ``"micro"`` (of the summed counts) or ``"none"``.
         sentence_splitter: for text and ``rougeLsum``: ``str -> sequence of sentences``; None for lines.
@@ -82,6 +83,19 @@ class ROUGEScore(Accumulator):
         )
         super().__init__(reader, rouge_measure(keys, accumulate, average), average, confidence, device, **kwargs)
         self.rouge_keys, self.accumulate = keys, accumulate
+
+    def __getitem__(self, idx: Any) -> CompositionalMetric:
+        """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
+
+        Raises:
+            KeyError: ``compute`` returns no value with this name.
+        """
+        names = list(self.named_scores(torch.zeros(len(self.rouge_keys), 3, device="cpu")))
+        if self.confidence is not None:
+            names += [f"{name}{end}" for name in names for end in ("_low", "_high")]
+        if idx not in names:
+            raise KeyError(f"{idx!r} is no value of this metric: expected one of {names}")
+        return super().__getitem__(idx)
 
     def _named(self, score: Tensor) -> dict[str, Tensor]:
         return self.named_scores(score)
