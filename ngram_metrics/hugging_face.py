@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric, MetricCollection
 
+from ngram_metrics.scores.options import refuse_average_none
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
@@ -51,8 +52,7 @@ class ComputeMetrics:
         self.tokenizer = tokenizer
         self.metrics = MetricCollection(dict(metrics) if isinstance(metrics, Mapping) else metrics).clone()
         for name, metric in self.metrics.items(keep_base=True, copy_state=False):
-            if getattr(metric, "average", None) == "none":
-                raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
+            refuse_average_none(name, metric)
             metric.distributed_available_fn = _never
 
     def __call__(self, prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
@@ -73,10 +73,13 @@ class ComputeMetrics:
         self.metrics.update(predictions, labels)
         if not compute_result:
             return {}
-        named: Any = self.metrics.items()
-        values = [_values(name, metric) for name, metric in named]
+        values: dict[str, Any] = {}
+        # Not metrics.compute(), whose names depend on the other metrics; without copies of the states, as there.
+        named: Any = self.metrics.items(copy_state=False)
+        for name, metric in named:
+            values |= values_by_name(name, metric.compute(), getattr(metric, "score_name", ""))
         self.metrics.reset()
-        return {name: float(value) for of_metric in values for name, value in of_metric.items()}
+        return {name: float(value) for name, value in values.items()}
 
     def _read(self, side: Any) -> Tensor | list[str]:
         # Some models return a tuple of their predictions and their caches.
@@ -140,7 +143,7 @@ class Reward:
     def __init__(
         self, metric: Accumulator, references: str = "reference", from_ids: bool = False, value: str | None = None
     ) -> None:
-        names = list(metric.named_scores(torch.zeros(1, *metric.measure.score_shape)))
+        names = metric.score_names()
         if value is None and len(names) == 1:
             value = names[0]
         if value not in names:
@@ -173,14 +176,6 @@ class Reward:
         measure = self.metric.measure
         scores = self.metric.named_scores(measure.score(measure.statistics(batch)))[self.value]
         return [float(score) for score in scores.tolist()]
-
-
-def _values(name: str, metric: Metric) -> dict[str, Any]:
-    """Return the values of a metric of this package, or of another, by names that begin with its own."""
-    value: Any = metric.compute()
-    if isinstance(metric, Accumulator):
-        return metric.values_by_name(name, value)
-    return {f"{name}_{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
 
 
 def _text(completion: object, index: int) -> str:

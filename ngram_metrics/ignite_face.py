@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
 from ngram_metrics.torchmetrics.saving import State
 
 try:
@@ -34,7 +34,7 @@ _attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
 #: Attributes of the accumulator that a face has too.
 _OF_THE_ACCUMULATOR = (
     *("reader", "measure", "average", "confidence", "device", "settings", "signature"),
-    *("details", "sentence_rows", "named_scores", "values_by_name"),
+    *("details", "sentence_rows", "named_scores"),
 )
 
 
@@ -123,7 +123,7 @@ class Face(Metric):
         """Write the value, or several with names that begin with that of ``attach``; ignite's names could clash."""
         result = self.compute()
         if isinstance(result, dict):
-            values = self._accumulator.values_by_name(name, result)
+            values = values_by_name(name, result, self._accumulator.score_name)
             engine.state.metrics.update(values if name in values else values | {name: result})
         else:
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)

@@ -8,6 +8,7 @@ from typing import Any
 from ignite.engine import Engine, Events
 
 from ngram_metrics.ignite_face import Face, OutputTransform, unchanged
+from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.sentence_table import SentenceTable
 from ngram_metrics.torchmetrics.signature import signature
 
@@ -74,7 +75,7 @@ class ScoresHandler:
             )
         if missing := [name for name in self.metrics if name not in engine.state.metrics]:
             raise ValueError(f"no metric is attached as {missing}: expected the names given to metric.attach(...)")
-        ends = [f"{name}{end}" for name in self.metrics for end in ("_low", "_high")]
+        ends = [f"{name}{end}" for name in self.metrics for end in ENDS]
         names = [*self.metrics, *filter(engine.state.metrics.__contains__, ends)]
         # The handler that attach_output_handler attaches. It writes a dict, such as ROUGE's, value by value.
         values: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from torchmetrics import Metric, MetricCollection
 
 from ngram_metrics.sentence_table import SentenceTable
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
@@ -117,9 +117,9 @@ class ScoresCallback(Callback):
             values: dict[str, Any] = {}
             signatures: dict[str, str] = {}
             # On every process: a value and a signature gather the counts and numbers of references from all of them.
-            named: Any = metrics.items()
+            named: Any = metrics.items(copy_state=False)
             for name, metric in named:
-                values |= metric.values_by_name(f"{_stage(trainer)}/{name}", metric.compute())
+                values |= values_by_name(f"{_stage(trainer)}/{name}", metric.compute(), metric.score_name)
                 signatures[f"{_stage(trainer)}/{name}{suffix}"] = metric.signature
             # sync_dist takes the mean of equal values, which changes nothing; without it Lightning gives a warning.
             logged = {f"{name}{suffix}": value for name, value in values.items()}
@@ -137,7 +137,7 @@ class ScoresCallback(Callback):
     def _make(self, stage: str, suffix: str) -> _Scored:
         if (stage, suffix) not in self._made:
             metrics = self.metrics.clone()
-            named = dict(metrics.items(keep_base=True, copy_state=False))
+            named = dict(metrics.items(copy_state=False))
             self._made[stage, suffix] = _Scored(suffix, metrics, SentenceTable(named, Accumulator, self.sentences))
         return self._made[stage, suffix]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
+from ngram_metrics.scores.options import refuse_average_none
 from ngram_metrics.text.door import Sentences, read
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.reader import pad_ids
@@ -44,16 +45,13 @@ class SentenceTable:
             raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected 1 or more, and 0 or more")
         for name, metric in metrics.items():
             if not isinstance(metric, kind):
-                found, wanted = (
-                    type(metric),
-                    kind.__module__.removesuffix("_face").removesuffix(".torchmetrics.accumulator"),
-                )
+                found = type(metric)
+                wanted = kind.__module__.removesuffix("_face").removesuffix(".torchmetrics.accumulator")
                 raise TypeError(
                     f"the metric {name} is a {found.__name__} of {found.__module__}: expected a metric of {wanted}, "
                     "for one value of ROUGE the whole ROUGEScore"
                 )
-            if metric.average == "none":
-                raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
+            refuse_average_none(name, metric)
         self._metrics, self._sentences = metrics, sentences
         self._padding = pad_ids(next(iter(metrics.values())).reader.pad_id)
         self.columns: list[str] = []
@@ -96,7 +94,7 @@ class SentenceTable:
 
 def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str, list[float]]:
     """Return the scores of the sentences in 0..1 by the name of the metric, with several values ``<name>_<value>``."""
-    measure = metric.measure.sentence_measure if metric.average == "micro" else metric.measure
+    measure = metric.measure.sentence_measure(metric.average)
     scores = measure.score(measure.statistics(metric.reader.read(preds, target, metric.device)))
     shown = {part: values for part, values in metric.named_scores(scores).items() if not part.endswith(_LEFT_OUT)}
     return {

@@ -35,7 +35,6 @@ class Metric:
         name: the name on the command line.
         reader: how text is read.
         measure: what is counted, and the score of a corpus.
-        sentence_measure: the score of a sentence, from the same counts.
         average: how sentences become the score of a corpus.
         device: where text is counted.
         keys: the keys of ROUGE; empty for other metrics.
@@ -44,10 +43,14 @@ class Metric:
     name: str
     reader: Reader
     measure: AnyMeasure
-    sentence_measure: AnyMeasure
     average: Average
     device: torch.device
     keys: tuple[str, ...] = ()
+
+    @property
+    def sentence_measure(self) -> AnyMeasure:
+        """The score of a sentence, from the same counts."""
+        return self.measure.sentence_measure(self.average)
 
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
         """Return scores ``(..., *score_shape)`` by name; for ROUGE, ``rouge1`` is F, with its precision and recall."""
@@ -87,22 +90,18 @@ def _metric(name: str, options: Options, tokenizer: Tokenizer, device: torch.dev
     words = WordReader(tokenizer)
     if name == "bleu":
         reader = WordReader(tokenizer, options.lowercase)
-        bleu = BleuMeasure(smooth="exp")
-        return Metric(name, reader, bleu, bleu.sentence_measure, "micro", device)
+        return Metric(name, reader, BleuMeasure(smooth="exp"), "micro", device)
     if name in ("chrf", "chrf++"):
         order = 2 if name == "chrf++" else 0
-        chrf = ChrfMeasure(word_order=order)
-        return Metric(name, CharacterReader(options.chrf_lowercase, words=order > 0), chrf, chrf, "micro", device)
+        characters = CharacterReader(options.chrf_lowercase, words=order > 0)
+        return Metric(name, characters, ChrfMeasure(word_order=order), "micro", device)
     if name == "overlap":
-        overlap = OverlapMeasure(1)
-        return Metric(name, words, overlap, overlap, "macro", device)
+        return Metric(name, words, OverlapMeasure(1), "macro", device)
     if name == "gleu":
-        gleu = GleuMeasure(4)
-        return Metric(name, words, gleu, gleu, "micro", device)
+        return Metric(name, words, GleuMeasure(4), "micro", device)
     keys = ROUGE if name == "rouge" else (cast("RougeKey", name),)
-    rouge = rouge_measure(keys, "best", "macro")
     reading = RougeReader(options.stem, sentences="rougeLsum" in keys)
-    return Metric(name, reading, rouge, rouge, "macro", device, keys)
+    return Metric(name, reading, rouge_measure(keys, "best", "macro"), "macro", device, keys)
 
 
 def _model(path: str) -> Tokenizer:

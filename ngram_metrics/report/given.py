@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
@@ -11,7 +10,6 @@ import torch
 from ngram_metrics.cli.metrics import Metric, chosen
 from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
-from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.measure import measure_of
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
@@ -104,12 +102,8 @@ def _metric(name: str, metric: Accumulator) -> Metric:
     measure = measure_of(metric, f"metric {name!r}")
     if metric.average == "none":
         raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
-    of_sentence = measure
-    if isinstance(measure, BleuMeasure) and metric.average == "micro":
-        # As sacrebleu scores sentences: many of them are too short for a 4-gram.
-        of_sentence = replace(measure, effective_order=True)
     keys = tuple(getattr(metric, "rouge_keys", ()))
-    return Metric(name, metric.reader, measure, of_sentence, metric.average, torch.device("cpu"), keys)
+    return Metric(name, metric.reader, measure, metric.average, torch.device("cpu"), keys)
 
 
 def tallied(

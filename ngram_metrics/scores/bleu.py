@@ -55,7 +55,7 @@ from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
-from ngram_metrics.scores.options import checked_number, checked_order, exact
+from ngram_metrics.scores.options import Average, checked_number, checked_order, exact
 from ngram_metrics.scores.rows import Layout
 
 #: The names of the smoothings: ignite's, then sacrebleu's.
@@ -155,10 +155,12 @@ class BleuMeasure(Measure[BleuStatistics]):
             possible = possible & (weight_sum > 0)
         return brevity_penalty(statistics) * _exp(log_mean) * possible
 
-    @property
-    def sentence_measure(self) -> BleuMeasure:
-        """The same with effective order, as in sacrebleu: a sentence may be too short for the longest order."""
-        return replace(self, effective_order=True)
+    def sentence_measure(self, average: Average) -> BleuMeasure:
+        """Return for micro the same with effective order, as in sacrebleu: many sentences are too short for a 4-gram.
+
+        For macro, the score of a sentence is the one in the mean.
+        """
+        return replace(self, effective_order=True) if average == "micro" else self
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""

@@ -57,9 +57,8 @@ class Measure(ABC, Generic[Statistics]):
     def score(self, statistics: Statistics) -> Tensor:
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
-    @property
-    def sentence_measure(self) -> Measure[Statistics]:
-        """The measure for the counts of a single sentence; by default the same."""
+    def sentence_measure(self, average: Average) -> Measure[Statistics]:
+        """Return the measure for the counts of a single sentence, of a corpus with this average; by default itself."""
         return self
 
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:

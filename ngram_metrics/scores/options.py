@@ -72,3 +72,9 @@ def check_average(average: str) -> None:
     """Raise ValueError for an unknown average."""
     if average not in get_args(Average):
         raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")
+
+
+def refuse_average_none(name: str, metric: object) -> None:
+    """Raise ValueError for a metric with ``average="none"``, which does not compute a single number."""
+    if getattr(metric, "average", None) == "none":
+        raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")

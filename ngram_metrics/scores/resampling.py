@@ -19,6 +19,8 @@ from ngram_metrics.scores.measure import AnyMeasure, score_dtype
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rows import unpack
 
+#: What the names of the ends of an interval have behind that of the value.
+ENDS = ("_low", "_high")
 #: sacrebleu's defaults.
 SEED = 12345
 RESAMPLES = 1000
@@ -101,7 +103,7 @@ def with_interval(
     if len(rows):
         ends = interval(bootstrap_scores(measure, rows, average, RESAMPLES, SEED), confidence)
         low, high = (end.to(score) for end in ends)
-    by_suffix = {"": named(score), "_low": named(low), "_high": named(high)}
+    by_suffix = dict(zip(("", *ENDS), map(named, (score, low, high)), strict=True))
     return {name + suffix: values[name] for name in by_suffix[""] for suffix, values in by_suffix.items()}
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 import torch
 from torch import Tensor
 
+from ngram_metrics.scores.resampling import ENDS
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -21,7 +23,6 @@ Value: TypeAlias = Tensor | dict[str, Tensor]
 
 #: Bars of a histogram over 0..1.
 BINS = 20
-_ENDS = ("_low", "_high")
 _DASHES = ("-", "--", ":", "-.")
 
 
@@ -60,7 +61,7 @@ def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
     sure = [place for place, name in enumerate(names) if _has_interval(values, name)]
     if sure:
         middle = [heights[place] for place in sure]
-        low, high = ([float(values[names[place] + end]) for place in sure] for end in _ENDS)
+        low, high = ([float(values[names[place] + end]) for place in sure] for end in ENDS)
         # The bootstrap interval of a skewed score may not contain the score itself.
         below = [max(0.0, height - end) for height, end in zip(middle, low, strict=True)]
         above = [max(0.0, end - height) for height, end in zip(middle, high, strict=True)]
@@ -77,7 +78,7 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
     for name, style in zip(names, _line_styles(names), strict=True):
         (line,) = ax.plot(steps, [float(step[name]) for step in values], marker="o", label=name, **style)
         if _has_interval(values[0], name):
-            low, high = ([float(step[name + end]) for step in values] for end in _ENDS)
+            low, high = ([float(step[name + end]) for step in values] for end in ENDS)
             # Bands that overlap become darker.
             ax.fill_between(steps, low, high, color=line.get_color(), alpha=0.2 / len(names) ** 0.5, linewidth=0)
     ax.set_xticks(steps[:: 1 + len(steps) // 10])
@@ -171,12 +172,12 @@ def _figure(ax: Axes | None) -> tuple[Figure, Axes]:
 
 def _names(values: Iterable[str]) -> list[str]:
     """Return the names of the values, without those of the ends of their intervals."""
-    ends = {name + end for name in values for end in _ENDS}
+    ends = {name + end for name in values for end in ENDS}
     return [name for name in values if name not in ends]
 
 
 def _has_interval(values: Iterable[str], name: str) -> bool:
-    return all(name + end in values for end in _ENDS)
+    return all(name + end in values for end in ENDS)
 
 
 def _line_styles(names: Sequence[str]) -> list[_LineStyle]:

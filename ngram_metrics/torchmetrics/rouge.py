@@ -11,6 +11,7 @@ from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
 
 from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.rouge_keys import RougeKey, by_key, checked_keys
 from ngram_metrics.text.inputs import Tokenizer
@@ -90,9 +91,9 @@ class ROUGEScore(Accumulator):
         Raises:
             KeyError: ``compute`` returns no value with this name.
         """
-        names = list(self.named_scores(torch.zeros(len(self.rouge_keys), 3, device="cpu")))
+        names = self.score_names()
         if self.confidence is not None:
-            names += [f"{name}{end}" for name in names for end in ("_low", "_high")]
+            names += [f"{name}{end}" for name in names for end in ENDS]
         if idx not in names:
             raise KeyError(f"{idx!r} is no value of this metric: expected one of {names}")
         return super().__getitem__(idx)
