@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import padded, padded_sides, ragged, ragged_sides
 
-from ngram_metrics.counting import chunks
+from ngram_metrics.counting import chunks, matches
 from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs
 from ngram_metrics.counting.keys import Digits, sorted_keys
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals, pair_matches
@@ -20,6 +20,15 @@ LARGEST = 2**63 - 1
 
 LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}
 both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+@pytest.fixture(scope="module", autouse=True, params=["numpy", "torch"])
+def counted_with(request):
+    """With numpy, where each sentence has one reference; with torch, as on an accelerator."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "torch":
+            patch.setattr(matches, "cpu_matches", lambda sides, max_order: None)
+        yield
 
 
 def count(layout, batch, max_order):
