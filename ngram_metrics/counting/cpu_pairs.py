@@ -20,10 +20,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.counting.batch import PaddedSides, RaggedPairs, RaggedSides
+from ngram_metrics.counting.batch import PaddedSides, RaggedSides
 from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
-from ngram_metrics.counting.token_batch import PaddedTokens, RaggedTokens
 
 #: The slots of a chunk need at most this many bits, so that two counts fit into an int32, and at least that many:
 #: smaller chunks take more time than torch.
@@ -35,6 +34,20 @@ _MOST_IDS = 1 << 20
 #: Bits of a count if an int32 holds two counts.
 _COUNT_BITS = 16
 _LOW = (1 << _COUNT_BITS) - 1
+
+
+class _Pairs(NamedTuple):
+    """Pairs as numpy arrays.
+
+    Attributes:
+        ids: ``(tokens,)`` int64 in ``[0, id_bound)``: of the hypotheses, and of the references.
+        lengths: ``(pairs,)`` int64: of the hypotheses, and of the references.
+        id_bound: an exclusive upper bound of the ids.
+    """
+
+    ids: tuple[NDArray[np.int64], NDArray[np.int64]]
+    lengths: tuple[NDArray[np.int64], NDArray[np.int64]]
+    id_bound: int
 
 
 class _Plan(NamedTuple):
@@ -63,36 +76,36 @@ def cpu_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor | No
     """
     if torch.compiler.is_compiling() or sides.hypotheses.ids.device.type != "cpu" or not sides.references.single:
         return None
-    pairs = _ragged_pairs(sides)
+    pairs = _padded_pairs(sides) if isinstance(sides, PaddedSides) else _ragged_pairs(sides)
     plan = None if pairs is None else _plan(pairs, max_order)
     return None if pairs is None or plan is None else torch.from_numpy(_matches(pairs, plan))
 
 
-def _ragged_pairs(sides: RaggedSides | PaddedSides) -> RaggedPairs | None:
-    if isinstance(sides, RaggedSides):
-        return RaggedPairs(sides.hypotheses, sides.references.tokens)
-    rows = sides.hypotheses, PaddedTokens(*(values.squeeze(1) for values in sides.references.tokens))
-    ids = [_inside(documents) for documents in rows]
+def _ragged_pairs(sides: RaggedSides) -> _Pairs:
+    hypotheses, references = sides.hypotheses, sides.references.tokens
+    ids = hypotheses.ids.numpy(), references.ids.numpy()
+    lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
+    return _Pairs(ids, lengths, max(hypotheses.id_bound, references.id_bound))
+
+
+def _padded_pairs(sides: PaddedSides) -> _Pairs | None:
+    hypotheses, references = sides.hypotheses, sides.references.tokens
+    lengths = hypotheses.lengths.numpy(), references.lengths.squeeze(1).numpy()
+    ids = _inside(hypotheses.ids, lengths[0]), _inside(references.ids.squeeze(1), lengths[1])
     least, most = min(int(side.min(initial=0)) for side in ids), max(int(side.max(initial=0)) for side in ids)
-    if least < 0 or most >= _MOST_IDS:
-        return None
-    hypotheses, references = (
-        RaggedTokens(torch.from_numpy(side), documents.lengths, most + 1)
-        for side, documents in zip(ids, rows, strict=True)
-    )
-    return RaggedPairs(hypotheses, references)
+    return None if least < 0 or most >= _MOST_IDS else _Pairs(ids, lengths, most + 1)
 
 
-def _inside(rows: PaddedTokens) -> NDArray[np.int64]:
-    """Return the tokens of padded rows, one row after another."""
-    ids = rows.ids.numpy()
-    return ids[np.arange(ids.shape[1]) < rows.lengths.numpy()[:, None]]
+def _inside(rows: Tensor, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the tokens of padded rows, one row after another: ``(rows, width)`` to ``(tokens,)``."""
+    ids: NDArray[np.int64] = rows.numpy()
+    return ids[np.arange(ids.shape[1]) < lengths[:, None]]
 
 
-def _plan(pairs: RaggedPairs, orders: int) -> _Plan | None:
+def _plan(pairs: _Pairs, orders: int) -> _Plan | None:
     """Return the largest chunks whose keys fit, or None."""
-    id_bits = bit_length(max(pairs.hypotheses.id_bound, pairs.references.id_bound) + 1)
-    largest = int((pairs.hypotheses.lengths + pairs.references.lengths).max()) if len(pairs.hypotheses.lengths) else 0
+    id_bits = bit_length(pairs.id_bound + 1)
+    largest = int(np.add(*pairs.lengths).max(initial=0))
     for slot_bits in range(MOST_SLOT_BITS, LEAST_SLOT_BITS - 1, -1):
         bits, slots = min(id_bits, slot_bits), (1 << slot_bits) - 2
         pair_bits = KEY_BITS - 1 - orders * bits
@@ -101,15 +114,13 @@ def _plan(pairs: RaggedPairs, orders: int) -> _Plan | None:
     return None
 
 
-def _matches(pairs: RaggedPairs, plan: _Plan) -> NDArray[np.int64]:
+def _matches(pairs: _Pairs, plan: _Plan) -> NDArray[np.int64]:
     """Return the matches of pairs, ``(pairs, orders)``."""
-    (hypotheses, hypothesis_lengths), (references, reference_lengths) = (
-        (tokens.ids.numpy(), tokens.lengths.numpy()) for tokens in pairs
-    )
+    (hypotheses, references), (hypothesis_lengths, reference_lengths) = pairs.ids, pairs.lengths
     sizes = hypothesis_lengths + reference_lengths
     matches = np.zeros((plan.orders, len(sizes)), np.int64)
     # Of each equal token the last place is read, so only entries that this chunk wrote: nothing is cleared.
-    places = np.empty(max(tokens.id_bound for tokens in pairs) if plan.renumbers else 0, np.int64)
+    places = np.empty(pairs.id_bound if plan.renumbers else 0, np.int64)
     # A short pair counts as several slots, which bounds the number of pairs of a chunk.
     bounded = np.maximum(sizes, (plan.slots >> plan.pair_bits) + 1)
     first = second = 0
@@ -134,20 +145,22 @@ def _sorted_keys(
 ) -> NDArray[np.int64]:
     """Return the sorted keys of a chunk, ``(slots,)``; ``lengths`` and ``ends`` are those of all its documents."""
     slots, pairs = len(digits), len(lengths) // 2
+    middle = ends[pairs - 1]
     pair = np.arange(pairs)
     keys = np.concatenate((pair, pair)).repeat(lengths)
     for distance in range(plan.orders):
         keys <<= plan.bits
         keys[: max(0, slots - distance)] |= digits[distance:]
-    for left in range(1, plan.orders):
-        past = (1 << (plan.orders - left) * plan.bits) - 1
-        long = (lengths >= left).nonzero()[0]
-        slot = ends[long] - left
-        middle = long.searchsorted(pairs)
-        keys[slot[:middle]] &= ~past
-        keys[slot[middle:]] |= past
+    # The bits of the digits past the end of the document, where the digits of the next one are so far.
+    past = np.arange(plan.orders, slots + plan.orders)
+    past -= ends.repeat(lengths)
+    np.maximum(past, 0, out=past)
+    past *= plan.bits
+    keys >>= past
+    keys <<= past
+    keys[middle:] |= (1 << past[middle:]) - 1
     keys <<= 1
-    keys[ends[pairs - 1] :] |= 1
+    keys[middle:] |= 1
     keys.sort()
     return keys
 

@@ -40,7 +40,8 @@ class RaggedTokens(NamedTuple):
             return self
         before = int(self.lengths[:start].sum()) if start else 0
         lengths = self.lengths[start:stop]
-        return RaggedTokens(self.ids[before : before + int(lengths.sum())], lengths, self.id_bound)
+        end = before + int(lengths.sum()) if stop < self.documents else len(self.ids)
+        return RaggedTokens(self.ids[before:end], lengths, self.id_bound)
 
     def take(self, documents: Tensor) -> RaggedTokens:
         """Return the documents with these indices, int64 on the CPU, in this order; indices may be repeated."""

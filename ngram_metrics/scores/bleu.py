@@ -140,16 +140,16 @@ class BleuMeasure(Measure[BleuStatistics]):
     def score(self, statistics: BleuStatistics) -> Tensor:
         """Return BLEU, in 0..1, for statistics of any leading shape."""
         precision, counted = self._precisions(statistics)
-        if self.weights is None:
-            weights = counted / self.ngram
-        else:
+        weights: Tensor | float = 1 / self.ngram
+        if self.weights is not None:
             # Each weight is filled in on the device: making a tensor from Python numbers would wait for the device.
-            weights = counted * torch.stack([precision.new_full((), weight) for weight in self.weights])
+            weights = torch.stack([precision.new_full((), weight) for weight in self.weights])
+        kept = None if counted is None else counted * weights  # (..., orders)
         # A precision of 0 with a weight makes this -inf, and BLEU 0.
-        log_mean = torch.special.xlogy(weights, precision).sum(-1)
+        log_mean = torch.special.xlogy(weights if kept is None else kept, precision).sum(-1)
         possible = statistics.matches[..., 0] > 0
-        if self.effective_order:
-            weight_sum = weights.sum(-1)
+        if kept is not None:
+            weight_sum = kept.sum(-1)
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
@@ -190,13 +190,13 @@ class BleuMeasure(Measure[BleuStatistics]):
             matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
         )
 
-    def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor]:
+    def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor | None]:
         """Return the smoothed precision of each order ``(..., orders)``, and a factor: 1 for orders that count, else 0.
 
-        The factor has the same shape, or ``()`` if all orders count.
+        The factor has the same shape, or is None if all orders count.
         """
         dtype = score_dtype(statistics.matches.device)
-        matches, totals = statistics.matches.to(dtype), statistics.totals.to(dtype)
+        matches, totals = statistics.matches.to(dtype), statistics.totals
         value = DEFAULT_SMOOTH_VALUES.get(self.smooth, 1.0) if self.smooth_value is None else self.smooth_value
         if self.smooth in ("smooth1", "nltk_smooth2"):
             totals = totals.clamp(min=1)
@@ -210,11 +210,9 @@ class BleuMeasure(Measure[BleuStatistics]):
         elif self.smooth == "exp":
             unmatched = (matches <= 0).cumsum(-1)
             matches = torch.where(matches > 0, matches, torch.exp2(-unmatched.to(dtype)))
-        precisions = (matches / totals.clamp(min=1e-300 if dtype is torch.float64 else 1e-30)).masked_fill(
-            totals <= 0, 0.0
-        )
+        precisions = (matches / totals).masked_fill(totals <= 0, 0.0)
         if not self.effective_order:
-            return precisions, precisions.new_ones(())
+            return precisions, None
         has_ngrams = (totals if self.smooth in ("smooth2", "add-k") else statistics.totals) > 0
         return precisions, has_ngrams.to(dtype)
 
@@ -222,9 +220,9 @@ class BleuMeasure(Measure[BleuStatistics]):
 def brevity_penalty(statistics: BleuStatistics) -> Tensor:
     r"""Return :math:`\min(1, e^{1 - r / h})` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
     dtype = score_dtype(statistics.matches.device)
-    hypothesis, reference = statistics.hypothesis_length.to(dtype), statistics.reference_length.to(dtype)
-    penalty = _exp((1 - reference / hypothesis.clamp(min=1)).clamp(max=0))
-    return penalty * ((hypothesis > 0) | (reference == 0))
+    # If both are empty, 0 / 0 is nan, which becomes 0. If the hypothesis is, this is -inf.
+    exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
+    return _exp(exponent.nan_to_num(nan=0.0, neginf=-math.inf).clamp(max=0))
 
 
 def _exp(exponent: Tensor) -> Tensor:

@@ -116,7 +116,8 @@ def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -
     counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
     if len(counts) == 0:
         return known
-    return torch.maximum(known, torch.stack((-counts.amin(), counts.amax())).to(known.device))
+    fewest, most = counts.aminmax()
+    return torch.maximum(known, torch.stack((-fewest, most)).to(known.device))
 
 
 def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:

@@ -17,7 +17,7 @@ from torch import Tensor
 
 #: Bytes per window.
 WINDOW = 8
-#: A single column with fewer values is sorted; several columns would need one sort each.
+#: Fewer rows are sorted.
 FEW = 1 << 10
 
 
@@ -96,7 +96,7 @@ def numbered(*columns: Array) -> tuple[Array, int]:
     Returns:
         The number of each row, int64, and how many distinct rows there are.
     """
-    if isinstance(columns[0], np.ndarray) and (len(columns) > 1 or len(columns[0]) >= FEW):
+    if isinstance(columns[0], np.ndarray) and len(columns[0]) >= FEW:
         return _by_hash(cast("tuple[NDArray[np.int64], ...]", columns))
     return _by_sort(columns)
 
@@ -114,7 +114,8 @@ def _column_by_sort(values: Array) -> tuple[Array, int]:
         names, number = torch.unique(tensor(values), return_inverse=True)
         return cast(Array, number), len(names)
     ordered = np.sort(values)
-    different = np.ones(len(values), np.bool_)
+    different = np.empty(len(values), np.bool_)
+    different[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=different[1:])
     distinct = ordered[different]
     return cast(Array, distinct.searchsorted(values)), len(distinct)
@@ -192,7 +193,9 @@ def one_of_each(number: Array, distinct: int) -> Array:
 def counts_between(ascending: Array, bounds: Array) -> Array:
     """Count the values of ``ascending`` below the first of ``bounds``, between it and the second, and so on."""
     if isinstance(ascending, np.ndarray):
-        return cast(Array, np.diff(ascending.searchsorted(cast("NDArray[np.int64]", bounds)), prepend=0))
+        counts = ascending.searchsorted(cast("NDArray[np.int64]", bounds))
+        counts[1:] -= counts[:-1]
+        return cast(Array, counts)
     below = torch.searchsorted(tensor(ascending).contiguous(), tensor(bounds))
     return cast(Array, below.diff(prepend=below.new_zeros(1)))
 

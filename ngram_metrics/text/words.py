@@ -41,6 +41,8 @@ from ngram_metrics.text.rules import Rule
 
 #: Below this number, words are numbered in a dict, which is then faster than operations on arrays.
 FEW = 1 << 10
+#: Below this number, words of more than two windows are.
+FEW_LONG = 1 << 8
 
 
 class Words(NamedTuple):
@@ -70,8 +72,7 @@ class Found(NamedTuple):
 
     def to_bytes(self) -> list[bytes]:
         """Return the words as Python ``bytes``."""
-        raw, start, end = raw_bytes(self.units), tensor(self.begin), tensor(self.begin + self.length)
-        return [raw[first:last] for first, last in zip(start.tolist(), end.tolist(), strict=True)]
+        return _pieces(self.units, self.begin, self.begin + self.length)
 
 
 def number_words(
@@ -141,6 +142,14 @@ def _words(found: Found) -> Words:
     return Words(_window(units, begin, length), length, long)
 
 
+def _pieces(values: Array, begin: Array, end: Array) -> list[bytes]:
+    """Return ``values[begin:end]`` for each beginning and end, as Python ``bytes``."""
+    raw = raw_bytes(values)
+    size = len(raw) // max(1, len(values))
+    starts, stops = tensor(begin * size).tolist(), tensor(end * size).tolist()
+    return [raw[start:stop] for start, stop in zip(starts, stops, strict=True)]
+
+
 def _window_counts(length: Array) -> Array:
     return (length + (WINDOW - 1)) // WINDOW
 
@@ -174,6 +183,10 @@ def exact_ids(words: Words) -> tuple[Array, int]:
         if len(longer) == 0:
             break
         several, start, count = several[longer], start[longer], count[longer]
+        if isinstance(number, np.ndarray) and len(longer) < FEW_LONG:
+            ids_of_last, distinct = numbered_in_order(_pieces(number, start, start + count), torch.device("cpu"))
+            ids[several] = ids_of_last + bound
+            return ids, bound + distinct
         pairs = (count + 1) // 2
         position = positions(pairs) * 2
         left = repeated(start, pairs) + position
