@@ -157,6 +157,11 @@ def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
     return RaggedTokens(renamed, lengths, len(names))
 
 
+def host_counts(counts: Sequence[int]) -> Tensor:
+    """Return numbers as an int64 tensor on the CPU, whatever the default device."""
+    return torch.tensor(counts, dtype=torch.int64, device="cpu")
+
+
 def flat_positions(lengths: Tensor) -> Tensor:
     """Return each token's position in its document: lengths ``[2, 3]`` give ``[0, 1, 0, 1, 2]``."""
     starts = lengths.cumsum(0) - lengths

@@ -78,7 +78,7 @@ def repeated(values: Array, times: Array) -> Array:
     return cast(Array, tensor(values).repeat_interleave(tensor(times)))
 
 
-def joined(arrays: Sequence[Array]) -> Array:
+def concatenated(arrays: Sequence[Array]) -> Array:
     """Return the concatenation of arrays."""
     if len(arrays) == 1:
         return arrays[0]

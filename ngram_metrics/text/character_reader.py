@@ -13,11 +13,11 @@ import torch
 
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.token_batch import RaggedTokens
-from ngram_metrics.text.arrays import counts_between, indices, joined, numbered_by_table, tensor
+from ngram_metrics.text.arrays import concatenated, counts_between, indices, numbered_by_table, tensor
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.text.reader import Reader, batch_of, pad_signature, parted
+from ngram_metrics.text.reader import Reader, batch_of, pad_signature, sides_of
 from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
 from ngram_metrics.text.words import number_words
 
@@ -61,7 +61,7 @@ class CharacterReader(Reader):
         batch = batch_of(sentences, number_characters(texts, self.whitespace, device))
         if not self.words:
             return batch
-        return batch._replace(words=parted(sentences, number_words(CHRF_WORDS, texts, device)))
+        return batch._replace(words=sides_of(sentences, number_words(CHRF_WORDS, texts, device)))
 
 
 def _refuse_words(sentences: Sentences) -> None:
@@ -70,8 +70,8 @@ def _refuse_words(sentences: Sentences) -> None:
         for token in document:
             if isinstance(token, str) and len(token) != 1:
                 raise TypeError(
-                    f"{sentences.place(index)} has the token {shortened(token)}, but chrF counts characters: expected "
-                    "text, such as words joined by blanks, or tokens of one character each"
+                    f"{sentences.name_of(index)} has the token {shortened(token)}, but chrF counts characters: "
+                    "expected text, such as words joined by blanks, or tokens of one character each"
                 )
 
 
@@ -88,5 +88,5 @@ def number_characters(texts: Sequence[str], whitespace: bool, device: torch.devi
         place = indices(kept)
         codes.append(characters.codes[place])
         counts.append(counts_between(place, characters.ends))
-    ids, bound = numbered_by_table(joined(codes))
-    return RaggedTokens(tensor(ids), tensor(joined(counts)).cpu(), bound)
+    ids, bound = numbered_by_table(concatenated(codes))
+    return RaggedTokens(tensor(ids), tensor(concatenated(counts)).cpu(), bound)

@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from itertools import accumulate, chain
 from typing import Any, Literal, NamedTuple
@@ -31,7 +31,7 @@ from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
 from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.kinds import common_kind, token_types
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import NameOf, shortened
 
 
 class Sentences(NamedTuple):
@@ -66,14 +66,14 @@ class Sentences(NamedTuple):
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
 
-    def place(self, index: int) -> str:
+    def name_of(self, index: int) -> str:
         """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
         first = len(self.hypotheses)
         if self.hypothesis_counts is None:
-            return sentence_place(index) if index < first else grouped_place(index - first, self.counts)
+            return sentence_name(index) if index < first else grouped_name(index - first, self.counts)
         if index < first:
-            return grouped_place(index, self.hypothesis_counts, "hypothesis", "row")
-        return grouped_place(index - first, self.counts, "reference", "row")
+            return grouped_name(index, self.hypothesis_counts, "hypothesis", "row")
+        return grouped_name(index - first, self.counts, "reference", "row")
 
 
 class PaddedSentences(NamedTuple):
@@ -127,8 +127,8 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
         )
     # An empty batch is of any kind; as text it agrees with all options.
     is_text = len(preds) == 0 or isinstance(preds[0], str)
-    hypotheses = checked_sentences(preds, is_text, sentence_place)
-    types = set() if is_text else token_types(hypotheses, sentence_place)
+    hypotheses = checked_sentences(preds, is_text, sentence_name)
+    types = set() if is_text else token_types(hypotheses, sentence_name)
     if not is_text and not types:
         _refuse_ambiguous(target)
     parted, counts = _parted(target, is_text, tuple in types)
@@ -138,23 +138,23 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
             f"sentence {index} has no reference: its item of target is {shortened(target[index])}; "
             f"one empty reference is written {[''] if is_text else [[]]}"
         )
-    named = partial(grouped_place, counts=counts)
+    named = partial(grouped_name, counts=counts)
     references = checked_sentences(parted, is_text, named)
     sentences = Sentences("text", hypotheses, references, counts)
     if is_text:
         warn_of_split_references(hypotheses, references, counts)
         return sentences
-    kind = common_kind(types | token_types(references, named), hypotheses + references, sentences.place)
+    kind = common_kind(types | token_types(references, named), hypotheses + references, sentences.name_of)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
     return sentences._replace(kind=kind, padded=padded)
 
 
-def sentence_place(index: int) -> str:
+def sentence_name(index: int) -> str:
     """Return the name of a hypothesis for an error message."""
     return f"sentence {index}"
 
 
-def grouped_place(index: int, counts: Sequence[int], document: str = "reference", group: str = "sentence") -> str:
+def grouped_name(index: int, counts: Sequence[int], document: str = "reference", group: str = "sentence") -> str:
     """Return the name of a document for an error message; ``counts`` is the number of documents of each group."""
     ends = list(accumulate(counts))
     number = bisect_right(ends, index)
@@ -217,12 +217,12 @@ def _items(name: str, side: Any) -> list[Any]:
     return list(side)
 
 
-def checked_sentences(sentences: list[Any], is_text: bool, place: Callable[[int], str]) -> list[Any]:
-    """Check that each sentence is a str, or for other kinds a sequence or 1-D ids; ``place`` names it by its index."""
+def checked_sentences(sentences: list[Any], is_text: bool, name_of: NameOf) -> list[Any]:
+    """Check that each sentence is a str, or for other kinds a sequence or 1-D ids; ``name_of`` names it."""
     types = set(map(type, sentences))
     if types <= ({str} if is_text else {list, tuple}):
         return sentences
-    return [_sentence(sentence, is_text, place(index)) for index, sentence in enumerate(sentences)]
+    return [_sentence(sentence, is_text, name_of(index)) for index, sentence in enumerate(sentences)]
 
 
 def _sentence(sentence: object, is_text: bool, where: str) -> Document:

@@ -15,11 +15,10 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import RaggedSides
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.token_batch import DocumentGroups, host_counts
 from ngram_metrics.text.door import Sentences, checked_sentences, plain
 from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.text.numbering import host_counts
 from ngram_metrics.text.reader import Reader
 
 
@@ -89,17 +88,17 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
     unread = Sentences("text", flat[0], flat[1], counts[1], counts[0])
 
     def reference_place(index: int) -> str:
-        return unread.place(len(flat[0]) + index)
+        return unread.name_of(len(flat[0]) + index)
 
     checked = [
-        checked_sentences(flat[0], is_text, unread.place),
+        checked_sentences(flat[0], is_text, unread.name_of),
         checked_sentences(flat[1], is_text, reference_place),
     ]
     documents = unread._replace(hypotheses=checked[0], references=checked[1])
     if not is_text:
         every = checked[0] + checked[1]
         padded = [row.padded for side in split[: 1 if same else 2] for row in side for _ in row.documents]
-        kind = common_kind(token_types(every, unread.place), every, unread.place)
+        kind = common_kind(token_types(every, unread.name_of), every, unread.name_of)
         documents = documents._replace(kind=kind, padded=padded)
     return Rows(documents, same)
 

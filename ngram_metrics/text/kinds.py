@@ -9,7 +9,7 @@ A sentence or a batch cannot mix ids and tokens: all sentences that are not empt
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import NoReturn
 
@@ -18,18 +18,18 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.inputs import Document
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import NameOf, shortened
 
 _CONTAINERS = (Tensor, np.ndarray, list, dict, set)
 _FLOATS = (float, np.floating)
 
 
-def token_types(sentences: Sequence[Document], place: Callable[[int], str]) -> set[type]:
+def token_types(sentences: Sequence[Document], name_of: NameOf) -> set[type]:
     """Return the types of all tokens.
 
     Args:
         sentences: lists of tokens or 1-D tensors of ids.
-        place: returns the name of a sentence from its index.
+        name_of: returns the name of a sentence from its index.
 
     Raises:
         TypeError: a token of a wrong type; the message names its sentence.
@@ -38,12 +38,12 @@ def token_types(sentences: Sequence[Document], place: Callable[[int], str]) -> s
     types = set(map(type, chain.from_iterable(lists)))
     wrong = tuple(kind for kind in types if issubclass(kind, _CONTAINERS + _FLOATS))
     if wrong:
-        _refuse_token(sentences, wrong, place)
+        _refuse_token(sentences, wrong, name_of)
     has_tensors = len(lists) < len(sentences)
     return types | {int} if has_tensors and any(len(s) for s in sentences if isinstance(s, Tensor)) else types
 
 
-def common_kind(types: set[type], sentences: Sequence[Document], place: Callable[[int], str]) -> Kind:
+def common_kind(types: set[type], sentences: Sequence[Document], name_of: NameOf) -> Kind:
     """Return the kind of sentences, from the types of all their tokens: ``"ids"``, or ``"tokens"`` also without tokens.
 
     Raises:
@@ -51,7 +51,7 @@ def common_kind(types: set[type], sentences: Sequence[Document], place: Callable
     """
     kinds = set(map(_kind_of_type, types))
     if len(kinds) > 1:
-        _refuse_mixed(sentences, place)
+        _refuse_mixed(sentences, name_of)
     return kinds.pop() if kinds else "tokens"
 
 
@@ -60,7 +60,7 @@ def _kind_of_type(token_type: type) -> Kind:
     return "ids" if is_integer else "tokens"
 
 
-def _refuse_token(sentences: Sequence[Document], wrong: tuple[type, ...], place: Callable[[int], str]) -> NoReturn:
+def _refuse_token(sentences: Sequence[Document], wrong: tuple[type, ...], name_of: NameOf) -> NoReturn:
     index, token = next(
         (index, token)
         for index, sentence in enumerate(sentences)
@@ -71,29 +71,29 @@ def _refuse_token(sentences: Sequence[Document], wrong: tuple[type, ...], place:
     name = type(token).__name__
     if isinstance(token, _FLOATS):
         raise TypeError(
-            f"{place(index)} holds {shortened(token)}, a {name}: expected token ids, which are integers, or tokens "
+            f"{name_of(index)} holds {shortened(token)}, a {name}: expected token ids, which are integers, or tokens "
             "that are no numbers"
         )
     raise TypeError(
-        f"{place(index)} holds a {name} as a token: expected hashable tokens, or ids as integers or as one 1-D tensor"
+        f"{name_of(index)} holds a {name} as a token: expected hashable tokens, or ids as integers or as one 1-D tensor"
     )
 
 
-def _refuse_mixed(sentences: Sequence[Document], place: Callable[[int], str]) -> NoReturn:
+def _refuse_mixed(sentences: Sequence[Document], name_of: NameOf) -> NoReturn:
     before: tuple[int, Kind] | None = None  # the first sentence that is not empty
     for index, sentence in enumerate(sentences):
         tokens = sentence[:1].tolist() if isinstance(sentence, Tensor) else sentence
         found = {_kind_of_type(type(token)): token for token in tokens}
         if len(found) > 1:
             raise TypeError(
-                f"{place(index)} holds {shortened(found['ids'])}, an id, and {shortened(found['tokens'])}, a token: "
+                f"{name_of(index)} holds {shortened(found['ids'])}, an id, and {shortened(found['tokens'])}, a token: "
                 "expected ids, which are integers, or tokens, which are not"
             )
         for kind in found:
             if before is not None and kind != before[1]:
                 raise TypeError(
-                    f"{place(index)} holds {kind}, {shortened(sentence)}, but {place(before[0])} holds {before[1]}: "
-                    "expected one kind"
+                    f"{name_of(index)} holds {kind}, {shortened(sentence)}, but {name_of(before[0])} holds {before[1]}"
+                    ": expected one kind"
                 )
             before = before or (index, kind)
     raise AssertionError("types of two kinds, but no sentence that differs")

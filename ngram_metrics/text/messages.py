@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import TypeAlias
 
+#: Returns the name of a sentence or text in an error message, from its index.
+NameOf: TypeAlias = Callable[[int], str]
 #: Characters without a visible form, or that change how others are shown: controls, also of direction, and surrogates.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from itertools import chain
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import RaggedTokens, owners, ragged_from_ids, repeated
+from ngram_metrics.counting.token_batch import RaggedTokens, host_counts, owners, ragged_from_ids, repeated
 from ngram_metrics.text.arrays import numbered_in_order, tensor
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import NameOf, shortened
 from ngram_metrics.text.rules import WHITESPACE
 from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of
 from ngram_metrics.text.words import number_words
@@ -23,32 +23,30 @@ from ngram_metrics.text.words import number_words
 FEW_CHARACTERS = 1 << 14
 
 
-def number_tokens(
-    documents: Sequence[Sequence[Hashable]], device: torch.device, place: Callable[[int], str]
-) -> RaggedTokens:
+def number_tokens(documents: Sequence[Sequence[Hashable]], device: torch.device, name_of: NameOf) -> RaggedTokens:
     """Number the tokens ``0, 1, ...`` in the order in which they first appear.
 
     Raises:
-        TypeError: a token that is not hashable; ``place`` returns the name of a document from its index.
+        TypeError: a token that is not hashable; ``name_of`` returns the name of a document from its index.
     """
     try:
         ids, bound = numbered_in_order(list(chain.from_iterable(documents)), device)
     except TypeError:
-        _name_unhashable(documents, place)
+        _name_unhashable(documents, name_of)
         raise
     return RaggedTokens(tensor(ids), host_counts(list(map(len, documents))), bound)
 
 
 def number_texts(
-    texts: Sequence[str], tokenizer: Tokenizer | None, device: torch.device, place: Callable[[int], str]
+    texts: Sequence[str], tokenizer: Tokenizer | None, device: torch.device, name_of: NameOf
 ) -> RaggedTokens:
-    """Number the tokens of texts; ``place`` names a text in the errors of a tokenizer."""
+    """Number the tokens of texts; ``name_of`` names a text in the errors of a tokenizer."""
     rule = rule_of(tokenizer)
     if rule is WHITESPACE and device.type == "cpu" and sum(map(len, texts)) < FEW_CHARACTERS:
-        return number_tokens(list(map(str.split, texts)), device, place)
+        return number_tokens(list(map(str.split, texts)), device, name_of)
     if rule is not None:
         return number_words(rule, texts, device)
-    return number_tokens(batch_tokenizer(tokenizer)(texts, place), device, place)
+    return number_tokens(batch_tokenizer(tokenizer)(texts, name_of), device, name_of)
 
 
 def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedTokens:
@@ -71,7 +69,7 @@ def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedToke
     # One reduction for the whole batch; the next steps wait for the device anyway.
     if len(ids) and int(ids.min()) < 0:
         for index, document in enumerate(ids.split(lengths.tolist())):
-            refuse_negative(document.tolist(), sentences.place(index))
+            refuse_negative(document.tolist(), sentences.name_of(index))
     return ragged_from_ids(ids, lengths)
 
 
@@ -94,7 +92,7 @@ def listed_ids(sentences: Sentences, dropped: tuple[int, ...], separator: int | 
         if padded[index]:
             documents[index] = [token for token in ids if token >= 0 or token == separator]
         else:
-            refuse_negative(ids, sentences.place(index), separator)
+            refuse_negative(ids, sentences.name_of(index), separator)
     return documents
 
 
@@ -118,12 +116,7 @@ def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None
         )
 
 
-def host_counts(counts: Sequence[int]) -> Tensor:
-    """Return numbers as an int64 tensor on the CPU, whatever the default device."""
-    return torch.tensor(counts, dtype=torch.int64, device="cpu")
-
-
-def _name_unhashable(documents: Sequence[Sequence[Hashable]], place: Callable[[int], str]) -> None:
+def _name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
     """Raise a TypeError that names the document whose token is not hashable."""
     for index, document in enumerate(documents):
         for token in document:
@@ -131,5 +124,5 @@ def _name_unhashable(documents: Sequence[Sequence[Hashable]], place: Callable[[i
                 hash(token)
             except TypeError as error:
                 raise TypeError(
-                    f"{place(index)} has the token {shortened(token)}, a {type(token).__name__}: expected a hashable"
+                    f"{name_of(index)} has the token {shortened(token)}, a {type(token).__name__}: expected a hashable"
                 ) from error

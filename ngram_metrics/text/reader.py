@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids
+from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, host_counts
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.text.numbering import host_counts, listed_ids, number_tensors, number_tokens
+from ngram_metrics.text.numbering import listed_ids, number_tensors, number_tokens
 
 
 class Reader(ABC):
@@ -82,7 +82,7 @@ class Reader(ABC):
         if documents and all(isinstance(document, Tensor) for document in documents):
             return batch_of(sentences, number_tensors(sentences, dropped))
         lists = listed_ids(sentences, dropped) if sentences.kind == "ids" else documents
-        return batch_of(sentences, number_tokens(lists, device, sentences.place))
+        return batch_of(sentences, number_tokens(lists, device, sentences.name_of))
 
     def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
         """Encode padded ids without gaps; no step depends on the data."""
@@ -104,10 +104,10 @@ class Reader(ABC):
 
 def batch_of(sentences: Sentences, tokens: RaggedTokens) -> Batch:
     """Return a batch from the tokens of all documents."""
-    return Batch(parted(sentences, tokens), sentences.known_kind)
+    return Batch(sides_of(sentences, tokens), sentences.known_kind)
 
 
-def parted(sentences: Sentences, tokens: RaggedTokens) -> RaggedSides:
+def sides_of(sentences: Sentences, tokens: RaggedTokens) -> RaggedSides:
     """Split tokens into those of the hypotheses and those of the references, which follow them."""
     first = len(sentences.hypotheses)
     references = DocumentGroups(tokens.slice(first, tokens.documents), host_counts(sentences.counts))

@@ -23,12 +23,19 @@ import numpy as np
 import torch
 
 from ngram_metrics.counting.batch import Batch, PaddedSides, PaddedSummaries, RaggedSides, RaggedSummaries
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, owners
+from ngram_metrics.counting.token_batch import (
+    DocumentGroups,
+    PaddedReferences,
+    RaggedTokens,
+    drop_ids,
+    host_counts,
+    owners,
+)
 from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import shortened
-from ngram_metrics.text.numbering import host_counts, listed_ids, number_tokens
+from ngram_metrics.text.messages import NameOf, shortened
+from ngram_metrics.text.numbering import listed_ids, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
 from ngram_metrics.text.stems import porter_stemmer
@@ -125,10 +132,10 @@ class RougeReader(Reader):
     def _encode_words(self, sentences: Sentences, device: torch.device) -> Batch:
         texts, splitter = sentences.documents, self.sentence_splitter
         if not self.sentences:
-            return batch_of(sentences, self._numbered(texts, sentences.place, device))
+            return batch_of(sentences, self._numbered(texts, sentences.name_of, device))
         if splitter is None and self.normalizer is None and self._rule in (ROUGE, NAMED["unicode"]):
             # These rules split words at newlines anyway, so the words of a text are those of its lines.
-            lines = self._numbered(texts, sentences.place, device, by_line=True)
+            lines = self._numbered(texts, sentences.name_of, device, by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
             # Lines without words are dropped: they would be sentences, and compared with every other sentence.
             lengths = lines.lengths[lines.lengths > 0]
@@ -138,14 +145,14 @@ class RougeReader(Reader):
         if splitter is None:
             split = [[line for line in text.split("\n") if line] for text in texts]
         else:
-            split = [_split(splitter, text, sentences.place(index)) for index, text in enumerate(texts)]
+            split = [_split(splitter, text, sentences.name_of(index)) for index, text in enumerate(texts)]
         owner = [index for index, lines in enumerate(split) for _ in lines]
 
-        def place(index: int) -> str:
-            return sentences.place(owner[index])
+        def name_of(index: int) -> str:
+            return sentences.name_of(owner[index])
 
-        lines = self._numbered(list(chain.from_iterable(split)), place, device)
-        whole = self._numbered(texts, sentences.place, device)
+        lines = self._numbered(list(chain.from_iterable(split)), name_of, device)
+        whole = self._numbered(texts, sentences.name_of, device)
         return _with_summaries(sentences, whole, lines, list(map(len, split)))
 
     def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
@@ -154,7 +161,7 @@ class RougeReader(Reader):
             return super()._encode_tokens(sentences, dropped, device)
         split = [_parts(document, separator) for document in listed_ids(sentences, dropped, separator)]
         counts = list(map(len, split))
-        lines = number_tokens(list(chain.from_iterable(split)), device, sentences.place)
+        lines = number_tokens(list(chain.from_iterable(split)), device, sentences.name_of)
         return _of_lines(sentences, lines, counts)
 
     def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
@@ -179,20 +186,18 @@ class RougeReader(Reader):
         """The rule that finds the words, or None if an external tokenizer does."""
         return ROUGE if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
 
-    def _numbered(
-        self, texts: list[str], place: Callable[[int], str], device: torch.device, by_line: bool = False
-    ) -> RaggedTokens:
+    def _numbered(self, texts: list[str], name_of: NameOf, device: torch.device, by_line: bool = False) -> RaggedTokens:
         """Number the words of texts, or of their lines."""
         if self.normalizer is not None:
-            texts = [_checked(self.normalizer(text), place, index) for index, text in enumerate(texts)]
+            texts = [_checked(self.normalizer(text), name_of, index) for index, text in enumerate(texts)]
         if self._rule is not None:
             return number_words(self._rule, texts, device, by_line, _stem() if self.use_stemmer else None)
         if self._follows_ascii_rule:
             texts = list(map(ascii_text, texts))
-        words = [[word for word in found if word != ""] for found in batch_tokenizer(self.tokenizer)(texts, place)]
+        words = [[word for word in found if word != ""] for found in batch_tokenizer(self.tokenizer)(texts, name_of)]
         if self.use_stemmer:
-            words = [_stemmed(found, place, index) for index, found in enumerate(words)]
-        return number_tokens(words, device, place)
+            words = [_stemmed(found, name_of, index) for index, found in enumerate(words)]
+        return number_tokens(words, device, name_of)
 
 
 def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> list[str]:
@@ -217,18 +222,18 @@ def _stem() -> Callable[[str], str]:
     return porter_stemmer()
 
 
-def _stemmed(words: Sequence[Hashable], place: Callable[[int], str], index: int) -> list[Hashable]:
+def _stemmed(words: Sequence[Hashable], name_of: NameOf, index: int) -> list[Hashable]:
     try:
         return list(map(_stem(), words))  # type: ignore[arg-type]
     except (TypeError, AttributeError) as error:
         raise TypeError(
-            f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {place(index)}"
+            f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {name_of(index)}"
         ) from error
 
 
-def _checked(text: object, place: Callable[[int], str], index: int) -> str:
+def _checked(text: object, name_of: NameOf, index: int) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"the normalizer returned a {type(text).__name__} for {place(index)}: expected a str")
+        raise TypeError(f"the normalizer returned a {type(text).__name__} for {name_of(index)}: expected a str")
     return text
 
 

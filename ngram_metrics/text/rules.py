@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.text.arrays import WINDOW, Array, array, indices, joined, tensor
+from ngram_metrics.text.arrays import WINDOW, Array, array, concatenated, indices, tensor
 from ngram_metrics.text.code_points import Characters
 from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
 
@@ -92,7 +92,7 @@ class Rule:
             before = ((classes & (0xFF ^ MARK)) > 0).cumsum(0)
             kept = indices(before[end - 1] > before[begin - 1])
             begin, end = begin[kept], end[kept]
-        return begin, end, joined((classes, units[len(units) - WINDOW :])) if self.folds else units
+        return begin, end, concatenated((classes, units[len(units) - WINDOW :])) if self.folds else units
 
 
 @cache

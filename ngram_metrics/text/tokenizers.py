@@ -17,13 +17,11 @@ from functools import cache, partial
 from importlib.metadata import version
 from typing import Any, TypeGuard
 
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import NameOf, shortened
 from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
 
-#: Returns the name of a text, from its index, for an error message.
-Place = Callable[[int], str]
 #: From texts, and a function that names them, to the tokens of each text.
-BatchTokenizer = Callable[[Sequence[str], Place], Sequence[Sequence[Hashable]]]
+BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
 
 #: The tokenizers that run sacrebleu's code, and their classes.
 _OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab"}
@@ -168,12 +166,12 @@ def _sacrebleu_tokenizer(name: str) -> Any:
     return tokenizer
 
 
-def _with_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str], place: Place) -> list[list[str]]:
+def _with_sacrebleu(tokenizer: Callable[[str], str], texts: Sequence[str], name_of: NameOf) -> list[list[str]]:
     # sacrebleu strips whitespace at the right end before it tokenizes, and splits the result at whitespace.
     return [tokenizer(text.rstrip()).split() for text in texts]
 
 
-def _with_tokenizers(tokenizer: Any, texts: Sequence[str], place: Place) -> list[Sequence[int]]:
+def _with_tokenizers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[Sequence[int]]:
     encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     if tokenizer.padding is None:
         return [encoding.ids for encoding in encodings]
@@ -183,7 +181,7 @@ def _with_tokenizers(tokenizer: Any, texts: Sequence[str], place: Place) -> list
     ]
 
 
-def _with_transformers(tokenizer: Any, texts: Sequence[str], place: Place) -> list[Sequence[int]]:
+def _with_transformers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[Sequence[int]]:
     if not texts:
         return []
     encoded = tokenizer(
@@ -199,21 +197,21 @@ def _with_transformers(tokenizer: Any, texts: Sequence[str], place: Place) -> li
     return ids
 
 
-def _with_sentencepiece(tokenizer: Any, texts: Sequence[str], place: Place) -> list[list[str]]:
+def _with_sentencepiece(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[list[str]]:
     # As sacrebleu does with its models: strip the right end, and split the pieces at whitespace.
     stripped = [text.rstrip() for text in texts]
     return [" ".join(pieces).split() for pieces in tokenizer.encode(stripped, out_type=str, num_threads=1)]
 
 
 def _with_callable(
-    tokenizer: Callable[[str], Sequence[Hashable]], texts: Sequence[str], place: Place
+    tokenizer: Callable[[str], Sequence[Hashable]], texts: Sequence[str], name_of: NameOf
 ) -> list[Sequence[Hashable]]:
     tokenized = []
     for index, text in enumerate(texts):
         tokens = tokenizer(text)
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):
             raise TypeError(
-                f"the tokenizer returned a {type(tokens).__name__} for {place(index)}, {shortened(text)}: "
+                f"the tokenizer returned a {type(tokens).__name__} for {name_of(index)}, {shortened(text)}: "
                 "expected a sequence of tokens"
             )
         tokenized.append(tokens)

@@ -23,9 +23,9 @@ from ngram_metrics.counting.token_batch import RaggedTokens
 from ngram_metrics.text.arrays import (
     WINDOW,
     Array,
+    concatenated,
     counts_between,
     indices,
-    joined,
     numbered,
     numbered_in_order,
     one_of_each,
@@ -111,7 +111,7 @@ def number_words(
     if stem is not None or distinct:
         number, bound = numbered_in_order(stems, device) if stem is not None else exact_ids(_all(distinct))
         ids = [number[of_chunk] for of_chunk in ids]
-    return RaggedTokens(tensor(joined(ids)), tensor(joined(counts)).cpu(), bound)
+    return RaggedTokens(tensor(concatenated(ids)), tensor(concatenated(counts)).cpu(), bound)
 
 
 def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Array]:
@@ -199,4 +199,4 @@ def exact_ids(words: Words) -> tuple[Array, int]:
 
 def _all(words: Sequence[Words]) -> Words:
     """Concatenate the words of several chunks."""
-    return Words(*map(joined, zip(*words, strict=True)))
+    return Words(*map(concatenated, zip(*words, strict=True)))
