@@ -2,7 +2,7 @@
 
 Three ways to hold it without a GPU. On the ``meta`` device there are no data, so a step that reads a value raises. Of
 every operation that torch is asked for, a dispatch mode sees the name, its tags and where its results lie. And
-``torch.compile(fullgraph=True)`` refuses whatever depends on a value. Here the CPU counts as an accelerator does.
+``torch.compile(fullgraph=True)`` refuses whatever depends on a value.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +20,6 @@ from torch.utils._pytree import tree_leaves
 
 import ngram_metrics.ignite as faces
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.counting import matches
 from ngram_metrics.functional import (
     bleu_score,
     chrf_score,
@@ -35,11 +34,6 @@ ROUGE_KEYS = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 PADDING, SEPARATOR = 0, 4
 #: Operations that copy a Python number or sequence into a tensor: on an accelerator the copy is waited for.
 FROM_PYTHON = {"lift", "lift_fresh", "lift_fresh_copy"}
-
-
-@pytest.fixture(autouse=True)
-def counted_without_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "cpu_matches", lambda sides, max_order: None)
 
 
 class NoSynchronisation(TorchDispatchMode):

@@ -1,14 +1,16 @@
-"""Clipped matches of pairs on a CPU, in numpy: the counts of :mod:`~ngram_metrics.counting.matches` in half the time.
+"""Clipped matches of pairs on a CPU, in numpy: the same counts as :mod:`~ngram_metrics.counting.matches`.
 
 A numpy operation on a few thousand numbers takes a third of the time of a torch operation and starts no threads, and
 numpy sorts numbers without an index twice as fast as torch sorts them with one. So the pairs are cut into chunks whose
-arrays stay in the cache. The keys are those of :mod:`~ngram_metrics.counting.keys`, with three differences, after which
-one sort without an index is enough:
+arrays stay in the cache; words are counted in half the time. The keys are those of
+:mod:`~ngram_metrics.counting.keys`, with three differences, after which one sort without an index is enough:
 
 * Below the last digit is one more bit: 0 in a hypothesis, 1 in a reference.
-* A digit is the place of a token in the chunk, the last one of equal tokens. These numbers are narrower than ids.
+* If ids are wide, a digit is the place of a token in the chunk, the last place of equal tokens.
 * Past the end of a document the digits are 0 in a hypothesis, and all bits are 1 in a reference. Neither is the digit
   of a token, so an n-gram that ends outside its document has no matches.
+
+Pairs whose n-grams do not fit into such a key are left to torch: of long documents, high orders, or large vocabularies.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.jit._trace import is_tracing
+from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ngram_metrics.counting.batch import PaddedSides, RaggedSides
 from ngram_metrics.counting.chunks import even_chunks
@@ -26,9 +30,9 @@ from ngram_metrics.counting.keys import KEY_BITS, bit_length
 
 #: The slots of a chunk need at most this many bits, so that two counts fit into an int32, and at least that many:
 #: smaller chunks take more time than torch.
-MOST_SLOT_BITS, LEAST_SLOT_BITS = 15, 10
-#: Every chunk has room for as many pairs as it has slots, divided by two to this power.
-_BITS_OF_A_SHORT_PAIR = 3
+MOST_SLOT_BITS, LEAST_SLOT_BITS = 15, 11
+#: A chunk has room for all pairs, or for as many as it has slots, divided by two to this power.
+_BITS_OF_A_SHORT_PAIR = 4
 #: Ids of padded rows from this bound on are left to torch: a table of all ids would take too much memory.
 _MOST_IDS = 1 << 20
 #: Bits of a count if an int32 holds two counts.
@@ -71,14 +75,22 @@ class _Plan(NamedTuple):
 def cpu_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor | None:
     """Return the matches of each hypothesis with its only reference, ``(pairs, orders)`` int64.
 
-    Returns None if torch counts them instead: on another device, in a compiled graph, of several references, of ids
-    beyond a million in padded rows, and of n-grams that do not fit into a key.
+    Returns None if torch counts them instead: on another device, while operations are recorded for later, of several
+    references, of ids beyond a million in padded rows, and of n-grams that do not fit into a key.
     """
-    if torch.compiler.is_compiling() or sides.hypotheses.ids.device.type != "cpu" or not sides.references.single:
+    if sides.hypotheses.ids.device.type != "cpu" or not sides.references.single or _is_recorded():
         return None
-    pairs = _padded_pairs(sides) if isinstance(sides, PaddedSides) else _ragged_pairs(sides)
+    try:
+        pairs = _padded_pairs(sides) if isinstance(sides, PaddedSides) else _ragged_pairs(sides)
+    except (RuntimeError, TypeError):  # a tensor without data, such as in vmap or in FakeTensorMode
+        return None
     plan = None if pairs is None else _plan(pairs, max_order)
     return None if pairs is None or plan is None else torch.from_numpy(_matches(pairs, plan))
+
+
+def _is_recorded() -> bool:
+    """Return whether torch records its operations: those of numpy would be missing from a graph or a trace."""
+    return torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 
 
 def _ragged_pairs(sides: RaggedSides) -> _Pairs:
@@ -105,11 +117,13 @@ def _inside(rows: Tensor, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 def _plan(pairs: _Pairs, orders: int) -> _Plan | None:
     """Return the largest chunks whose keys fit, or None."""
     id_bits = bit_length(pairs.id_bound + 1)
-    largest = int(np.add(*pairs.lengths).max(initial=0))
+    sizes = np.add(*pairs.lengths)
+    largest = int(sizes.max(initial=0))
     for slot_bits in range(MOST_SLOT_BITS, LEAST_SLOT_BITS - 1, -1):
         bits, slots = min(id_bits, slot_bits), (1 << slot_bits) - 2
         pair_bits = KEY_BITS - 1 - orders * bits
-        if pair_bits >= slot_bits - _BITS_OF_A_SHORT_PAIR and largest <= slots:
+        enough = min(bit_length(len(sizes)), slot_bits - _BITS_OF_A_SHORT_PAIR)
+        if pair_bits >= enough and largest <= slots:
             return _Plan(slots, pair_bits, bits, orders, bits < id_bits)
     return None
 
@@ -131,7 +145,7 @@ def _matches(pairs: _Pairs, plan: _Plan) -> NDArray[np.int64]:
         digits = np.concatenate((hypotheses[first : first + middle], references[second : second + slots - middle]))
         first, second = first + middle, second + slots - middle
         if plan.renumbers:
-            places[digits] = np.arange(slots)
+            places[digits] = np.arange(slots, dtype=np.int64)
             digits = places[digits]
         digits += 1
         if slots:
@@ -146,13 +160,13 @@ def _sorted_keys(
     """Return the sorted keys of a chunk, ``(slots,)``; ``lengths`` and ``ends`` are those of all its documents."""
     slots, pairs = len(digits), len(lengths) // 2
     middle = ends[pairs - 1]
-    pair = np.arange(pairs)
+    pair = np.arange(pairs, dtype=np.int64)
     keys = np.concatenate((pair, pair)).repeat(lengths)
     for distance in range(plan.orders):
         keys <<= plan.bits
         keys[: max(0, slots - distance)] |= digits[distance:]
     # The bits of the digits past the end of the document, where the digits of the next one are so far.
-    past = np.arange(plan.orders, slots + plan.orders)
+    past = np.arange(plan.orders, slots + plan.orders, dtype=np.int64)
     past -= ends.repeat(lengths)
     np.maximum(past, 0, out=past)
     past *= plan.bits

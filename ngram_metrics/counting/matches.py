@@ -3,9 +3,9 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU, sentences with one reference are counted by :mod:`~ngram_metrics.counting.cpu_pairs`. All others are counted
-here, and the same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta`` device,
-compile in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a
+On a CPU, most sentences with one reference are counted by :mod:`~ngram_metrics.counting.cpu_pairs`. All others are
+counted here, and the same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta``
+device, compile in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a
 hypothesis with its references. The cuts do not change the counts.
 """
 
@@ -31,6 +31,7 @@ from ngram_metrics.counting.keys import (
     run_starts,
     sorted_keys,
 )
+from ngram_metrics.counting.running import pair_minima
 from ngram_metrics.counting.token_batch import (
     DocumentGroups,
     PaddedReferences,
@@ -208,6 +209,9 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     counted several orders at a time, in fewer calls, but below the size from which torch shares a call among threads.
     Other devices count all orders at once.
     """
+    if _is_large_on_cpu(keys, chunk):
+        yield from pair_minima(keys, chunk.hypothesis_slots, _PAIR_BITS)
+        return
     bits, sums = _running_sums(keys, chunk)
     # The sum over many groups may overflow int64. Differences are still exact, but no maximum finds a run's start.
     overflows = chunk.document is not None and chunk.group_ends is not None
@@ -229,6 +233,12 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
         hypothesis, *references = _unpacked(packed, bits, chunk.documents)
         smaller = torch.minimum(hypothesis, functools.reduce(torch.maximum, references))
         yield smaller * (ends & keys.valid(prefixes[..., 1:-1]))
+
+
+def _is_large_on_cpu(keys: SortedKeys, chunk: Chunk) -> bool:
+    """Return whether a chunk of ragged pairs exceeds the caches, so that its arrays are better reused."""
+    of_pairs = chunk.document is None and chunk.group_ends is not None
+    return of_pairs and keys.keys.device.type == "cpu" and len(keys.keys) > _CACHED_SLOTS
 
 
 def _running_sums(keys: SortedKeys, chunk: Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:

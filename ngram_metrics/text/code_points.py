@@ -13,7 +13,7 @@ from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.text.arrays import WINDOW, Array, array, indices
 
 #: Characters per chunk: many, because the distinct words of every chunk are numbered a second time.
-CPU_CHARACTERS = 1 << 20
+CPU_CHARACTERS = 1 << 17
 ACCELERATOR_CHARACTERS = 1 << 24
 #: The code point between two texts.
 NEWLINE = ord("\n")

@@ -9,11 +9,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import padded_sides, ragged_sides
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from ngram_metrics.counting import cpu_pairs
 from ngram_metrics.counting.batch import RaggedSides
 from ngram_metrics.counting.cpu_pairs import cpu_matches
 from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
+from ngram_metrics.functional import bleu_score
 
 LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}
 both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
@@ -121,3 +124,28 @@ def test_what_does_not_fit_is_left_to_torch(pairs, max_order):
 def test_several_references_are_left_to_torch():
     for sides_of in LAYOUTS.values():
         assert cpu_matches(sides_of([([1], [[1], [2]])]), 1) is None
+
+
+def _bleu(preds, target):
+    return bleu_score(preds, target, ngram=2, pad_id=0)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [make_fx(_bleu), lambda *example: torch.jit.trace(_bleu, example, check_trace=False)],
+    ids=["make_fx", "trace"],
+)
+@pytest.mark.filterwarnings("ignore")  # torch.jit is deprecated, and warns of every Python number
+def test_a_recorded_call_counts_other_data(record):
+    first, second, target = (torch.randint(0, 4, (5, 8), generator=torch.manual_seed(seed)) for seed in range(3))
+    recorded = record(first, target)
+    assert recorded(second, target) == _bleu(second, target) != _bleu(first, target)
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # vmap has no rule of its own for scatter
+def test_tensors_without_data_are_left_to_torch():
+    with FakeTensorMode():
+        assert _bleu(torch.empty(3, 8, dtype=torch.int64), torch.empty(3, 8, dtype=torch.int64)).shape == ()
+    preds, target = (torch.randint(0, 4, (2, 3, 8), generator=torch.manual_seed(seed)) for seed in range(2))
+    expected = [float(_bleu(*batch)) for batch in zip(preds, target, strict=True)]
+    assert torch.vmap(_bleu)(preds, target).tolist() == expected
