@@ -12,8 +12,9 @@ import torch
 from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.text.arrays import WINDOW, Array, array, indices
 
-#: Characters per chunk: many, because the distinct words of every chunk are numbered a second time.
-CPU_CHARACTERS = 1 << 17
+#: Characters per chunk. Many, because the distinct words of every chunk are numbered a second time; but on a CPU not so
+#: many that the system takes the memory of large arrays back after each call, and clears it for the next one.
+CPU_CHARACTERS = 1 << 18
 ACCELERATOR_CHARACTERS = 1 << 24
 #: The code point between two texts.
 NEWLINE = ord("\n")
