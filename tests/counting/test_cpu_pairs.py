@@ -137,7 +137,9 @@ def _bleu(preds, target):
 )
 @pytest.mark.filterwarnings("ignore")  # torch.jit is deprecated, and warns of every Python number
 def test_a_recorded_call_counts_other_data(record):
-    first, second, target = (torch.randint(0, 4, (5, 8), generator=torch.manual_seed(seed)) for seed in range(3))
+    first, second, target = (
+        torch.randint(0, 4, (5, 8), generator=torch.Generator().manual_seed(seed)) for seed in range(3)
+    )
     recorded = record(first, target)
     assert recorded(second, target) == _bleu(second, target) != _bleu(first, target)
 
@@ -146,6 +148,6 @@ def test_a_recorded_call_counts_other_data(record):
 def test_tensors_without_data_are_left_to_torch():
     with FakeTensorMode():
         assert _bleu(torch.empty(3, 8, dtype=torch.int64), torch.empty(3, 8, dtype=torch.int64)).shape == ()
-    preds, target = (torch.randint(0, 4, (2, 3, 8), generator=torch.manual_seed(seed)) for seed in range(2))
+    preds, target = (torch.randint(0, 4, (2, 3, 8), generator=torch.Generator().manual_seed(seed)) for seed in range(2))
     expected = [float(_bleu(*batch)) for batch in zip(preds, target, strict=True)]
     assert torch.vmap(_bleu)(preds, target).tolist() == expected
