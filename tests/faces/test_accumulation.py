@@ -164,15 +164,6 @@ def test_an_error_leaves_everything_as_it_was(
     assert not first.update_called
 
 
-@each_case
-def test_an_error_in_the_scores_of_an_update_leaves_everything_as_it_was(case: Case, monkeypatch: pytest.MonkeyPatch):
-    metric = case.filled("macro")
-    states, count = states_of(metric), metric.update_count
-    _without_a_score(case, metric.update, monkeypatch)
-    assert_same_states(metric, states)
-    assert metric.update_count == count
-
-
 @pytest.mark.parametrize("options", STEPS, ids=str)
 @each_metric
 def test_forward_gives_the_batch_and_accumulates(case: Case, average: str, options: dict[str, bool]):

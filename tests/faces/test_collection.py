@@ -100,15 +100,6 @@ def test_forward_of_a_collection(case: Case, average: str):
 
 
 @each_metric_without_interval
-def test_update_by_name(case: Case, average: str):
-    collection = MetricCollection({"one": case.make(average)})
-    for preds, target in case.batches:
-        collection.update(preds=preds, target=target, step=1)
-    value = case.value(average)
-    assert_same(collection.compute(), value if isinstance(value, dict) else {"one": value})
-
-
-@each_metric_without_interval
 def test_a_clone_and_a_pickled_collection_keep_their_groups(case: Case, average: str):
     collection = MetricCollection(_of_three(case, average), prefix="train/")
     collection.update(*case.batches[0])
@@ -231,12 +222,3 @@ def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Ble
 def test_equal_settings_and_they_alone_are_equal_states(equal: bool, first: dict[str, Any], second: dict[str, Any]):
     """Not by the number of this process alone: by what is saved and merged, too."""
     assert torch.equal(Bleu(2, **first).settings, Bleu(2, **second).settings) == equal
-
-
-@pytest.mark.parametrize("tokenizer", [str.split, re.compile(r"\w+").findall, functools.partial(re.split, " ")])
-def test_any_callable_may_be_a_tokenizer(tokenizer: Callable[[str], list[str]]):
-    metric, plain = Bleu(tokenizer=tokenizer), Bleu()
-    for batch in TEXT:
-        metric.update(*batch)
-        plain.update(*batch)
-    assert_same(metric.compute(), plain.compute())

@@ -6,7 +6,6 @@ import warnings
 import numpy as np
 import oracles
 import pytest
-import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from measures import CPU, MEASURES, batches_of, bleu_settings, weights_of
@@ -20,7 +19,6 @@ from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.text.word_reader import WordReader
 
 batches = MEASURES["BLEU"].batches
-id_documents = st.lists(st.integers(1, 3), max_size=7)
 
 
 def statistics(metric, batch):
@@ -44,21 +42,6 @@ def split(hypothesis, *references):
 
 
 CAT = split("the cat sat on mat", "a cat is on the mat")
-
-
-@given(st.lists(st.tuples(id_documents, st.lists(id_documents, min_size=1, max_size=3)), min_size=1, max_size=5))
-def test_padded_statistics_are_those_of_counters_and_a_missing_reference_has_no_length(batch):
-    preds, target = torch.zeros(len(batch), 7).long(), torch.zeros(len(batch), 3, 7).long()
-    for i, (one, several) in enumerate(batch):
-        preds[i, : len(one)] = torch.tensor(one).long()
-        for j, other in enumerate(several):
-            target[i, j, 7 - len(other) :] = torch.tensor(other).long()
-    rows = BleuMeasure(2).statistics(WordReader(pad_id=0).read(preds, target, CPU))
-    # All padding is 'missing': an empty reference stays only where there is no other.
-    kept = [(one, [other for other in several if other] or [[]]) for one, several in batch]
-    expected = [oracles.bleu_counts(*one, 2) for one in kept]
-    assert rows.matches.tolist() == [one.matches for one in expected]
-    assert rows.reference_length.tolist() == [one.reference_length for one in expected]
 
 
 # sacrebleu, of which every option is followed.

@@ -31,10 +31,6 @@ def sentence_scores(metric, batch, **options):
     return metric.score(statistics(metric, batch, **options)).tolist()
 
 
-def summaries(batch):
-    return [(rouge_oracle.summary(one), list(map(rouge_oracle.summary, several))) for one, several in batch]
-
-
 def close(expected):
     return pytest.approx(np.array(expected), rel=0, abs=1e-12)
 
@@ -61,35 +57,10 @@ def test_scores_are_those_of_rouge_score(stemmed, batch):
         assert np.array(got) == close(rouge_score(several, stemmed))
 
 
-@pytest.mark.parametrize(
-    ("hypothesis", "reference"),
-    [
-        ("a b\r\nc d", "c d\r\na b"),
-        ("a b\rc d", "c d\ra b"),
-        ("a b\u2028c d", "c d\u2028a b"),
-        ("a b\x85c d\x0be", "e\x0bc d\x85a b"),
-        ("\n\na b\n\n", "a b"),
-        ("\u212a İ", "k i"),
-        ("e\u0301a éa", "ea a"),
-        ("snake_case", "snake case"),
-        ("", ""),
-        ("", "a"),
-        ("a", ""),
-        ("😀", "😀"),
-        ("a", "a"),
-    ],
-    ids=ascii,
-)
-@pytest.mark.parametrize("stemmed", [False, True])
-def test_traps_score_as_in_rouge_score(hypothesis, reference, stemmed):
-    batch = [(hypothesis, [reference]), ("a", ["a", "b"])]
-    got = sentence_scores(RougeMeasure(VARIANTS), batch, use_stemmer=stemmed)
-    assert np.array(got) == close(rouge_score(batch, stemmed))
-
-
 def test_only_a_line_feed_ends_a_sentence():
-    swapped = [(f"a b{end}c d", [f"c d{end}a b"]) for end in ("\n", "\r\n", "\r", "\u2028")]
-    assert [one[0][2] for one in sentence_scores(RougeMeasure(("Lsum",)), swapped)] == [1, 1, 0.5, 0.5]
+    ends = ["\n", "\r\n", "\r", "\x0b", "\x85", "\u2028"]
+    swapped = [(f"a b{end}c d", [f"c d{end}a b"]) for end in ends]
+    assert [one[0][2] for one in sentence_scores(RougeMeasure(("Lsum",)), swapped)] == [1, 1, 0.5, 0.5, 0.5, 0.5]
 
 
 def test_the_best_reference_is_the_first_of_equals_in_float64():
@@ -107,12 +78,6 @@ def test_the_best_reference_is_the_first_of_equals_in_float64():
     assert [tuple(one[0][:2]) for one in got] == [expected for *_, expected in tied]
     scorer = rouge_scorer.RougeScorer(["rouge1"])
     assert [tuple(scorer.score_multi(*one[::-1])["rouge1"][:2]) for one in batch] == [tied_to for *_, tied_to in tied]
-
-
-def test_each_key_has_its_own_best_reference():
-    batch = [("a b c d", ["d c b a", "a b x y"])]
-    (got,) = sentence_scores(RougeMeasure((1, 2, "L")), batch)
-    assert [one[2] for one in got] == close([1, 1 / 3, 0.5])
 
 
 @pytest.mark.parametrize("subset", [("L",), ("Lsum",), (3,), ("Lsum", 2), (2, "L", 1), ("L", "L", 1, 1)], ids=str)
@@ -156,21 +121,6 @@ def test_documents_of_ten_thousand_tokens(vocabulary):
     assert rows.hypothesis_totals[0].tolist() == [10_000, 9_999, 10_000, 10_000]
     assert rows.reference_totals[0].tolist() == [9_000, 8_999, 9_000, 9_000]
     assert rows.matches[1].tolist() == [1, 0, 1, 1]
-
-
-def test_long_documents_of_many_lines():
-    random = np.random.default_rng(2)
-    one, other = (
-        "\n".join(" ".join(f"w{word}" for word in random.integers(0, 60, random.integers(0, 70))) for _ in range(25))
-        for _ in range(2)
-    )
-    rows = statistics(RougeMeasure(("Lsum", "L")), [(one, [other]), ("w1", ["w2\nw1"])])
-    (hypothesis, (reference,)), _ = summaries([(one, [other]), ("w1", ["w2\nw1"])])
-    assert rows.matches.tolist()[0] == [
-        rouge_oracle.union_hits(hypothesis, reference),
-        rouge_oracle.counts("rougeL", hypothesis, reference).matches,
-    ]
-    assert rows.matches.tolist()[1] == [1, 1]
 
 
 def test_the_example_of_the_paper():
