@@ -250,9 +250,6 @@ def test_details_of_several_ranks_are_summed(case: Case, average: str):
 
 
 @each_case
-def test_settings_that_are_unknown_are_refused(case: Case):
-    for average in ("weighted", "Macro", None):
-        with pytest.raises(ValueError, match=r"average .*: expected one of \['micro', 'macro', 'none'\]"):
-            case.make(average)
+def test_unknown_keywords_are_refused(case: Case):
     with pytest.raises(ValueError, match="Unexpected keyword arguments: `averages`"):
         case.make("macro", averages="micro")
