@@ -212,12 +212,12 @@ def test_all_pairs_score_as_on_the_cpu(machine: Machine, name: str):
 
 
 def test_ids_of_rows_are_scored_where_they_lie(machine: Machine):
-    rows, others = sides = ids(0, 3, 8, 12), ids(1, 3, 5, 9)
+    rows, others = ids(0, 3, 8, 12), ids(1, 3, 5, 9)
     metric = Bleu(smooth="exp", **PADDED)
-    on_device, others_on_device = there(machine, sides)
-    assert_same(mbr.pairwise(metric, on_device, on_device), mbr.pairwise(metric, rows, rows), machine.device)
-    assert_same(mbr.pairwise(metric, on_device, others_on_device), mbr.pairwise(metric, rows, others), machine.device)
-    assert mbr.decode(metric, on_device).hypotheses[0].device == machine.device
+    rows_there, others_there = there(machine, [rows, others])
+    assert_same(mbr.pairwise(metric, rows_there, rows_there), mbr.pairwise(metric, rows, rows), machine.device)
+    assert_same(mbr.pairwise(metric, rows_there, others_there), mbr.pairwise(metric, rows, others), machine.device)
+    assert mbr.decode(metric, rows_there).hypotheses[0].device == machine.device
 
 
 @pytest.mark.parametrize("function", [functional.pairwise_chrf, functional.aggregate_chrf])

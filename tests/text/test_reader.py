@@ -167,6 +167,13 @@ def test_padding_means_nothing_to_text_and_tokens():
     assert encoded(np.array(["0 1"]), ["1"]) == ([[0, 1]], [[[1]]])
 
 
+def test_an_array_that_is_not_padded_needs_no_padding():
+    assert encoded(np.array([["a", "b"]]), [["b"]]) == ([[0, 1]], [[[1]]])
+    ragged = np.empty(2, dtype=object)
+    ragged[:] = [[5, 6], [7]]
+    assert encoded(ragged, [[6], [7]]) == ([[0, 1], [2]], [[[1]], [[2]]])
+
+
 class Unhashable:
     __hash__ = None
 
