@@ -14,7 +14,7 @@ import pytest
 import rouge_oracle
 import torch
 from hypothesis import strategies as st
-from oracles import BleuCounts
+from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
 
 from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMeasure
@@ -153,11 +153,6 @@ class Measured:
 
     def close(self, expected: Any) -> Any:
         return pytest.approx(np.array(expected), rel=self.tolerance, abs=1e-300)
-
-
-def summed(rows: Sequence[tuple]) -> list:
-    """The fields of all sentences, added: each a number or a list of them."""
-    return [np.array(column).sum(0).tolist() for column in zip(*rows, strict=True)]
 
 
 def _bleu_score(settings: Settings, counts: Sequence[Any]) -> float:

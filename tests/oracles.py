@@ -10,6 +10,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from string import punctuation
 from typing import NamedTuple
 
+import numpy as np
+
 Document = Sequence[Hashable]
 
 
@@ -55,13 +57,9 @@ def bleu_counts(hypothesis: Document, references: Sequence[Document], max_order:
     )
 
 
-def summed_bleu_counts(counts: Sequence[BleuCounts]) -> BleuCounts:
-    return BleuCounts(
-        [sum(column) for column in zip(*(one.matches for one in counts), strict=True)],
-        [sum(column) for column in zip(*(one.totals for one in counts), strict=True)],
-        sum(one.hypothesis_length for one in counts),
-        sum(one.reference_length for one in counts),
-    )
+def summed(rows: Sequence[tuple]) -> list:
+    """The fields of all sentences, added: each a number or a list of them."""
+    return [np.array(column).sum(0).tolist() for column in zip(*rows, strict=True)]
 
 
 def bleu_precision(counts: BleuCounts, order: int, smooth: str, value: float | None) -> float:
@@ -118,7 +116,7 @@ def sentence_bleu(
 
 
 def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int = 4, **settings: object) -> float:
-    return bleu(summed_bleu_counts([bleu_counts(*one, max_order) for one in batch]), **settings)
+    return bleu(BleuCounts(*summed([bleu_counts(*one, max_order) for one in batch])), **settings)
 
 
 def totals(both: Sequence[Document], order: int) -> list[int]:

@@ -190,6 +190,7 @@ def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward:
 
 
 ROWS = [["a b cd", "b a cd", "cd cd"], ["a b"], ["c", "", "a cd b a"]]
+OTHERS = [["a cd b"], ["c", "a b"], [""]]
 MEASURES: dict[str, tuple[type, dict[str, Any]]] = {
     "bleu": (Bleu, {"smooth": "exp"}),
     "chrf": (ChrF, {}),
@@ -202,7 +203,8 @@ MEASURES: dict[str, tuple[type, dict[str, Any]]] = {
 def test_all_pairs_score_as_on_the_cpu(machine: Machine, name: str):
     metric, options = MEASURES[name]
     on_device, on_host = metric(**options, device=machine.device), metric(**options)
-    assert_same(mbr.pairwise(on_device, ROWS, ROWS), mbr.pairwise(on_host, ROWS, ROWS), machine.device)
+    for others in (ROWS, OTHERS):
+        assert_same(mbr.pairwise(on_device, ROWS, others), mbr.pairwise(on_host, ROWS, others), machine.device)
     probabilities = [[1, 2, 3], [1], [2, 1, 1]]
     decoded, expected = (mbr.decode(each, ROWS, ROWS[:], probabilities) for each in (on_device, on_host))
     assert decoded.indices.tolist() == expected.indices.tolist()
@@ -210,17 +212,17 @@ def test_all_pairs_score_as_on_the_cpu(machine: Machine, name: str):
 
 
 def test_ids_of_rows_are_scored_where_they_lie(machine: Machine):
-    rows = ids(0, 3, 8, 12)
+    rows, others = ids(0, 3, 8, 12), ids(1, 3, 5, 9)
     metric = Bleu(smooth="exp", **PADDED)
-    (on_device,) = there(machine, [rows])
-    assert_same(mbr.pairwise(metric, on_device, on_device), mbr.pairwise(metric, rows, rows), machine.device)
-    assert mbr.decode(metric, on_device).hypotheses[0].device == machine.device
+    rows_there, others_there = there(machine, [rows, others])
+    assert_same(mbr.pairwise(metric, rows_there, rows_there), mbr.pairwise(metric, rows, rows), machine.device)
+    assert_same(mbr.pairwise(metric, rows_there, others_there), mbr.pairwise(metric, rows, others), machine.device)
+    assert mbr.decode(metric, rows_there).hypotheses[0].device == machine.device
 
 
 @pytest.mark.parametrize("function", [functional.pairwise_chrf, functional.aggregate_chrf])
 def test_drop_ins_of_fastchrf_score_as_on_the_cpu(machine: Machine, function: Callable[..., Any]):
-    for same in (True, False):
-        others = ROWS if same else [["a cd b"], ["c", "a b"], [""]]
+    for others in (ROWS, OTHERS):
         assert_same(function(ROWS, others, device=machine.device), function(ROWS, others), machine.device)
 
 

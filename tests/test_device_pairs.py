@@ -11,31 +11,10 @@ from pretend.log import LAUNCH, TO_HOST, WAIT
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
 from ngram_metrics.counting import all_pairs, listed_pairs
-from ngram_metrics.functional import aggregate_chrf, get_score, pairwise_chrf
+from ngram_metrics.functional import aggregate_chrf
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 ROWS = [["the cat sat on the mat", "the cat sits", "a dog ran"], ["a bird", "a bird sings", "birds sing sing sing"]]
-TOKENS = torch.randint(1, 6, (2, 5, 9), generator=torch.Generator().manual_seed(0))
-
-
-@pytest.mark.parametrize("metric", [Bleu, ChrF])
-@pytest.mark.parametrize("rows", [ROWS, TOKENS], ids=["text", "ids"])
-@pytest.mark.parametrize("apart", [True, False], ids=["apart", "same"])
-def test_all_pairs_score_as_on_the_cpu(metric: type, rows: Any, apart: bool):
-    references = [row[1:] for row in rows] if apart else rows
-    options = {"pad_id": 0} if rows is TOKENS else {}
-    expected = mbr.pairwise(metric(**options), rows, references)
-    chosen = mbr.decode(metric(**options), rows, references)
-    with accelerator():
-        rows_there = there(rows)
-        references_there = rows_there if not apart else list(map(there, references))
-        on_device = metric(**options, device=DEVICE)
-        assert_equal(mbr.pairwise(on_device, rows_there, references_there), expected)
-        decoded = mbr.decode(on_device, rows_there, references_there)
-        assert_equal(decoded.indices, chosen.indices)
-        assert_equal(decoded.expected_utilities, chosen.expected_utilities)
-
-
 DOCUMENTS = torch.randint(1, 30, (2, 40, 9), generator=torch.Generator().manual_seed(1))
 
 
@@ -55,26 +34,6 @@ def test_listed_pairs_score_as_on_the_cpu():
     expected = mbr.pairwise(Bleu(pad_id=0, smooth="exp"), *rows)
     with accelerator():
         assert_equal(mbr.pairwise(Bleu(pad_id=0, smooth="exp", device=DEVICE), *map(there, rows)), expected)
-
-
-@pytest.mark.parametrize("function", [aggregate_chrf, pairwise_chrf])
-@pytest.mark.parametrize("apart", [True, False], ids=["apart", "same"])
-def test_drop_ins_of_fastchrf_score_as_on_the_cpu(function: Callable[..., Any], apart: bool):
-    references = [row[1:] for row in ROWS] if apart else ROWS
-    expected = function(ROWS, references)
-    with accelerator():
-        assert_equal(function(ROWS, references, device=DEVICE), expected)
-
-
-def test_get_score_scores_as_on_the_cpu_and_never_waits():
-    samples, references = DOCUMENTS[:, :5] % 4, DOCUMENTS[:, 5] % 4
-    expected = get_score(references, samples, 0, 2)
-    with accelerator() as log:
-        batch = there(references), there(samples)
-        log.clear()
-        scores = get_score(*batch, 0, 2)
-        assert log.counts[:3] == (0, 0, 0)
-        assert_equal(scores, expected)
 
 
 METRICS: dict[str, Callable[..., Any]] = {

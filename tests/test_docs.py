@@ -11,13 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 import yaml
 from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
 
 from ngram_metrics import cli
 from ngram_metrics.cli import mbr_arguments, score_arguments
-from ngram_metrics.functional import get_score
 from ngram_metrics.scores.signature import FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
@@ -191,21 +189,3 @@ def test_no_picture_is_missing_or_left_over():
     there = {picture.name for picture in (DOCS / "pictures").iterdir()}
     shown = {name for page in PAGES for name in re.findall(r"\(pictures/([^)]+)\)", page.read_text(encoding="utf-8"))}
     assert drawn == there == shown
-
-
-@pytest.mark.parametrize(
-    ("ours", "theirs", "n_gram", "exact", "of_torch_ngram"),
-    [
-        ([5, 5, 5, 5], [5, 5, 6, 7], 1, 4 / 8, 1.0),
-        ([2, 4, 6, 8], [1, 2, 3, 4], 2, 0.0, 0.667),
-        ([5, 5, 5, 5], [5, 5, 6, 7], 2, 0.333, 0.0),
-        ([5, 6], [5, 6], 3, 0.0, 1.0),
-    ],
-)
-def test_the_page_of_the_overlap_tells_torch_ngram_right(
-    ours: list[int], theirs: list[int], n_gram: int, exact: float, of_torch_ngram: float
-):
-    peer = pytest.importorskip("torch_ngram.torch_ngram")
-    reference, sample = torch.tensor([theirs]), torch.tensor([[ours]])
-    assert get_score(reference, sample, 0, n_gram).item() == pytest.approx(exact, abs=5e-4)
-    assert peer.get_score(reference, sample, 0, n_gram).item() == pytest.approx(of_torch_ngram, abs=5e-4)

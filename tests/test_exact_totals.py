@@ -15,7 +15,6 @@ import pytest
 import rouge_oracle
 import torch
 from faces.cases import Case, each_case, each_metric, states_of
-from faces.ignite_cases import Face, each_face
 from torch import Tensor
 
 from ngram_metrics import Bleu, NgramOverlap, ROUGEScore
@@ -61,20 +60,6 @@ def test_no_count_is_lost_at_a_bound(case: Case, average: str):
                 assert counts_of(total) == [bound - 3 + times * count for count in counts]
             assert int(total.sentences) == bound - 3 + times * sentences
             assert (total.row.dtype, total.sentences.dtype) == (once.row.dtype, torch.int64)
-
-
-@each_face
-def test_no_count_of_an_ignite_face_is_lost_at_a_bound(face: Face):
-    once = face.filled([face.batches[0]])._accumulator
-    for bound in BOUNDS:
-        metric = face.make()
-        ((key, (of_rank,)),) = metric.state_dict().items()
-        metric.load_state_dict({key: [{**of_rank, **near(metric._accumulator, bound)}]})
-        for _ in range(3):
-            metric.update(face.batches[0])
-        if once.row.dtype == torch.int64:
-            assert counts_of(metric._accumulator) == [bound - 3 + 3 * count for count in counts_of(once)]
-        assert int(metric._accumulator.sentences) == bound - 3 + 3 * int(once.sentences)
 
 
 @each_case

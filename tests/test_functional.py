@@ -1,4 +1,4 @@
-"""The measures in one call: a batch in every layout, every average, no sentence at all, and what a device asks for."""
+"""The measures in one call: a batch in every layout and every average, options, and what is refused."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import torch
 from draws import fewer
+from faces import cases
 from hypothesis import given
 from hypothesis import strategies as st
 from measures import MEASURES, Measured, Settings, options
 from rouge_oracle import KEYS
 
-from ngram_metrics import functional
 from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score
 
 PADDING, IGNORED = 0, -100
@@ -31,7 +31,6 @@ class Called:
         options: some for the call, and the settings of the measure that they stand for.
         between: what stands between the tokens of a text; nothing where a text is its tokens.
         names: what each id is in a text, from 1 on.
-        nothing: the score of no sentence.
     """
 
     function: Callable[..., Any]
@@ -40,7 +39,6 @@ class Called:
     options: tuple[tuple[dict[str, Any], Settings], ...]
     between: str = " "
     names: str = "abc"
-    nothing: float = 0
 
     def __call__(self, *batch: Any, **chosen: Any) -> torch.Tensor:
         """The score; of ROUGE's dict the values side by side, ``(..., keys, 3)``."""
@@ -104,7 +102,6 @@ FUNCTIONS = {
         MEASURES["ROUGE"],
         "macro",
         (({"rouge_keys": KEYS}, {}), ({"rouge_keys": ("rouge2", "rougeLsum")}, {"keys": ("rouge2", "rougeLsum")})),
-        nothing=np.nan,
     ),
     "rouge of lines": Called(
         rouge_score,
@@ -112,7 +109,6 @@ FUNCTIONS = {
         "macro",
         (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),),
         names="ab\n",
-        nothing=np.nan,
     ),
     "mean rouge": Called(
         lambda *batch, **chosen: rouge_score(*batch, accumulate="avg", **chosen),
@@ -120,7 +116,6 @@ FUNCTIONS = {
         "macro",
         (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),),
         names="ab\n",
-        nothing=np.nan,
     ),
     "chrf": Called(chrf_score, MEASURES["chrF"], "micro", tuple((one, one) for one in _CHRF), between=""),
     "overlap": Called(
@@ -130,15 +125,9 @@ FUNCTIONS = {
 }
 each = pytest.mark.parametrize("called", FUNCTIONS.values(), ids=FUNCTIONS)
 
-#: What is called otherwise, as in the packages it stands in for, or gives no score.
-OTHERS = {"get_score", "pad2max", "pairwise_chrf", "aggregate_chrf", "matched_orders"}
 
-
-def test_every_public_function_has_a_row():
-    scored = {
-        name for name in functional.__all__ if getattr(functional, name) in {f.function for f in FUNCTIONS.values()}
-    }
-    assert scored | OTHERS == set(functional.__all__)
+def test_every_function_of_a_metric_has_a_row():
+    assert set(cases.FUNCTIONS.values()) <= {called.function for called in FUNCTIONS.values()}
 
 
 _documents = st.lists(st.integers(1, 3), max_size=7)
@@ -190,17 +179,6 @@ def test_one_sentence_needs_no_list(called):
         assert score.shape == expected.shape
         assert score.numpy() == called.measured.close(expected)
     assert called(text, references, average="none", **chosen).shape == (1, *expected.shape)
-
-
-@each
-def test_no_sentence_has_the_score_of_nothing(called):
-    rows = torch.zeros(0, 4, dtype=torch.int64)
-    for chosen, _ in called.options:
-        for batch in (([], []), (rows, rows)):
-            for average in called.measured.averages[1:]:
-                found = called(*batch, average=average, pad_id=0, **chosen).numpy()
-                assert found == pytest.approx(np.full(found.shape, called.nothing), nan_ok=True)
-            assert called(*batch, average="none", pad_id=0, **chosen).shape == (0, *found.shape)
 
 
 # Options that reach the score.

@@ -159,17 +159,15 @@ def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
 
 
 @pytest.mark.usefixtures("surroundings")
-@pytest.mark.parametrize("make", ["tensors", "arrays", "lists"])
-def test_the_surroundings_of_a_training_loop_change_no_score_of_samples(make):
-    preds, target = [[[1, 2, 1, 3], [2, 1, 3, 0]]], [[2, 1, 3, 1]]
-    of = np.array if make == "arrays" else lambda rows: torch.tensor(rows, device="cpu")
-    score = ngram_overlap(of(preds), target if make == "lists" else of(target), ngram=2, average="none", pad_id=0)
-    assert (score.dtype, score.device.type) == (torch.float64, "cpu")
-    assert score.tolist() == [close([4 / 6, 4 / 5])]
-    if make == "tensors":
-        assert get_score(of(target), of(preds), 0, 2).tolist() == [close([4 / 6, 4 / 5])]
-        padded_rows = pad2max([of([5]), of([6, 7])], 9)
-        assert padded_rows.tolist() == [[5, 9], [6, 7]]
+def test_the_surroundings_of_a_training_loop_change_no_score_of_samples():
+    samples, references = [[[1, 2, 1, 3], [2, 1, 3, 0]]], [[2, 1, 3, 1]]
+    tensors = [torch.tensor(rows, device="cpu") for rows in (samples, references)]
+    for preds, target in (tensors, (np.array(samples), np.array(references)), (np.array(samples), references)):
+        score = ngram_overlap(preds, target, ngram=2, average="none", pad_id=0)
+        assert (score.dtype, score.device.type) == (torch.float64, "cpu")
+        assert score.tolist() == [close([4 / 6, 4 / 5])]
+    assert get_score(*tensors[::-1], 0, 2).tolist() == [close([4 / 6, 4 / 5])]
+    assert pad2max([torch.tensor([one], device="cpu") for one in (5, 6)], 9).tolist() == [[5], [6]]
 
 
 # What is refused.

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ngram_metrics import functional
 from ngram_metrics.counting import aggregate, all_pairs, chunks, pools
-from ngram_metrics.functional import aggregate_chrf, pairwise_chrf
+from ngram_metrics.functional import pairwise_chrf
 
 NAMES = ["pairwise_chrf", "aggregate_chrf"]
 both = pytest.mark.parametrize("name", NAMES)
@@ -78,11 +78,6 @@ def test_results_become_arrays_as_those_of_fastchrf_do():
         expected = np.array(getattr(fastchrf, name)(HYPOTHESES, REFERENCES))
         assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
-
-
-def test_the_aggregate_of_one_reference_is_that_reference():
-    pairs = pairwise_chrf(HYPOTHESES, [REFERENCES[0][:1]])
-    assert aggregate_chrf(HYPOTHESES, [REFERENCES[0][:1]]).equal(pairs.squeeze(-1))
 
 
 def test_control_characters_are_whitespace_as_in_sacrebleu():

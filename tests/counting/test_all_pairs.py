@@ -143,10 +143,6 @@ def test_nothing_to_count(batch, same):
     assert aggregate(batch, 3, same) == expected_aggregate(batch, 3)
 
 
-def test_groups_of_the_same_words_do_not_meet():
-    assert listed_matches([([[1, 2]], [[3]]), ([[3]], [[1, 2]])], 1) == [[[[0]]], [[[0]]]]
-
-
 # However the work is cut
 
 

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import groups, ragged
 from layouts import padded as padded_rows
-from rouge_oracle import chosen_positions
 from rouge_oracle import table as textbook_table
 from rouge_oracle import union_hits as hits
 
@@ -164,19 +163,6 @@ def test_one_sentence_with_one_is_its_length():
     assert union_subsequence_hits(rows).tolist() == expected
     assert union_subsequence_hits(rows, SEPARATOR).tolist() == expected
     assert hits_of_ragged([[one] for one in hypotheses], [[one] for one in references]).tolist() == expected
-
-
-def test_equally_long_subsequences_are_told_apart():
-    """Which of the positions is taken decides what a second sentence adds: the walk takes the last 0, not the first."""
-    reference, hypothesis = [[0, 1, 0]], [[0], [1, 0]]
-    assert chosen_positions(reference[0], hypothesis[0]) == {2}
-    assert chosen_positions(reference[0], hypothesis[1]) == {1, 2}
-    assert hits_of_ragged([hypothesis], [reference]).tolist() == [2]
-
-
-def test_a_hit_counts_only_while_the_hypothesis_has_the_token_left():
-    reference, hypothesis = [[0, 1], [0, 2]], [[0, 3]]
-    assert hits_of_ragged([hypothesis], [reference]).tolist() == [1]
 
 
 @pytest.mark.parametrize("separator", [SMALLEST, LARGEST, 0])

@@ -1,6 +1,5 @@
 """The two layouts of token ids: dropping ids, cutting, repeating and renaming, against list comprehensions."""
 
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,8 +12,6 @@ from ngram_metrics.counting.token_batch import (
     ragged_from_ids,
     repeated,
 )
-
-INTEGERS = [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8, torch.uint16, torch.uint32, torch.uint64]
 
 #: A matrix of ids, some of which occur often enough to be dropped here and there.
 matrices = st.integers(0, 8).flatmap(
@@ -41,19 +38,6 @@ def test_dropped_and_negative_ids_go_wherever_they_stand_and_gaps_close(rows, dr
     assert tokens.lengths.dtype == torch.int64
     assert tokens.ids.dtype == torch.int64
     assert tokens.ids.shape == matrix(rows).shape
-
-
-@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
-def test_every_integer_dtype_is_read(dtype):
-    tokens = drop_ids(torch.tensor([[0, 5, 0, 7]]).to(dtype), [0, -100])
-    assert documents_of(tokens) == [[5, 7]]
-    assert tokens.ids.dtype == torch.int64
-
-
-def test_the_ids_given_are_left_as_they_were():
-    ids = torch.tensor([[0, 5, 0, 7]])
-    drop_ids(ids, [0])
-    assert ids.tolist() == [[0, 5, 0, 7]]
 
 
 @given(documents, st.data())

@@ -41,11 +41,23 @@ def _groups(collection: MetricCollection) -> list[set[str]]:
     return sorted((set(group) for group in collection.compute_groups.values()), key=sorted)
 
 
-def _run(metrics: dict[str, Any], batches: Sequence[Any]) -> tuple[list[set[str]], dict[str, Any]]:
-    collection = MetricCollection(metrics)
+def _run(collection: MetricCollection, batches: Sequence[Any]) -> tuple[list[set[str]], dict[str, Any]]:
     for batch in batches:
         collection.update(*batch)
     return _groups(collection), collection.compute()
+
+
+def _of_tokenizers(pair: tuple[Any, Any]) -> list[MetricCollection]:
+    """Two metrics, and their clones."""
+    collection = MetricCollection({name: Bleu(tokenizer=one) for name, one in zip("xy", pair, strict=True)})
+    return [collection, collection.clone()]
+
+
+def _alone(tokenizer: Any, batches: Sequence[Any]) -> torch.Tensor:
+    metric = Bleu(tokenizer=tokenizer)
+    for batch in batches:
+        metric.update(*batch)
+    return metric.compute()
 
 
 def _flat(name: str, value: Any) -> dict[str, Any]:
@@ -57,7 +69,8 @@ def test_metrics_of_other_settings_never_share_a_group(case: Case, average: str)
     """The first batch counts the same under all of them; the last one does not."""
     changes = {"plain": {}, **{f"other{number}": change for number, change in enumerate(case.others)}}
     batches = [*case.batches, case.telling]
-    groups, values = _run({name: case.make(average, **change) for name, change in changes.items()}, batches)
+    collection = MetricCollection({name: case.make(average, **change) for name, change in changes.items()})
+    groups, values = _run(collection, batches)
     assert groups == [{name} for name in sorted(changes)]
     expected = {}
     for name, change in changes.items():
@@ -100,15 +113,6 @@ def test_forward_of_a_collection(case: Case, average: str):
 
 
 @each_metric_without_interval
-def test_update_by_name(case: Case, average: str):
-    collection = MetricCollection({"one": case.make(average)})
-    for preds, target in case.batches:
-        collection.update(preds=preds, target=target, step=1)
-    value = case.value(average)
-    assert_same(collection.compute(), value if isinstance(value, dict) else {"one": value})
-
-
-@each_metric_without_interval
 def test_a_clone_and_a_pickled_collection_keep_their_groups(case: Case, average: str):
     collection = MetricCollection(_of_three(case, average), prefix="train/")
     collection.update(*case.batches[0])
@@ -123,7 +127,7 @@ def test_a_clone_and_a_pickled_collection_keep_their_groups(case: Case, average:
 
 @each_case
 def test_the_averages_in_one_collection(case: Case):
-    groups, values = _run({name: case.make(name) for name in case.averages}, case.batches)
+    groups, values = _run(MetricCollection({name: case.make(name) for name in case.averages}), case.batches)
     assert groups == [{name} for name in sorted(case.averages)]
     if len(groups) > 1:  # a collection of one metric names no values after it
         assert_same(values, {k: v for name in case.averages for k, v in _flat(name, case.value(name)).items()})
@@ -147,15 +151,12 @@ UNLIKE: dict[str, tuple[Any, Any]] = {
 def test_other_tokenizers_never_share_a_group(kind: str):
     """Their counts are equal after the first batch, a word of one letter, and then no more."""
     batches = [ONE_LETTER, *TEXT, PRINTED_TEXT]
-    metrics = {name: Bleu(tokenizer=one) for name, one in zip("xy", UNLIKE[kind], strict=True)}
-    groups, values = _run(metrics, batches)
-    assert groups == [{"x"}, {"y"}]
-    for name, tokenizer in zip("xy", UNLIKE[kind], strict=True):
-        alone = Bleu(tokenizer=tokenizer)
-        for batch in batches:
-            alone.update(*batch)
-        assert_same(values[name], alone.compute())
-    assert not torch.equal(values["x"], values["y"])
+    x, y = (_alone(tokenizer, batches) for tokenizer in UNLIKE[kind])
+    assert not torch.equal(x, y)
+    for collection in _of_tokenizers(UNLIKE[kind]):
+        groups, values = _run(collection, batches)
+        assert groups == [{"x"}, {"y"}]
+        assert_same(values, {"x": x, "y": y})
 
 
 _splitter = _Splitter(" ")
@@ -172,28 +173,11 @@ ALIKE: dict[str, tuple[Any, Any]] = {
 
 @pytest.mark.parametrize("kind", ALIKE)
 def test_one_tokenizer_shares_a_group(kind: str):
-    metrics = {name: Bleu(tokenizer=one) for name, one in zip("xy", ALIKE[kind], strict=True)}
-    groups, values = _run(metrics, TEXT)
-    assert groups == [{"x", "y"}]
-    alone = Bleu(tokenizer=ALIKE[kind][0])
-    for batch in TEXT:
-        alone.update(*batch)
-    assert_same(values, {"x": alone.compute(), "y": alone.compute()})
-
-
-@pytest.mark.parametrize("kind", ["lambdas", "instances", "bound methods", "built-in methods", "partials"])
-def test_tokenizers_of_one_name_stay_apart_in_a_clone(kind: str):
-    metrics = {name: Bleu(tokenizer=one) for name, one in zip("xy", UNLIKE[kind], strict=True)}
-    clone = MetricCollection(metrics).clone()
-    for batch in [ONE_LETTER, *TEXT, PRINTED_TEXT]:
-        clone.update(*batch)
-    assert _groups(clone) == [{"x"}, {"y"}]
-
-
-def test_a_shared_instance_stays_shared_in_a_clone():
-    clone = MetricCollection({"x": Bleu(tokenizer=_splitter), "y": Bleu(tokenizer=_splitter)}).clone()
-    clone.update(*TEXT[0])
-    assert _groups(clone) == [{"x", "y"}]
+    value = _alone(ALIKE[kind][0], TEXT)
+    for collection in _of_tokenizers(ALIKE[kind]):
+        groups, values = _run(collection, TEXT)
+        assert groups == [{"x", "y"}]
+        assert_same(values, {"x": value, "y": value})
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["copy", "pickle"])
@@ -231,12 +215,3 @@ def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Ble
 def test_equal_settings_and_they_alone_are_equal_states(equal: bool, first: dict[str, Any], second: dict[str, Any]):
     """Not by the number of this process alone: by what is saved and merged, too."""
     assert torch.equal(Bleu(2, **first).settings, Bleu(2, **second).settings) == equal
-
-
-@pytest.mark.parametrize("tokenizer", [str.split, re.compile(r"\w+").findall, functools.partial(re.split, " ")])
-def test_any_callable_may_be_a_tokenizer(tokenizer: Callable[[str], list[str]]):
-    metric, plain = Bleu(tokenizer=tokenizer), Bleu()
-    for batch in TEXT:
-        metric.update(*batch)
-        plain.update(*batch)
-    assert_same(metric.compute(), plain.compute())

@@ -14,9 +14,6 @@ import torch
 from faces.cases import Case, assert_same, assert_same_states, each_case, each_kind_of_state, each_metric, states_of
 from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import Whitespace
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, __version__
@@ -136,20 +133,6 @@ def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric:
 def test_callables_are_told_apart_by_name_and_fixed_arguments(first: dict[str, Any], second: dict[str, Any]):
     assert Bleu(**first).signature != Bleu(**second).signature
     assert Bleu(**first).signature == Bleu(**first).signature
-
-
-def _word_level(*words: str) -> Tokenizer:
-    tokenizer = Tokenizer(WordLevel({"?": 0, **{word: index for index, word in enumerate(words, 1)}}, unk_token="?"))
-    tokenizer.pre_tokenizer = Whitespace()
-    return tokenizer
-
-
-def test_tokenizers_of_one_class_are_told_apart_by_their_vocabulary():
-    first, second, same = _word_level("the", "cat"), _word_level("the", "dog"), _word_level("the", "cat")
-    same.enable_padding(length=9)  # changes no count
-    signatures = [Bleu(tokenizer=one).signature for one in (first, second, same)]
-    assert signatures[0] == signatures[2] != signatures[1]
-    assert f"tokenizers:{version('tokenizers')}" in signatures[0]
 
 
 def test_versions_stand_where_they_affect_the_number():

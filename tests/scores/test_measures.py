@@ -8,7 +8,8 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from measures import MEASURES, Measured, summed
+from measures import MEASURES, Measured
+from oracles import summed
 
 from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.scores.rows import pack, row_width, unpack

@@ -12,7 +12,7 @@ from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 from text.reading import words_of
 
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens
+from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
 from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.rules import CHRF_WORDS
 
@@ -110,12 +110,6 @@ def test_words_are_read_only_where_they_are_asked_for():
     assert read.words is None
 
 
-def test_a_lone_text_is_one_sentence():
-    read = CharacterReader().read("ab", ["abc", "a"], CPU)
-    assert documents_of(read.sides.hypotheses) == [[0, 1]]
-    assert read.sides.references.counts.tolist() == [2]
-
-
 @pytest.mark.parametrize("make", [list, tuple, np.array, torch.tensor])
 def test_ids_are_the_characters(make):
     """No whitespace is known among them: an id that is that of a blank counts."""
@@ -124,17 +118,6 @@ def test_ids_are_the_characters(make):
     several = documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)
     assert numbered(several) == numbered([[32, 97, 32], [97], [32, 97], [97], [98]])
     assert read.sides.references.counts.tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("make", [torch.tensor, np.array])
-def test_padded_ids_are_the_characters_without_their_padding(make):
-    preds = make([[-100, 5, 0, 6], [0, 0, -100, 0]])
-    target = make([[[5, 6, 0], [0, 0, 0]], [[7, 0, 7], [0, 8, 0]]])
-    read = CharacterReader(pad_id=(0, -100)).read(preds, target, CPU)
-    assert isinstance(read.sides.references, PaddedReferences)
-    assert documents_of(read.sides.hypotheses) == [[5, 6], []]
-    assert documents_of(read.sides.references.tokens) == [[5, 6], [], [7, 7], [8]]
-    assert read.sides.references.present.tolist() == [[True, False], [True, True]]
 
 
 def test_tokens_may_be_the_characters():

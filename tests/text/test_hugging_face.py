@@ -1,5 +1,7 @@
 """Hugging Face tokenizers, trained here on a few lines: their ids, without special tokens, padding or truncation."""
 
+from importlib.metadata import version
+
 import pytest
 
 from ngram_metrics import Bleu
@@ -95,13 +97,16 @@ def test_no_text_has_no_tokens():
     assert tokenized(wrapped(trained()), []) == []
 
 
-def test_tokenizers_of_other_vocabularies_are_other_settings():
+def test_tokenizers_are_told_apart_by_their_vocabulary_in_settings_and_signature():
     other = tokenizers.Tokenizer(tokenizers.models.WordLevel({"the": 0, "?": 1}, unk_token="?"))
-    for first, second in ((trained(), other), (wrapped(trained()), wrapped(other))):
-        settings = [Bleu(tokenizer=one).settings for one in (first, second, first)]
-        assert settings[0].equal(settings[2])
-        assert not settings[0].equal(settings[1])
-    assert Bleu(tokenizer=trained()).settings.equal(Bleu(tokenizer=trained()).settings)
+    same = trained()
+    same.enable_padding(length=9)  # changes no count
+    for package, wrap in (("tokenizers", lambda one: one), ("transformers", wrapped)):
+        metric, equal, unequal = (Bleu(tokenizer=wrap(one)) for one in (trained(), same, other))
+        assert metric.settings.equal(equal.settings)
+        assert not metric.settings.equal(unequal.settings)
+        assert metric.signature == equal.signature != unequal.signature
+        assert f"|{package}:{version(package)}|" in metric.signature
 
 
 def test_scores_are_those_of_the_ids():

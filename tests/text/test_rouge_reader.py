@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import documents_of
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 from ngram_metrics.text.rouge_reader import RougeReader
 
 CPU = torch.device("cpu")
@@ -113,82 +112,16 @@ def test_words_are_stemmed_last():
     assert documents_of(capitals.sides.hypotheses) == [[0, 0]]
 
 
-def test_a_word_has_one_number_in_the_lines_and_the_whole():
-    """Both are counted side by side, and each on its own: only inside a layout do ids have to agree."""
-    got = RougeReader(sentence_splitter=str.splitlines).read(["a b\nb"], ["b a"], CPU)
-    assert documents_of(got.sides.hypotheses) == [[0, 1, 1]]
-    assert documents_of(got.sides.references.tokens) == [[1, 0]]
-    assert sentences_of(got.summaries.hypotheses) == [[[0, 1], [1]]]
-    assert sentences_of(got.summaries.references) == [[[1, 0]]]
-
-
 # Ids and tokens.
 
-ids = st.lists(st.integers(0, 4), max_size=9)
 
-
-def split_at(document, separator, dropped=()):
-    parts = [[]]
-    for token in document:
-        if token == separator:
-            parts.append([])
-        elif token not in dropped:
-            parts[-1].append(token)
-    return [part for part in parts if part]
-
-
-@pytest.mark.parametrize("form", [list, torch.tensor], ids=["lists", "tensors"])
-@given(st.lists(st.tuples(ids, st.lists(ids, min_size=1, max_size=3)), min_size=1, max_size=4))
-def test_ids_are_split_at_the_separator(form, batch):
-    preds, target = [one for one, _ in batch], [several for _, several in batch]
-    make = list if form is list else lambda one: torch.tensor(one, dtype=torch.int64)
-    given_ids = [make(one) for one in preds], [[make(one) for one in several] for several in target]
-    got = RougeReader(sentence_separator_id=3, pad_id=0).read(*given_ids, CPU)
-    if not any(preds):  # without any id these are tokens, and one sentence each
-        assert got.summaries is None
-        return
-    flat = [*preds, *(one for several in target for one in several)]
-    expected = renamed([split_at(one, 3, (0,)) for one in flat])
-    read = sentences_read(got)
-    assert renamed(read) == expected
-    assert documents_of(got.sides.hypotheses) + documents_of(got.sides.references.tokens) == list(map(joined, read))
-
-
-def test_padded_ids_keep_their_separators_beside_the_whole():
-    preds = torch.tensor([[5, 9, 6, 0, 7], [9, 9, 0, 0, 0]])
-    target = torch.tensor([[[9, 5, 0, 0, 6], [0, 0, 0, 0, 0]], [[5, 0, 0, 0, 0], [9, 0, 0, 0, 0]]])
-    got = RougeReader(sentence_separator_id=9, pad_id=0).read(preds, target, CPU)
-    assert isinstance(got.sides.hypotheses, PaddedTokens)
-    assert isinstance(got.sides.references, PaddedReferences)
-    assert got.summaries.separator_id == 9
-    assert got.sides.hypotheses.lengths.tolist() == [3, 0]
-    assert got.sides.hypotheses.ids[0, :3].tolist() == [5, 6, 7]
-    assert got.summaries.sides.hypotheses.lengths.tolist() == [4, 2]
-    assert got.summaries.sides.hypotheses.ids[0, :4].tolist() == [5, 9, 6, 7]
-    assert got.sides.references.tokens.lengths.tolist() == [[2, 0], [1, 0]]
-    assert got.summaries.sides.references.tokens.lengths.tolist() == [[3, 0], [1, 1]]
-    # A reference of a separator alone is there, and empty.
-    assert got.sides.references.present.tolist() == [[True, False], [True, True]]
-    whole = RougeReader(sentence_separator_id=9, pad_id=0, sentences=False).read(preds, target, CPU)
-    assert whole.summaries is None
-    assert whole.sides.hypotheses.lengths.equal(got.sides.hypotheses.lengths)
-
-
-def test_negative_ids_are_padding_in_padded_ids_and_an_error_elsewhere_but_for_the_separator():
-    rows = [[5, -9, 6, -1, 7], [-9, -1, -9, 0, 0]], [[[-9, 5, 0, -100, 6], [-2, -1, 0, 0, 0]], [[-9] * 5, [-1] * 5]]
-    reader = RougeReader(sentence_separator_id=-9, pad_id=0)
-    got = reader.read(*map(torch.tensor, rows), CPU)
-    assert got.sides.hypotheses.lengths.tolist() == [3, 0]
-    assert got.summaries.sides.hypotheses.ids[0, :4].tolist() == [5, -9, 6, 7]
-    assert got.summaries.sides.hypotheses.lengths.tolist() == [4, 2]
-    assert got.sides.references.tokens.lengths.tolist() == [[2, 0], [0, 0]]
-    assert got.summaries.sides.references.tokens.lengths.tolist() == [[3, 0], [5, 0]]
-    assert got.sides.references.present.tolist() == [[True, False], [True, False]]
-    beside = reader.read(torch.tensor(rows[0]), [[[-9, 5, 0, 6], []], [5]], CPU)
-    assert sentences_of(beside.summaries.hypotheses) == [[[0], [1, 2]], []]
-    assert sentences_of(beside.summaries.references) == [[[0, 1]], [], [[0]]]
+def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
+    reader, preds = RougeReader(sentence_separator_id=-9, pad_id=0), torch.tensor([[5, -9, 6, -1, 7]])
+    read = reader.read(preds, [[[-9, 5, 0, 6], []]], CPU)
+    assert sentences_of(read.summaries.hypotheses) == [[[0], [1, 2]]]
+    assert sentences_of(read.summaries.references) == [[[0, 1]], []]
     with pytest.raises(ValueError, match="reference 1 of sentence 0 has the id -8: expected indices"):
-        reader.read(torch.tensor(rows[0]), [[[-9, 5, 0, 6], [-9, -8]], [5]], CPU)
+        reader.read(preds, [[[-9, 5, 0, 6], [-9, -8]]], CPU)
 
 
 @pytest.mark.parametrize("kind", ["ids", "tokens", "padded"])

@@ -5,8 +5,6 @@ import re
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from layouts import documents_of
 
 from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
@@ -15,6 +13,11 @@ from ngram_metrics.text.word_reader import WordReader
 CPU = torch.device("cpu")
 PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
 TARGET = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
+#: The samples, and the references of each.
+READ = (
+    [[5, 6, 7], [5, 6], [8], [], [5, 5, 5], [1, 2, 3]],
+    [[[5, 6, 7]], [[5, 6, 7]], [[8, 9]], [[8, 9]], [[]], [[]]],
+)
 
 
 def encoded(preds, target, **options):
@@ -28,37 +31,10 @@ def encoded(preds, target, **options):
     ]
 
 
-def grouped(preds, target):
-    """As `encoded`, in plain Python."""
-
-    def bare(row):
-        return [one for one in row if one]
-
-    hypotheses = [bare(row) for rows in preds for row in rows]
-    references = []
-    for rows, several in zip(preds, target, strict=True):
-        kept = [bare(several)] if isinstance(several[0], int) else [one for one in map(bare, several) if one] or [[]]
-        references += [kept] * len(rows)
-    return hypotheses, references
-
-
 @pytest.mark.parametrize("of_preds", [torch.tensor, np.array])
 @pytest.mark.parametrize("of_target", [torch.tensor, np.array, list])
 def test_each_sample_is_a_sentence_beside_the_reference(of_preds, of_target):
-    expected = grouped(PRED, TARGET)
-    assert expected[1] == [[[5, 6, 7]], [[5, 6, 7]], [[8, 9]], [[8, 9]], [[]], [[]]]
-    assert encoded(of_preds(PRED), of_target(TARGET)) == expected
-
-
-@given(st.data())
-def test_samples_and_references_of_any_number(data):
-    sentences, samples, count = (data.draw(st.integers(1, 3)) for _ in range(3))
-    row = st.lists(st.integers(0, 3), min_size=4, max_size=4)
-    preds = data.draw(
-        st.lists(st.lists(row, min_size=samples, max_size=samples), min_size=sentences, max_size=sentences)
-    )
-    target = [data.draw(st.lists(row, min_size=count, max_size=count)) for _ in preds]
-    assert encoded(torch.tensor(preds), torch.tensor(target)) == grouped(preds, target)
+    assert encoded(of_preds(PRED), of_target(TARGET)) == READ
 
 
 @pytest.mark.parametrize("samples", [1, 2])
@@ -143,7 +119,7 @@ def test_what_cannot_be_read_is_refused(preds, target, options, error, words):
 @pytest.mark.parametrize("of_target", [torch.tensor, np.array])
 def test_negative_ids_are_padding_in_samples_and_padded_references(of_target):
     ends = [[[*row, -100] for row in rows] for rows in PRED], [[-1, *row] for row in TARGET]
-    assert encoded(torch.tensor(ends[0]), of_target(ends[1])) == grouped(PRED, TARGET)
+    assert encoded(torch.tensor(ends[0]), of_target(ends[1])) == READ
 
 
 @pytest.mark.parametrize("nested", [False, True])

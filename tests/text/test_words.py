@@ -109,25 +109,6 @@ def test_han_and_kana_are_those_of_unicode():
     assert len(ours) > 100_000
 
 
-NAMES_OF_SINGLE_CHARACTERS = (
-    "CJK UNIFIED IDEOGRAPH",
-    "CJK COMPATIBILITY IDEOGRAPH",
-    "HIRAGANA LETTER",
-    "KATAKANA LETTER",
-    "HALFWIDTH KATAKANA",
-)
-
-
-def test_every_character_with_a_name_of_these_scripts_is_a_word_by_itself():
-    named = [
-        one
-        for one in map(chr, range(sys.maxunicode + 1))
-        if unicodedata.name(one, "").startswith(NAMES_OF_SINGLE_CHARACTERS)
-    ]
-    assert all(is_han_or_kana(ord(one)) for one in named)
-    assert len(named) > 90_000
-
-
 @pytest.mark.parametrize("text", ["❤\ufe0f", "\u0301", "☀\ufe0f \u20e3"], ids=ascii)
 def test_marks_without_a_letter_are_no_word(text):
     """An emoji with a variation selector is an emoji: two different ones share no word."""
