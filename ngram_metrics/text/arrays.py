@@ -134,17 +134,17 @@ def _by_hash(columns: tuple[NDArray[np.int64], ...]) -> tuple[Array, int]:
     place = np.arange(len(first))
     last = np.empty(1 << bits, np.int64)  # only what is written is read
     last[slot] = place
-    found = last[slot]
+    found = last.take(slot)  # half the time of last[slot]
     # Equal rows share a slot, so either all of them find their values in it, or none of them does.
-    is_other = first[found] != first
+    is_other = first.take(found) != first
     for column in others:
-        is_other |= column[found] != column
+        is_other |= column.take(found) != column
     alone = is_other.nonzero()[0]
     is_last = found == place
     is_last[alone] = False
     rank = is_last.cumsum()
     distinct = int(rank[-1]) if len(rank) else 0
-    number = rank[found] - 1
+    number = rank.take(found) - 1
     number[alone], more = _by_sort([cast(Array, column[alone]) for column in columns])
     number[alone] += distinct
     return cast(Array, number), distinct + more
