@@ -11,6 +11,19 @@ arrays stay in the cache; words are counted in half the time. The keys are those
   of a token, so an n-gram that ends outside its document has no matches.
 
 Pairs whose n-grams do not fit into such a key are left to torch: of long documents, high orders, or large vocabularies.
+
+Example: the hypothesis ``a b a`` and the reference ``b a`` with a = 1 and b = 2, digits of 2 bits, orders 1 to 2, in
+base 4, with the additional bit after a dot.
+
+=======  ====  ====  ====  ====  ====
+token    1     2     1     2     1
+key      12.0  21.0  10.0  21.1  13.1
+sorted   10.0  12.0  13.1  21.0  21.1
+order 2  10    12    13    21    21
+order 1  1     1     1     2     2
+=======  ====  ====  ====  ====  ====
+
+Order 2 has one match, 21. Order 1 has two: 1 occurs twice in the hypothesis and once in the reference, 2 once in both.
 """
 
 from __future__ import annotations
