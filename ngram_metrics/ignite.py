@@ -270,12 +270,8 @@ class NgramOverlap(Face):
 class Gleu(Face):
     """Google-BLEU with the parameters of :class:`ngram_metrics.Gleu`, for an ignite engine.
 
-    ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)``; with ``confidence`` a dict of
-    floats: ``gleu``, ``gleu_low``, ``gleu_high``.
-
-    Raises:
-        ValueError, TypeError: the errors of :class:`ngram_metrics.Gleu`.
-        NotComputableError: ``compute`` before any data.
+    The errors and the result of ``compute`` are those of :class:`ChrF`, with the names ``gleu``, ``gleu_low`` and
+    ``gleu_high``.
     """
 
     def __init__(

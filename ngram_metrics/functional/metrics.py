@@ -191,14 +191,8 @@ def gleu_score(
 ) -> Tensor:
     """Return Google-BLEU; by default the corpus score, as in nltk.
 
-    The settings are those of :class:`ngram_metrics.Gleu`; ``preds``, ``target`` and ``device`` are those of
-    :func:`bleu_score`.
-
-    Returns:
-        ``()`` float64 in 0..1, or ``(sentences,)`` for ``"none"``.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
+    The settings are those of :class:`ngram_metrics.Gleu`. ``preds``, ``target``, ``device``, the result and the errors
+    are those of :func:`bleu_score`.
 
     Example:
         >>> from ngram_metrics.functional import gleu_score
