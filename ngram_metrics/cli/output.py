@@ -29,10 +29,11 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
     name = "to standard output" if path is None else path
     with ExitStack() as stack:
         with _told(name):
-            # Without a buffer: closing the file on a full disk would try to write it again.
+            # Without a buffer: on a full disk, closing the file would try to write what is left in it again.
             file: BinaryIO | FileIO
             if path is None:
-                file = sys.stdout.buffer
+                sys.stdout.flush()
+                file = getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
             else:
                 file = stack.enter_context(open(stack.enter_context(_place(path)), "wb", buffering=0))
 

@@ -104,7 +104,9 @@ def test_a_shell_completes_options_and_files(folder: Path, capsys):
 @pytest.mark.parametrize("words", [["--help"], ["--version"], ["mbr", "-h"], ["--print-completion", "zsh"]])
 def test_what_is_printed_of_the_command_itself_arrives_or_is_an_error(words: list[str], folder: Path):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([*COMMAND, *words], stdout=full, stderr=subprocess.PIPE, check=False)
+        # With Python's buffer, which it writes at its end, also where the tests run without.
+        buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+        done = subprocess.run([*COMMAND, *words], env=buffered, stdout=full, stderr=subprocess.PIPE, check=False)
     assert done.returncode == 1
     assert done.stderr.decode() == "ngram-metrics: cannot write to standard output: No space left on device\n"
 
@@ -187,7 +189,7 @@ def _on_terminal(command: list[str]) -> str:
 @pytest.mark.programs
 def test_long_work_shows_progress_on_a_terminal(folder: Path):
     for name in ("base.txt", "ref.txt"):
-        write(folder / name, (folder / name).read_text().splitlines() * 200)
+        write(folder / name, (folder / name).read_text().splitlines() * 1000)
     shown = _on_terminal([*COMMAND, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge"])
     assert " lines" in shown
     assert shown.endswith("\r"), "it is wiped out at the end"
