@@ -16,6 +16,8 @@ Example: the hypothesis ``a b a`` and the reference ``b a`` with a = 1 and b = 2
 base 4, with the additional bit after a dot.
 
 =======  ====  ====  ====  ====  ====
+slot     0     1     2     3     4
+=======  ====  ====  ====  ====  ====
 token    1     2     1     2     1
 key      12.0  21.0  10.0  21.1  13.1
 sorted   10.0  12.0  13.1  21.0  21.1
