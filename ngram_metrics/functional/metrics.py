@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
-from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.gleu import GleuMeasure
-from ngram_metrics.scores.measure import AnyMeasure, averaged_score
-from ngram_metrics.scores.options import Average, check_average
-from ngram_metrics.scores.overlap import OverlapMeasure
-from ngram_metrics.scores.rouge import Accumulate, rouge_measure
-from ngram_metrics.scores.rouge_keys import RougeKey, by_key, checked_keys
-from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics import scorer
+from ngram_metrics.scores.bleu import Smoothing
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.rouge import Accumulate
+from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
-from ngram_metrics.text.reader import Reader
-from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.word_reader import WordReader
 
 
 def bleu_score(
@@ -66,9 +58,8 @@ def bleu_score(
         >>> bleu_score("the the the the the the the", references, smooth="smooth1")
         tensor(0.0393, dtype=torch.float64)
     """
-    check_average(average)
-    measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
-    return _score(WordReader(tokenizer, lowercase, pad_id), measure, preds, target, average, device)
+    text = tokenizer, lowercase, pad_id
+    return scorer.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)
 
 
 def rouge_score(
@@ -105,14 +96,9 @@ def rouge_score(
         >>> scores["rouge1_fmeasure"]
         tensor(0.7500, dtype=torch.float64)
     """
-    check_average(average)
-    keys = checked_keys(rouge_keys)
-    measure = rouge_measure(keys, accumulate, average)
-    reader = RougeReader(
-        use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
-    )
-    # Without sentences the score is NaN, as in torchmetrics; for the other metrics it is 0.
-    return by_key(_score(reader, measure, preds, target, average, device, empty_score=math.nan), keys)
+    words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
+    rouge = scorer.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+    return rouge.named(rouge(preds, target, device))
 
 
 def chrf_score(
@@ -144,10 +130,8 @@ def chrf_score(
         >>> chrf_score(["abc"], ["abcdefgh"])
         tensor(0.3225, dtype=torch.float64)
     """
-    check_average(average)
-    measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
-    reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-    return _score(reader, measure, preds, target, average, device)
+    chrf = scorer.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+    return chrf(preds, target, device)
 
 
 def ngram_overlap(
@@ -175,9 +159,7 @@ def ngram_overlap(
         >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
         tensor(0.6667, dtype=torch.float64)
     """
-    check_average(average)
-    reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
-    return _score(reader, OverlapMeasure(ngram), preds, target, average, device)
+    return scorer.overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
 
 
 def gleu_score(
@@ -199,23 +181,4 @@ def gleu_score(
         >>> gleu_score(["the cat is on the mat"], [["a cat is on the mat"]])
         tensor(0.7778, dtype=torch.float64)
     """
-    check_average(average)
-    return _score(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), preds, target, average, device)
-
-
-def _score(
-    reader: Reader,
-    measure: AnyMeasure,
-    preds: Hypotheses,
-    target: References,
-    average: Average,
-    device: torch.device | str | None,
-    empty_score: float = 0,
-) -> Tensor:
-    """Read, count and score a batch, for all metrics; without sentences return ``empty_score``."""
-    batch = reader.read(preds, target, torch.device(device or "cpu"))
-    statistics = measure.statistics(batch)
-    scores = averaged_score(measure, statistics, average)
-    if average == "none":
-        return scores if batch.leading_shape is None else scores.reshape(*batch.leading_shape, *scores.shape[1:])
-    return scores if len(statistics[0]) else torch.full_like(scores, empty_score)
+    return scorer.gleu(ngram, average, tokenizer, pad_id)(preds, target, device)

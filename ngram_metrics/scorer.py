@@ -1,0 +1,256 @@
+"""A metric without state: how text is read, what is counted, the formula, and the names of its values.
+
+Every face holds a :class:`Scorer`: the accumulators of the frameworks, the functions, the paired tests, the loggers,
+the command and the report. What a metric is, is said once, by the functions below the class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
+from numbers import Number
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.batch import Batch
+from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
+from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics.scores.measure import AnyMeasure, averaged_score
+from ngram_metrics.scores.options import Average, check_average
+from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.rouge import Accumulate, rouge_measure
+from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys
+from ngram_metrics.scores.rows import pack, unpack
+from ngram_metrics.scores.signature import written
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.reader import Reader
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
+from ngram_metrics.text.word_reader import WordReader
+
+#: What ``compute`` returns: a score, or values by name.
+Value: TypeAlias = Tensor | dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A metric without state.
+
+    Attributes:
+        reader: how ``preds`` and ``target`` are read.
+        measure: what is counted, and the score.
+        average: ``"micro"``, ``"macro"`` or ``"none"``.
+        values: the name of each value, and its place in a score ``(..., *score_shape)``.
+        shown: the values that tables show, by their titles; empty for a single value, whose title is its name.
+        empty_score: the score of a corpus without segments.
+
+    Raises:
+        ValueError: an unknown average.
+    """
+
+    reader: Reader
+    measure: AnyMeasure
+    average: Average
+    values: Mapping[str, tuple[int, ...]]
+    shown: Mapping[str, str] = field(default_factory=dict)
+    empty_score: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the average; the reader and the measure have checked their settings."""
+        check_average(self.average)
+
+    def __call__(self, preds: Hypotheses, target: References, device: torch.device | str | None = None) -> Tensor:
+        """Read, count and score a batch.
+
+        Args:
+            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
+            target: references.
+            device: where text and lists are counted, by default the CPU; tensors are counted on their device.
+
+        Returns:
+            ``score_shape``; for average none ``(segments, *score_shape)``, for samples ``(segments, samples)``.
+        """
+        batch, statistics = self.count(preds, target, torch.device(device or "cpu"))
+        scores = averaged_score(self.measure, statistics, self.average)
+        if self.average == "none":
+            return scores if batch.leading_shape is None else scores.reshape(*batch.leading_shape, *scores.shape[1:])
+        return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)
+
+    def count(self, preds: Hypotheses, target: References, device: torch.device) -> tuple[Batch, Any]:
+        """Read and count a batch: the batch, and its statistics with one row per segment."""
+        batch = self.reader.read(preds, target, device)
+        return batch, self.measure.statistics(batch)
+
+    def rows(self, statistics: Any) -> Tensor:
+        """Return statistics as rows ``(segments, fields)``, which can be added, gathered and stored."""
+        return pack(statistics, self.measure.layout)
+
+    def scores(self, rows: Tensor) -> Tensor:
+        """Return the score of each row, ``(..., *score_shape)``: the rows of segments, or of sums over segments."""
+        return self.measure.score(unpack(rows, self.measure.layout))
+
+    def parts(self, row: Tensor) -> dict[str, Tensor]:
+        """Return the parts of the score of a row by name, see :meth:`Measure.parts`."""
+        return self.measure.parts(unpack(row, self.measure.layout))
+
+    def named(self, scores: Tensor) -> dict[str, Tensor]:
+        """Return the values of scores ``(..., *score_shape)`` by name, each ``(...)``."""
+        indices: dict[str, tuple[Any, ...]] = {name: (..., *place) for name, place in self.values.items()}
+        return {name: scores[index] for name, index in indices.items()}
+
+    @property
+    def titles(self) -> Mapping[str, str]:
+        """The values that tables show, by their titles: of ROUGE only F, under the name of its key."""
+        return self.shown or {name: name for name in self.values}
+
+    def called(self, name: str) -> Scorer:
+        """Return the same metric under another name: that of a single value. Several values keep their names."""
+        return replace(self, values={name: place for place in self.values.values()}) if len(self.values) == 1 else self
+
+    def item(self, value: str) -> Scorer:
+        """Return the metric of one value.
+
+        Raises:
+            KeyError: this metric has no value with this name.
+        """
+        if value not in self.values:
+            raise KeyError(f"{value!r} is no value of this metric: expected one of {list(self.values)}")
+        return replace(self, values={value: self.values[value]}, shown={})
+
+    def of_segments(self) -> Scorer:
+        """Return the metric that scores each segment of a corpus, from the same counts."""
+        return replace(self, measure=self.measure.sentence_measure(self.average), average="none")
+
+    def renamed(self, name: str, computed: Value) -> dict[str, Tensor]:
+        """Return what ``compute`` returned, under names that begin with ``name`` and depend on no other metric.
+
+        A single value and the ends of its interval are ``<name>``, ``<name>_low`` and ``<name>_high``; one of several
+        values is ``<name>_<value>``.
+        """
+        if not isinstance(computed, dict):
+            return {name: computed}
+        only = next(iter(self.values)) if len(self.values) == 1 else None
+        return {
+            name + (f"_{key}" if only is None else key.removeprefix(only)): value for key, value in computed.items()
+        }
+
+    def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
+        """Return everything that affects the score, in sacrebleu's format.
+
+        Args:
+            references: the number of references of a segment, such as ``1`` or ``1-4``, or ``?`` before any data.
+            kind: the kind of input: ``text``, ``tokens`` or ``ids``, or ``?``.
+            draws: the fields of resampling: numbers of draws, the seed, and those of a test.
+        """
+        settings = {**self.reader.signature(), **self.measure.signature(), **draws}
+        return written(references, {"unit": kind, "avg": self.average, **settings})
+
+
+def digest(*settings: object) -> bytes:
+    """Return the SHA-256 of settings, 32 bytes: equal settings in any process give equal digests."""
+    text = repr([_described(setting) for setting in settings])
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _described(value: object) -> object:
+    """Reduce a setting to plain values; a value that has none is identified by its qualified name."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return [type(value).__name__, *((part.name, _described(getattr(value, part.name))) for part in fields(value))]
+    if isinstance(value, (list, tuple)):
+        return [_described(item) for item in value]
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()  # a numpy number is the same setting as Python's
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, partial):
+        return ["partial", _described(value.func), _described(value.args), _described(sorted(value.keywords.items()))]
+    if has_vocabulary(value):
+        return tokenizer_signature(value)["tok"]  # with a digest of its vocabulary and rules
+    return callable_name(value)
+
+
+def bleu(
+    ngram: int = 4,
+    smooth: Smoothing = "no_smooth",
+    smooth_value: float | None = None,
+    average: Average = "macro",
+    weights: Sequence[float] | None = None,
+    effective_order: bool = False,
+    tokenizer: Tokenizer | None = None,
+    lowercase: bool = False,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return BLEU with the options of :class:`ngram_metrics.Bleu`."""
+    measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
+    return Scorer(WordReader(tokenizer, lowercase, pad_id), measure, average, {"bleu": ()})
+
+
+def rouge(
+    use_stemmer: bool = False,
+    normalizer: Callable[[str], str] | None = None,
+    tokenizer: Tokenizer | None = None,
+    accumulate: Accumulate = "best",
+    rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    average: Average = "macro",
+    sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+    sentence_separator_id: int | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return ROUGE with the options of :class:`ngram_metrics.ROUGEScore`; without segments its score is NaN."""
+    keys = checked_keys(rouge_keys)
+    reader = RougeReader(
+        use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
+    )
+    measure = rouge_measure(keys, accumulate, average)
+    values = {
+        f"{key}_{name}": (number, column)
+        for number, key in enumerate(keys)
+        for name, column in (("fmeasure", 2), ("precision", 0), ("recall", 1))
+    }
+    return Scorer(reader, measure, average, values, {key: f"{key}_fmeasure" for key in keys}, math.nan)
+
+
+def chrf(
+    char_order: int = 6,
+    word_order: int = 0,
+    beta: float = 2.0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+    average: Average = "micro",
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return chrF with the options of :class:`ngram_metrics.ChrF`."""
+    measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
+    return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {"chrf": ()})
+
+
+def overlap(
+    ngram: int = 1,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return n-gram overlap with the options of :class:`ngram_metrics.NgramOverlap`."""
+    reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
+    return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
+
+
+def gleu(
+    ngram: int = 4,
+    average: Average = "micro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return Google-BLEU with the options of :class:`ngram_metrics.Gleu`."""
+    return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
