@@ -19,6 +19,7 @@ import torch
 
 import ngram_metrics
 from ngram_metrics.ignite_face import CPU, Face, KeyedFace, OutputTransform, unchanged
+from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.bleu import Smoothing
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
@@ -134,8 +135,13 @@ class Rouge(KeyedFace):
                 raise ValueError(f"ngram order must be greater than zero (got : {variant})")
         measure = RougeMeasure(tuple(chosen), reducers[multiref], alpha)
         reader = WordReader(tokenizer, pad_id=pad_id)
-        keys = [f"Rouge-{variant}-{letter}" for variant in chosen for letter in "PRF"]
-        super().__init__(Accumulator(reader, measure, "macro", None, device), output_transform, keys)
+        values = {
+            f"Rouge-{variant}-{letter}": (number, column)
+            for number, variant in enumerate(chosen)
+            for column, letter in enumerate("PRF")
+        }
+        rouge = Scorer(reader, measure, "macro", values, {key: key for key in values if key.endswith("F")})
+        super().__init__(Accumulator(rouge, None, device), output_transform)
 
 
 class RougeN(Rouge):

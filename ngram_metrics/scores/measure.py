@@ -91,23 +91,6 @@ class Measure(ABC, Generic[Statistics]):
 AnyMeasure: TypeAlias = Measure[Any]
 
 
-def measure_of(metric: object, name: str) -> AnyMeasure:
-    """Return the measure of a metric.
-
-    Args:
-        metric: the object that was passed as a metric.
-        name: its name in an error message.
-
-    Raises:
-        TypeError: an object that is not a metric of this package, or a class.
-    """
-    measure = getattr(metric, "measure", None)
-    if not isinstance(measure, Measure):
-        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
-        raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
-    return measure
-
-
 def score_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype of scores: float64, or float32 if the device has no float64."""
     return torch.float32 if device.type == "mps" else torch.float64

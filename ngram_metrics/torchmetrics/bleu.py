@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import torch
 
-from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
+from ngram_metrics import scorer
+from ngram_metrics.scores.bleu import Smoothing
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
@@ -48,8 +48,6 @@ class Bleu(Accumulator):
         tensor(0.7598, dtype=torch.float64)
     """
 
-    score_name = "bleu"
-
     def __init__(
         self,
         ngram: int = 4,
@@ -65,11 +63,6 @@ class Bleu(Accumulator):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        super().__init__(
-            WordReader(tokenizer, lowercase, pad_id),
-            BleuMeasure(ngram, smooth, smooth_value, weights, effective_order),
-            average,
-            confidence,
-            device,
-            **kwargs,
-        )
+        text = tokenizer, lowercase, pad_id
+        bleu = scorer.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        super().__init__(bleu, confidence, device, **kwargs)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import torch
 
+from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
-from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
@@ -44,8 +43,6 @@ class NgramOverlap(Accumulator):
         tensor([[1.0000, 0.6667]], dtype=torch.float64)
     """
 
-    score_name = "ngram_overlap"
-
     def __init__(
         self,
         ngram: int = 1,
@@ -56,5 +53,4 @@ class NgramOverlap(Accumulator):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        reader, measure = WordReader(tokenizer, pad_id=pad_id, samples=True), OverlapMeasure(ngram)
-        super().__init__(reader, measure, average, confidence, device, **kwargs)
+        super().__init__(scorer.overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
