@@ -13,14 +13,15 @@ begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
+from typing_extensions import Self
 
 import ngram_metrics
 from ngram_metrics.ignite_face import CPU, Face, KeyedFace, OutputTransform, unchanged
 from ngram_metrics.scorer import Scorer
-from ngram_metrics.scores.bleu import Smoothing
+from ngram_metrics.scores.bleu import SACREBLEU, Smoothing
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
 from ngram_metrics.scores.rouge_keys import RougeKey
@@ -81,6 +82,11 @@ class Bleu(Face):
             raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
         super().__init__(bleu, output_transform)
         self._scores_no_data, self._returns_tensors = average == "micro", average == "macro" and confidence is None
+
+    @classmethod
+    def sacrebleu(cls, **options: Any) -> Self:
+        """Return BLEU as papers report it; see :meth:`ngram_metrics.Bleu.sacrebleu`."""
+        return cls(**{**SACREBLEU, **options})
 
 
 class Rouge(KeyedFace):
@@ -290,4 +296,5 @@ class Gleu(Face):
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
     ) -> None:
-        super().__init__(ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device), output_transform)
+        gleu = ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device)
+        super().__init__(gleu, output_transform)

@@ -67,7 +67,7 @@ class Face(Metric):
     #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
 
-    def __init__(self, accumulator: Accumulator, output_transform: OutputTransform) -> None:
+    def __init__(self, accumulator: Accumulator[Any], output_transform: OutputTransform) -> None:
         accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gathered, _is_distributed
         self._accumulator = accumulator
         self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"

@@ -96,9 +96,7 @@ def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str
     scorer: Scorer = metric.scorer.of_segments()
     scores = scorer.named(scorer(preds, target, metric.device))
     titles = scorer.titles
-    return {
-        name if len(titles) == 1 else f"{name}_{title}": scores[value].tolist() for title, value in titles.items()
-    }
+    return {name if len(titles) == 1 else f"{name}_{title}": scores[value].tolist() for title, value in titles.items()}
 
 
 def _texts(preds: Any, target: Any, padding: Sequence[int]) -> list[tuple[str, str]]:

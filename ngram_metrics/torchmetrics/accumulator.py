@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import torch
 import torchmetrics
 from torch import Tensor
+from typing_extensions import TypeVar
 
 from ngram_metrics.scorer import Scorer, Value
 from ngram_metrics.scores.measure import score_dtype
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: The type of ``confidence``, which decides what ``compute`` returns.
+Level = TypeVar("Level", bound="float | None", default=None)
 #: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
 _SWITCHES = (
     "_update_count",
@@ -50,7 +53,7 @@ _SWITCHES = (
 )
 
 
-class Accumulator(States):
+class Accumulator(States, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each sentence.
 
     Every metric has these states: ``settings``, ``callables`` and ``counted``, the kind of input, int64 on the CPU (see
@@ -85,7 +88,7 @@ class Accumulator(States):
     def __init__(
         self,
         scorer: Scorer,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
@@ -148,6 +151,12 @@ class Accumulator(States):
             self.score_sum = score_sum
         self.counted, self.reference_range, self.row, self.sentences = noted, references, row, sentences
 
+    @overload
+    def compute(self: Accumulator[None]) -> Tensor: ...
+    @overload
+    def compute(self: Accumulator[float]) -> dict[str, Tensor]: ...
+    @overload
+    def compute(self: Accumulator[Any]) -> Value: ...
     def compute(self) -> Value:
         """Return the score of all batches since the last reset: float64, or float32 if the device has no float64.
 
@@ -162,7 +171,6 @@ class Accumulator(States):
         if self.confidence is None:
             return self.scorer.named(score) if len(self.scorer.values) > 1 else score
         return self.scorer.with_interval(score, self._all_rows(), self.confidence)
-
 
     def _score(self) -> Tensor:
         if self.average == "none":
@@ -291,7 +299,9 @@ class Accumulator(States):
         shown = []
         for name, parameter in inspect.signature(type(self)).parameters.items():
             # The measure, the reader or the metric itself keeps an option.
-            for value in [getattr(part, name) for part in (self.scorer.measure, self.scorer.reader, self) if hasattr(part, name)][:1]:
+            for value in [
+                getattr(part, name) for part in (self.scorer.measure, self.scorer.reader, self) if hasattr(part, name)
+            ][:1]:
                 if value != parameter.default and name != "device":
                     shown.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
         return ", ".join(shown)

@@ -8,10 +8,10 @@ import torch
 
 from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
-class ChrF(Accumulator):
+class ChrF(Accumulator[Level]):
     """chrF over batches, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
 
     See :mod:`ngram_metrics.scores.chrf` for the formula and the differences from other packages.
@@ -53,7 +53,7 @@ class ChrF(Accumulator):
         eps_smoothing: bool = False,
         average: Average = "micro",
         pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:

@@ -9,10 +9,10 @@ import torch
 from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
-class Gleu(Accumulator):
+class Gleu(Accumulator[Level]):
     """Google-BLEU over batches, by default nltk's ``corpus_gleu``. See :mod:`ngram_metrics.scores.gleu`.
 
     Args:
@@ -36,7 +36,7 @@ class Gleu(Accumulator):
         average: Average = "micro",
         tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:

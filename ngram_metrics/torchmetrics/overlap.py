@@ -9,10 +9,10 @@ import torch
 from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
-class NgramOverlap(Accumulator):
+class NgramOverlap(Accumulator[Level]):
     """Clipped n-gram overlap, 2c / (h + r), of one order over batches.
 
     See :mod:`ngram_metrics.scores.overlap` for the formula and the differences from torch-ngram. In addition to the
@@ -49,7 +49,7 @@ class NgramOverlap(Accumulator):
         average: Average = "macro",
         tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:

@@ -17,7 +17,7 @@ from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
-class ROUGEScore(Accumulator):
+class ROUGEScore(Accumulator[float]):
     """ROUGE over batches, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
     See :mod:`ngram_metrics.scores.rouge` for the formulas and the differences from other packages, and
@@ -76,7 +76,8 @@ class ROUGEScore(Accumulator):
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
         rouge = scorer.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
-        super().__init__(rouge, confidence, device, **kwargs)
+        # The type of the class says float: compute returns a dict without confidence too.
+        super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
         self.rouge_keys, self.accumulate = tuple(rouge.shown), accumulate
 
     def __getitem__(self, idx: Any) -> CompositionalMetric:
