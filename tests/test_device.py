@@ -180,7 +180,7 @@ def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
         assert asked[1] == asked[2]
         if isinstance(case.whole[0], Tensor):
             assert asked[1] == (0, 0, 0)
-        elif case.metric is not ROUGEScore:  # which cuts its batch by sizes that it reads back
+        elif case.metric is not ROUGEScore:  # which reads back how many tokens both sides share
             assert asked[1][1:] == (0, 0)
 
 
