@@ -43,6 +43,10 @@ class RaggedTokens(NamedTuple):
         end = before + int(lengths.sum()) if stop < self.documents else len(self.ids)
         return RaggedTokens(self.ids[before:end], lengths, self.id_bound)
 
+    def to(self, device: torch.device) -> RaggedTokens:
+        """Return the same documents with their ids on a device."""
+        return self._replace(ids=self.ids.to(device))
+
     def take(self, documents: Tensor) -> RaggedTokens:
         """Return the documents with these indices, int64 on the CPU, in this order; indices may be repeated."""
         lengths = self.lengths.index_select(0, documents)
