@@ -4,9 +4,14 @@ The classes listed here are ``torchmetrics.Metric`` classes. :mod:`ngram_metrics
 pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in one call.
 """
 
+from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ngram_metrics import functional as functional
+    from ngram_metrics import mbr as mbr
+    from ngram_metrics import significance as significance
     from ngram_metrics.torchmetrics.bleu import Bleu as Bleu
     from ngram_metrics.torchmetrics.chrf import ChrF as ChrF
     from ngram_metrics.torchmetrics.gleu import Gleu as Gleu
@@ -17,18 +22,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
 _MODULES = {"Bleu": "bleu", "ROUGEScore": "rouge", "ChrF": "chrf", "NgramOverlap": "overlap", "Gleu": "gleu"}
+#: The public modules. The last three need a framework that may not be installed.
+_PUBLIC = ("functional", "mbr", "significance", "report", "hugging_face", "ignite", "lightning", "ignite_handler")
 
 
 def __getattr__(name: str) -> object:
     # A name is imported when it is first used: the command line answers --help without importing torch.
     value: object
     if name in _MODULES:
-        from importlib import import_module
-
         value = getattr(import_module(f"ngram_metrics.torchmetrics.{_MODULES[name]}"), name)
+    elif name in _PUBLIC:
+        value = import_module(f"ngram_metrics.{name}")
     elif name == "__version__":
-        from importlib.metadata import version
-
         value = version("ngram-metrics")
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -37,4 +42,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted([*__all__, *_PUBLIC, "__version__"])

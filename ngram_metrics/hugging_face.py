@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,7 +12,7 @@ from torchmetrics import Metric, MetricCollection
 
 from ngram_metrics.scores.options import refuse_average_none
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
@@ -77,7 +78,7 @@ class ComputeMetrics:
         # Not metrics.compute(), whose names depend on the other metrics; without copies of the states, as there.
         named: Any = self.metrics.items(copy_state=False)
         for name, metric in named:
-            values |= values_by_name(name, metric.compute(), getattr(metric, "score_name", ""))
+            values |= metric.scorer.renamed(name, metric.compute())
         self.metrics.reset()
         return {name: float(value) for name, value in values.items()}
 
@@ -143,7 +144,7 @@ class Reward:
     def __init__(
         self, metric: Accumulator, references: str = "reference", from_ids: bool = False, value: str | None = None
     ) -> None:
-        names = metric.score_names()
+        names = list(metric.scorer.values)
         if value is None and len(names) == 1:
             value = names[0]
         if value not in names:
@@ -172,10 +173,11 @@ class Reward:
         if self.references not in columns:
             raise ValueError(f"the data set has no column {self.references!r}: expected one of {sorted(columns)}")
         preds = completion_ids if self.from_ids else [_text(each, index) for index, each in enumerate(completions)]
-        batch = self.metric.reader.read(list(preds), columns[self.references], self.metric.device)
-        measure = self.metric.measure
-        scores = self.metric.named_scores(measure.score(measure.statistics(batch)))[self.value]
-        return [float(score) for score in scores.tolist()]
+        scorer = replace(self.metric.scorer, average="none")
+        scores: list[float] = scorer.named(scorer(list(preds), columns[self.references], self.metric.device))[
+            self.value
+        ].tolist()
+        return scores
 
 
 def _text(completion: object, index: int) -> str:

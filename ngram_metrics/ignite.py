@@ -13,13 +13,15 @@ begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
+from typing_extensions import Self
 
 import ngram_metrics
 from ngram_metrics.ignite_face import CPU, Face, KeyedFace, OutputTransform, unchanged
-from ngram_metrics.scores.bleu import Smoothing
+from ngram_metrics.scorer import Scorer
+from ngram_metrics.scores.bleu import SACREBLEU, Smoothing
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
 from ngram_metrics.scores.rouge_keys import RougeKey
@@ -81,6 +83,11 @@ class Bleu(Face):
         super().__init__(bleu, output_transform)
         self._scores_no_data, self._returns_tensors = average == "micro", average == "macro" and confidence is None
 
+    @classmethod
+    def sacrebleu(cls, **options: Any) -> Self:
+        """Return BLEU as papers report it; see :meth:`ngram_metrics.Bleu.sacrebleu`."""
+        return cls(**{**SACREBLEU, **options})
+
 
 class Rouge(KeyedFace):
     """Several ROUGE variants, from one tokenization and one sort. See :mod:`ngram_metrics.scores.rouge`.
@@ -134,8 +141,13 @@ class Rouge(KeyedFace):
                 raise ValueError(f"ngram order must be greater than zero (got : {variant})")
         measure = RougeMeasure(tuple(chosen), reducers[multiref], alpha)
         reader = WordReader(tokenizer, pad_id=pad_id)
-        keys = [f"Rouge-{variant}-{letter}" for variant in chosen for letter in "PRF"]
-        super().__init__(Accumulator(reader, measure, "macro", None, device), output_transform, keys)
+        values = {
+            f"Rouge-{variant}-{letter}": (number, column)
+            for number, variant in enumerate(chosen)
+            for column, letter in enumerate("PRF")
+        }
+        rouge = Scorer(reader, measure, "macro", values, {key: key for key in values if key.endswith("F")})
+        super().__init__(Accumulator(rouge, None, device), output_transform)
 
 
 class RougeN(Rouge):
@@ -284,4 +296,5 @@ class Gleu(Face):
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
     ) -> None:
-        super().__init__(ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device), output_transform)
+        gleu = ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device)
+        super().__init__(gleu, output_transform)

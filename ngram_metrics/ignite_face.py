@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
-from ngram_metrics.torchmetrics.saving import State
+from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.states import State
 
 try:
     from ignite import distributed as idist
@@ -33,8 +33,8 @@ CPU = torch.device("cpu")
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
 #: Attributes of the accumulator that a face has too.
 _OF_THE_ACCUMULATOR = (
-    *("reader", "measure", "average", "confidence", "device", "settings", "signature"),
-    *("details", "sentence_rows", "named_scores"),
+    *("scorer", "average", "confidence", "device", "signature"),
+    *("details", "sentence_rows"),
 )
 
 
@@ -67,7 +67,7 @@ class Face(Metric):
     #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
 
-    def __init__(self, accumulator: Accumulator, output_transform: OutputTransform) -> None:
+    def __init__(self, accumulator: Accumulator[Any], output_transform: OutputTransform) -> None:
         accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gathered, _is_distributed
         self._accumulator = accumulator
         self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"
@@ -123,7 +123,7 @@ class Face(Metric):
         """Write the value, or several with names that begin with that of ``attach``; ignite's names could clash."""
         result = self.compute()
         if isinstance(result, dict):
-            values = values_by_name(name, result, self._accumulator.score_name)
+            values = self.scorer.renamed(name, result)
             engine.state.metrics.update(values if name in values else values | {name: result})
         else:
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)
@@ -137,11 +137,7 @@ class Face(Metric):
 
 
 class KeyedFace(Face):
-    """Returns ``(values, 3)`` scores as floats by ignite's keys, which do not contain the name of ``attach``."""
-
-    def __init__(self, accumulator: Accumulator, output_transform: OutputTransform, keys: Sequence[str]) -> None:
-        super().__init__(accumulator, output_transform)
-        self._keys, self._returns_tensors = keys, True
+    """Writes its values by ignite's keys, which do not contain the name of ``attach``."""
 
     def attach(self, engine: Engine, name: str, usage: str | MetricUsage = EpochWise()) -> None:  # noqa: B008
         """Attach to an engine, as ignite does; warn if another metric writes the same keys."""
@@ -150,9 +146,9 @@ class KeyedFace(Face):
             key
             for other in others
             if other is not self and engine.has_event_handler(other.completed)
-            for key in other._keys
+            for key in other.scorer.values
         }
-        if shared := [key for key in self._keys if key in written]:
+        if shared := [key for key in self.scorer.values if key in written]:
             warnings.warn(
                 f"two metrics attached to one engine both write {shared}: only the last one is visible. "
                 "Their names are not in the keys, as in ignite; they are in those of ngram_metrics.ignite.ROUGEScore.",
@@ -163,15 +159,7 @@ class KeyedFace(Face):
 
     def __repr__(self) -> str:
         """Show the keys that are written."""
-        return f"{type(self).__name__}({', '.join(self._keys)})"
-
-    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Return scores ``(..., values, 3)`` by ignite's keys."""
-        return dict(zip(self._keys, score.flatten(-2).unbind(-1), strict=True))
-
-    def compute(self) -> dict[str, float]:
-        """Return all values in 0..1 by ignite's keys."""
-        return dict(zip(self._keys, super().compute().flatten().tolist(), strict=True))
+        return f"{type(self).__name__}({', '.join(self.scorer.values)})"
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write each value by ignite's keys, and the dict of all by the name of ``attach``, as ignite does."""

@@ -10,7 +10,6 @@ from ignite.engine import Engine, Events
 from ngram_metrics.ignite_face import Face, OutputTransform, unchanged
 from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.sentence_table import SentenceTable
-from ngram_metrics.torchmetrics.signature import signature
 
 __all__ = ["ScoresHandler"]
 
@@ -82,7 +81,7 @@ class ScoresHandler:
         values(engine, logger, event_name)
         step = values.global_step_transform(engine, event_name)
         # Not metric.signature, which waits for all processes.
-        signatures = {name: signature(metric._accumulator) for name, metric in self.metrics.items()}
+        signatures = {name: metric._accumulator.local_signature() for name, metric in self.metrics.items()}
         name, text = f"{self.tag}/sentences", self._table.markdown(signatures)
         if isinstance(logger, TensorboardLogger):
             logger.writer.add_text(name, text, step)

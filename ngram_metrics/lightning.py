@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from torchmetrics import Metric, MetricCollection
 
 from ngram_metrics.sentence_table import SentenceTable
-from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
@@ -119,7 +119,7 @@ class ScoresCallback(Callback):
             # On every process: a value and a signature gather the counts and numbers of references from all of them.
             named: Any = metrics.items(copy_state=False)
             for name, metric in named:
-                values |= values_by_name(f"{_stage(trainer)}/{name}", metric.compute(), metric.score_name)
+                values |= metric.scorer.renamed(f"{_stage(trainer)}/{name}", metric.compute())
                 signatures[f"{_stage(trainer)}/{name}{suffix}"] = metric.signature
             # sync_dist takes the mean of equal values, which changes nothing; without it Lightning gives a warning.
             logged = {f"{name}{suffix}": value for name, value in values.items()}

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
+from ngram_metrics.scorer import Scorer, scorer_of
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
-from ngram_metrics.scores.measure import AnyMeasure, measure_of, score_dtype
+from ngram_metrics.scores.measure import score_dtype
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.text.reader import Reader
 
 __all__ = ["Decoded", "pairwise", "decode"]
 
@@ -32,12 +32,8 @@ class Utility(Protocol):
     """A metric of this package, for torchmetrics or ignite."""
 
     @property
-    def reader(self) -> Reader:
-        """How a document is read."""
-
-    @property
-    def measure(self) -> AnyMeasure:
-        """The counts and the formula."""
+    def scorer(self) -> Scorer:
+        """How a document is read, the counts and the formula."""
 
     @property
     def device(self) -> torch.device:
@@ -80,7 +76,8 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
         tensor([[[1.0000, 0.0000],
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
-    return pair_scores(measure_of(metric, "metric"), read_rows(metric.reader, hypotheses, references, metric.device))
+    scorer = scorer_of(metric, "metric")
+    return pair_scores(scorer.measure, read_rows(scorer.reader, hypotheses, references, metric.device))
 
 
 def decode(
@@ -111,8 +108,8 @@ def decode(
     """
     if references is None:
         references = hypotheses
-    measure = measure_of(metric, "metric")
-    kinds = read_rows(metric.reader, hypotheses, references, metric.device)
+    scorer = scorer_of(metric, "metric")
+    kinds = read_rows(scorer.reader, hypotheses, references, metric.device)
     candidates, others = kinds[0]
     for name, side in (("hypotheses", candidates), ("references", others)):
         empty = (side.counts == 0).nonzero()
@@ -123,7 +120,7 @@ def decode(
     totals = weights.sum(-1)
     heights = candidates.counts.tolist()
     expected: list[list[Tensor]] = [[] for _ in heights]
-    for block in score_blocks(measure, kinds):
+    for block in score_blocks(scorer.measure, kinds):
         groups = slice(*block.groups)
         sums = (block.scores * weights[groups, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
         utilities = sums / totals[groups].unsqueeze(1)

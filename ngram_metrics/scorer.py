@@ -25,6 +25,7 @@ from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys
 from ngram_metrics.scores.rows import pack, unpack
@@ -142,6 +143,21 @@ class Scorer:
             name + (f"_{key}" if only is None else key.removeprefix(only)): value for key, value in computed.items()
         }
 
+    def with_interval(self, score: Tensor, rows: Tensor, confidence: float) -> dict[str, Tensor]:
+        """Return the values of a corpus by name, with the ends of their intervals, ``<name>_low`` and ``<name>_high``.
+
+        Args:
+            score: ``(*score_shape)``, the score of the rows.
+            rows: ``(segments, fields)``; without segments, both ends are the score.
+            confidence: the level, between 0 and 1.
+        """
+        low = high = score
+        if len(rows):
+            ends = interval(bootstrap_scores(self.measure, rows, self.average, RESAMPLES, SEED), confidence)
+            low, high = (end.to(score) for end in ends)
+        by_suffix = dict(zip(("", *ENDS), map(self.named, (score, low, high)), strict=True))
+        return {name + suffix: values[name] for name in self.values for suffix, values in by_suffix.items()}
+
     def signature(self, references: str, kind: str, draws: Mapping[str, str]) -> str:
         """Return everything that affects the score, in sacrebleu's format.
 
@@ -152,6 +168,23 @@ class Scorer:
         """
         settings = {**self.reader.signature(), **self.measure.signature(), **draws}
         return written(references, {"unit": kind, "avg": self.average, **settings})
+
+
+def scorer_of(metric: object, name: str) -> Scorer:
+    """Return the scorer of a metric.
+
+    Args:
+        metric: the object that was passed as a metric.
+        name: its name in an error message.
+
+    Raises:
+        TypeError: an object that is not a metric of this package, or a class.
+    """
+    scorer = getattr(metric, "scorer", None)
+    if not isinstance(scorer, Scorer):
+        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
+        raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
+    return scorer
 
 
 def digest(*settings: object) -> bytes:

@@ -12,13 +12,12 @@ from typing import Any
 
 from torch import Tensor
 
+from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.options import refuse_average_none
 from ngram_metrics.text.door import Sentences, read
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.reader import pad_ids
 
-#: A ROUGE key has three values: only F is shown, under the name of the key, as on the command line.
-_LEFT_OUT, _F = ("_precision", "_recall", "-P", "-R"), "_fmeasure"
 #: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
 _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>|\\`*_[]~"})
 
@@ -53,7 +52,7 @@ class SentenceTable:
                 )
             refuse_average_none(name, metric)
         self._metrics, self._sentences = metrics, sentences
-        self._padding = pad_ids(next(iter(metrics.values())).reader.pad_id)
+        self._padding = pad_ids(next(iter(metrics.values())).scorer.reader.pad_id)
         self.columns: list[str] = []
         self.rows: list[list[str | float]] = []
 
@@ -94,13 +93,10 @@ class SentenceTable:
 
 def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str, list[float]]:
     """Return the scores of the sentences in 0..1 by the name of the metric, with several values ``<name>_<value>``."""
-    measure = metric.measure.sentence_measure(metric.average)
-    scores = measure.score(measure.statistics(metric.reader.read(preds, target, metric.device)))
-    shown = {part: values for part, values in metric.named_scores(scores).items() if not part.endswith(_LEFT_OUT)}
-    return {
-        name if len(shown) == 1 else f"{name}_{part.removesuffix(_F)}": values.tolist()
-        for part, values in shown.items()
-    }
+    scorer: Scorer = metric.scorer.of_segments()
+    scores = scorer.named(scorer(preds, target, metric.device))
+    titles = scorer.titles
+    return {name if len(titles) == 1 else f"{name}_{title}": scores[value].tolist() for title, value in titles.items()}
 
 
 def _texts(preds: Any, target: Any, padding: Sequence[int]) -> list[tuple[str, str]]:

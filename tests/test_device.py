@@ -1,6 +1,7 @@
 """On an accelerator every metric counts and scores as on the CPU, and asks for few copies, waits and launches."""
 
 import functools
+from collections.abc import Callable
 from itertools import cycle
 from typing import Any
 
@@ -9,11 +10,16 @@ import torch
 from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, each_metric, states_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
-from pretend.log import LAUNCH, TO_HOST, WAIT
+from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
 from torch import Tensor
 
-from ngram_metrics import ignite
+from ngram_metrics import ROUGEScore, ignite
+from ngram_metrics.counting.token_batch import RaggedTokens
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.reader import Reader
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.word_reader import WordReader
 
 
 def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
@@ -174,6 +180,47 @@ def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
         assert asked[1] == asked[2]
         if isinstance(case.whole[0], Tensor):
             assert asked[1] == (0, 0, 0)
+        elif case.metric is not ROUGEScore:  # which reads back how many tokens both sides share
+            assert asked[1][1:] == (0, 0)
+
+
+#: Each way to read text, tokens and lists of ids.
+READERS: dict[str, tuple[Reader, Callable[[str], Any]]] = {
+    "words": (WordReader(), str),
+    "rule": (WordReader("13a", lowercase=True), str),
+    "callable": (WordReader(str.split), str),
+    "tokens": (WordReader(), str.split),
+    "ids": (WordReader(pad_id=0), lambda text: list(map(len, text.split()))),
+    "characters": (CharacterReader(), str),
+    "characters and words": (CharacterReader(words=True), str),
+    "lines": (RougeReader(use_stemmer=True), str),
+    "texts alone": (RougeReader(sentences=False), str),
+    "texts and sentences": (RougeReader(sentence_splitter=str.splitlines), str),
+    "separated ids": (RougeReader(sentence_separator_id=3), lambda text: list(map(len, text.split()))),
+}
+
+
+@pytest.mark.parametrize("times", [1, 500])
+@pytest.mark.parametrize("name", READERS)
+def test_a_batch_that_is_read_goes_to_the_device_in_one_copy(name: str, times: int):
+    reader, of_text = READERS[name]
+    preds = list(map(of_text, ["a cat, é\nand internationalization", "", "one 12.5"])) * times
+    target = [list(map(of_text, several)) for several in (["a cat", "a\ncat"], ["x"], ["one\n12.5 one"])] * times
+    expected = reader.read(preds, target, torch.device("cpu"))
+    with accelerator() as log:
+        batch = reader.read(preds, target, DEVICE)
+        assert log.counts == (1, 0, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT, LAUNCH)
+        for read, there_read in zip(readings(expected), readings(batch), strict=True):
+            assert there_read.ids.device == DEVICE
+            assert there_read.ids.tolist() == read.ids.tolist()
+            assert (there_read.lengths.tolist(), there_read.id_bound) == (read.lengths.tolist(), read.id_bound)
+
+
+def readings(batch: Any) -> list[RaggedTokens]:
+    """All documents of a batch, as often as they were read."""
+    if isinstance(batch, RaggedTokens):
+        return [batch]
+    return [one for part in batch for one in readings(part)] if hasattr(batch, "_fields") else []
 
 
 def test_padded_ids_beside_lists_come_to_the_host_in_one_copy():

@@ -25,6 +25,19 @@ def test_documented_launches_are_those_that_are_counted(launches: Any):
     assert {asked[:3] for asked in counted.values()} == {(0, 0, 0)}
 
 
+@pytest.mark.parametrize("average", ["none", "macro", "micro"])
+@pytest.mark.parametrize(("references", "budget"), [(1, 155), (4, 214)])
+def test_chrf_stays_within_its_budget(launches: Any, average: str, references: int, budget: int):
+    with launches.accelerator() as log:
+        metric = launches.ChrF(pad_id=launches.gpu.PAD, average=average, device=launches.DEVICE)
+        batch = launches.gpu.batch(0, 2, 256, references, launches.DEVICE)
+        metric.update(*batch)  # what is loaded once is launched once
+        log.clear()
+        metric.update(*batch)
+        metric.compute()
+        assert log.counts[3] <= budget
+
+
 def test_the_script_prints_all_pairs_too(launches: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(launches, "TASKS", launches.TASKS[:1])
     heading, bleu, pairs = launches.table(2, 3)

@@ -63,7 +63,7 @@ def test_the_gate_runs_every_check_that_contributors_are_told_to_run():
 def test_the_oldest_versions_are_the_floors():
     matrix = {entry["name"]: entry for entry in workflow("test")["jobs"]["versions"]["strategy"]["matrix"]["include"]}
     project = (ROOT / "pyproject.toml").read_text()
-    floors = dict(re.findall(r'"(torch|torchmetrics|pytorch-ignite)>=([\d.]+)"', project))
+    floors = dict(re.findall(r'"(numpy|torch|torchmetrics|pytorch-ignite)>=([\d.]+)"', project))
     pins = dict(pin.split("==") for pin in matrix["oldest"]["pins"].split())
     assert pins.keys() == floors.keys()
     for name, floor in floors.items():

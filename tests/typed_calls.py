@@ -24,6 +24,15 @@ def text(preds: list[str], references: list[str], several: list[list[str]]) -> N
     print(name, details)
 
 
+def computed(level: float | None) -> None:
+    value: Tensor = Bleu(average="micro").compute()
+    paper: Tensor = Bleu.sacrebleu(lowercase=True).compute()
+    interval: dict[str, Tensor] = ChrF(confidence=0.95).compute()
+    either: Tensor | dict[str, Tensor] = ChrF(confidence=level).compute()
+    values: dict[str, Tensor] = ROUGEScore().compute()
+    print(value, paper, interval, either, values)
+
+
 def tokens(preds: list[list[str]], references: list[list[str]], split: Callable[[str], list[str]]) -> None:
     Bleu(tokenizer=split).update(preds, references)
     Bleu(pad_id=(0, -100)).update([[1, 2], [3]], [[[1, 2], [1]], [[3]]])
@@ -56,6 +65,8 @@ def wrong(preds: list[str], references: list[str]) -> None:
     ROUGEScore(accumulate="mean")  # wrong
     ChrF(beta="2")  # wrong
     IgniteBleu(average="weighted")  # wrong
+    Bleu().compute()["bleu"].bit_length()  # wrong
+    ChrF(confidence=0.95).compute().item()  # wrong
     bleu_score(preds, references, average="corpus")  # wrong
     score: float = bleu_score(preds, references)  # wrong
     print(score)

@@ -47,6 +47,10 @@ class RaggedTokens(NamedTuple):
         """Return all documents ``times`` times, one after another."""
         return RaggedTokens(self.ids.repeat(times), self.lengths.repeat(times), self.id_bound)
 
+    def to(self, device: torch.device) -> RaggedTokens:
+        """Return the same documents with their ids on a device."""
+        return self._replace(ids=self.ids.to(device))
+
     def take(self, documents: Tensor) -> RaggedTokens:
         """Return the documents with these indices, int64 on the CPU, in this order; indices may be repeated."""
         lengths = self.lengths.index_select(0, documents)

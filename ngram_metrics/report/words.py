@@ -22,7 +22,6 @@ from ngram_metrics.text.words import number_words
 
 #: The longest order that is shown.
 ORDERS = 4
-_CPU = torch.device("cpu")
 
 
 class Words(NamedTuple):
@@ -55,15 +54,14 @@ def words_of(reader: WordReader, texts: Sequence[str]) -> Words:
 def _by_rule(rule: Rule, texts: list[str]) -> Words:
     shown = list(rule.prepared(texts))
     steps: list[list[int]] = []
-    for characters in character_chunks(shown, _CPU):
-        begin, end, _ = (np.asarray(part) for part in rule.words(characters))
-        ends, codes = np.asarray(characters.ends), np.asarray(characters.codes)
-        counts = np.asarray(counts_between(begin, ends))  # type: ignore[arg-type]
+    for characters in character_chunks(shown):
+        begin, end, _ = rule.words(characters)
+        ends, counts = characters.ends, counts_between(begin, characters.ends)
         # The position of each character in UTF-16.
-        place = np.concatenate(([0], (1 + (codes > 0xFFFF)).cumsum()))
+        place = np.concatenate(([0], (1 + (characters.codes > 0xFFFF)).cumsum()))
         starts = place[np.concatenate(([0], ends[:-1])) + 1]
         steps += _steps(place[begin], place[end], np.repeat(starts, counts), counts)
-    return Words(shown, steps, number_words(rule, texts, _CPU))
+    return Words(shown, steps, number_words(rule, texts))
 
 
 def _steps(begin: NDArray[Any], end: NDArray[Any], start: NDArray[Any], counts: NDArray[Any]) -> list[list[int]]:
@@ -85,7 +83,7 @@ def _by_tokens(tokenizer: Any, texts: list[str]) -> Words:
     shown = [[name(token) for token in of_text] for of_text in tokens]
     widths = [[len(token.encode("utf-16-le", "surrogatepass")) // 2 for token in of_text] for of_text in shown]
     steps = [[2 * width + (number > 0) for number, width in enumerate(of_text)] for of_text in widths]
-    numbered = number_tokens(tokens, _CPU, lambda index: f"text {index}")
+    numbered = number_tokens(tokens, lambda index: f"text {index}")
     return Words([" ".join(of_text) for of_text in shown], steps, numbered)
 
 

@@ -63,6 +63,8 @@ Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "
 SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 #: The default values of the smoothings that take a value.
 DEFAULT_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
+#: The options with which sacrebleu reports BLEU.
+SACREBLEU: dict[str, str] = {"average": "micro", "smooth": "exp", "tokenizer": "13a"}
 _SMOOTH_OF_TORCHMETRICS = (
     "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
     "and its smooth=False is 'no_smooth'"

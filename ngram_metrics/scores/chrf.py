@@ -111,15 +111,17 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         if self.eps_smoothing:
             return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
         dtype = score_dtype(statistics.matches.device)
+        # Totals that broadcast to the matches are never expanded. A side without n-grams has no matches either, so its
+        # quotient is 0.
+        matches, *totals = statistics
+        divisors, present = zip(*((total.clamp(min=1).to(dtype), (total > 0).short()) for total in totals), strict=True)
         precision, recall = (torch.zeros_like(statistics.matches[..., 0], dtype=dtype) for _ in range(2))
         orders = torch.zeros_like(precision, dtype=torch.int16)
-        # One order after another, as sacrebleu sums them: totals that broadcast to the matches are never expanded.
-        for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):
-            counts = matches.to(dtype)
-            # If a side has no n-grams, there are no matches either, and the quotient is 0.
-            precision.addcdiv_(counts, hypothesis.clamp(min=1).to(dtype))
-            recall.addcdiv_(counts, reference.clamp(min=1).to(dtype))
-            orders.addcmul_((hypothesis > 0).short(), (reference > 0).short())
+        # One order after another, as sacrebleu sums them.
+        for order, counts in enumerate(matches.to(dtype).unbind(-1)):
+            precision.addcdiv_(counts, divisors[0][..., order])
+            recall.addcdiv_(counts, divisors[1][..., order])
+            orders.addcmul_(present[0][..., order], present[1][..., order])
         divisor = orders.clamp_(min=1).to(dtype)
         return scale * _fscore(precision.div_(divisor), recall.div_(divisor), factor)
 

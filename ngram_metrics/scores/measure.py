@@ -68,6 +68,14 @@ class Measure(ABC, Generic[Statistics]):
         """Return the parts of the score by name: the counts, each ``(..., width)``."""
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))
 
+    def reference_counts(self, statistics: Statistics) -> dict[str, Tensor]:
+        """Return by name the fields that with one reference per sentence do not depend on the hypothesis.
+
+        Their names begin with ``reference_``; no other field's does.
+        """
+        fields = zip(type(statistics).__annotations__, statistics, strict=True)
+        return {name: field for name, field in fields if name.startswith("reference_")}
+
     @abstractmethod
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, by name, as strings."""
@@ -92,23 +100,6 @@ class Measure(ABC, Generic[Statistics]):
 
 #: A measure with any type of statistics, for code that does not look into them.
 AnyMeasure: TypeAlias = Measure[Any]
-
-
-def measure_of(metric: object, name: str) -> AnyMeasure:
-    """Return the measure of a metric.
-
-    Args:
-        metric: the object that was passed as a metric.
-        name: its name in an error message.
-
-    Raises:
-        TypeError: an object that is not a metric of this package, or a class.
-    """
-    measure = getattr(metric, "measure", None)
-    if not isinstance(measure, Measure):
-        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
-        raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
-    return measure
 
 
 def score_dtype(device: torch.device) -> torch.dtype:

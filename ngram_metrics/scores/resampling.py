@@ -10,7 +10,7 @@ every order of sentences, and for every number of processes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 import torch
 from torch import Tensor
@@ -79,32 +79,6 @@ def bootstrap_scores(measure: AnyMeasure, rows: Tensor, average: Average, resamp
     values = summands(measure, rows[row_order(rows)], average)
     sums = weighted_sums(bootstrap_weights(len(rows), resamples, seed), values)
     return scores_of_sums(measure, sums, len(rows), average)
-
-
-def with_interval(
-    measure: AnyMeasure,
-    rows: Tensor,
-    average: Average,
-    confidence: float,
-    score: Tensor,
-    named: Callable[[Tensor], dict[str, Tensor]],
-) -> dict[str, Tensor]:
-    """Return the values of a score by name, with the ends of their intervals as ``<name>_low`` and ``<name>_high``.
-
-    Args:
-        measure: the formula.
-        rows: ``(sentences, fields)``, packed statistics; without sentences, both ends are the score.
-        average: ``"micro"`` or ``"macro"``.
-        confidence: the level, between 0 and 1.
-        score: ``(*score_shape)``, the score of the same rows.
-        named: a function from scores ``(..., *score_shape)`` to a dict of values by name.
-    """
-    low = high = score
-    if len(rows):
-        ends = interval(bootstrap_scores(measure, rows, average, RESAMPLES, SEED), confidence)
-        low, high = (end.to(score) for end in ends)
-    by_suffix = dict(zip(("", *ENDS), map(named, (score, low, high)), strict=True))
-    return {name + suffix: values[name] for name in by_suffix[""] for suffix, values in by_suffix.items()}
 
 
 def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.token_batch import RaggedTokens
-from ngram_metrics.text.arrays import concatenated, counts_between, indices, numbered_by_table, tensor
+from ngram_metrics.text.arrays import Integers, counts_between
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.numbering import both_to
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, sides_of
 from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
-from ngram_metrics.text.words import number_words
+from ngram_metrics.text.words import concatenated, number_words
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,11 @@ class CharacterReader(Reader):
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
-        batch = batch_of(sentences, number_characters(texts, self.whitespace, device))
+        characters = number_characters(texts, self.whitespace)
         if not self.words:
-            return batch
-        return batch._replace(words=sides_of(sentences, number_words(CHRF_WORDS, texts, device)))
+            return batch_of(sentences, characters.to(device))
+        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts))
+        return batch_of(sentences, characters)._replace(words=sides_of(sentences, words))
 
 
 def _refuse_words(sentences: Sentences) -> None:
@@ -75,18 +80,26 @@ def _refuse_words(sentences: Sentences) -> None:
                 )
 
 
-def number_characters(texts: Sequence[str], whitespace: bool, device: torch.device) -> RaggedTokens:
+def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
     """Number the code points of texts ``0, 1, ...`` in ascending order, with or without ``whitespace``."""
     codes, counts = [], []
-    for characters in character_chunks(texts, device):
+    for characters in character_chunks(texts):
         if whitespace:
-            kept = (characters.codes & 0) < 1
+            kept = np.ones(len(characters.codes), np.bool_)
             kept[0] = False
             kept[characters.ends] = False
         else:
             kept = WHITESPACE.classes(characters) > 0
-        place = indices(kept)
+        place = kept.nonzero()[0]
         codes.append(characters.codes[place])
         counts.append(counts_between(place, characters.ends))
-    ids, bound = numbered_by_table(concatenated(codes))
-    return RaggedTokens(tensor(ids), tensor(concatenated(counts)).cpu(), bound)
+    ids, bound = _numbered_by_table(concatenated(codes))
+    return RaggedTokens(torch.from_numpy(ids), torch.from_numpy(concatenated(counts)), bound)
+
+
+def _numbered_by_table(codes: NDArray[np.integer[Any]]) -> tuple[Integers, int]:
+    """Return the number of each code point, and how many distinct ones there are."""
+    occurs = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
+    occurs[codes] = True
+    number = occurs.cumsum()
+    return (number - 1)[codes], int(number[-1])

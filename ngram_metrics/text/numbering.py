@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.token_batch import RaggedTokens, host_counts, owners, ragged_from_ids, repeated
-from ngram_metrics.text.arrays import numbered_in_order, tensor
+from ngram_metrics.text.arrays import numbered_in_order
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened
@@ -23,30 +23,36 @@ from ngram_metrics.text.words import number_words
 FEW_CHARACTERS = 1 << 14
 
 
-def number_tokens(documents: Sequence[Sequence[Hashable]], device: torch.device, name_of: NameOf) -> RaggedTokens:
+def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> RaggedTokens:
     """Number the tokens ``0, 1, ...`` in the order in which they first appear.
 
     Raises:
         TypeError: a token that is not hashable; ``name_of`` returns the name of a document from its index.
     """
     try:
-        ids, bound = numbered_in_order(list(chain.from_iterable(documents)), device)
+        ids, bound = numbered_in_order(list(chain.from_iterable(documents)))
     except TypeError:
         _name_unhashable(documents, name_of)
         raise
-    return RaggedTokens(tensor(ids), host_counts(list(map(len, documents))), bound)
+    return RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
 
 
-def number_texts(
-    texts: Sequence[str], tokenizer: Tokenizer | None, device: torch.device, name_of: NameOf
-) -> RaggedTokens:
+def number_texts(texts: Sequence[str], tokenizer: Tokenizer | None, name_of: NameOf) -> RaggedTokens:
     """Number the tokens of texts; ``name_of`` names a text in the errors of a tokenizer."""
     rule = rule_of(tokenizer)
-    if rule is WHITESPACE and device.type == "cpu" and sum(map(len, texts)) < FEW_CHARACTERS:
-        return number_tokens(list(map(str.split, texts)), device, name_of)
+    if rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS:
+        return number_tokens(list(map(str.split, texts)), name_of)
     if rule is not None:
-        return number_words(rule, texts, device)
-    return number_tokens(batch_tokenizer(tokenizer)(texts, name_of), device, name_of)
+        return number_words(rule, texts)
+    return number_tokens(batch_tokenizer(tokenizer)(texts, name_of), name_of)
+
+
+def both_to(device: torch.device, first: RaggedTokens, second: RaggedTokens) -> tuple[RaggedTokens, RaggedTokens]:
+    """Return two readings of the same documents with their ids on a device, in one copy."""
+    if device.type == "cpu":
+        return first, second
+    ids = torch.cat((first.ids, second.ids)).to(device)
+    return first._replace(ids=ids[: len(first.ids)]), second._replace(ids=ids[len(first.ids) :])
 
 
 def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedTokens:

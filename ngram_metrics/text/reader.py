@@ -112,7 +112,7 @@ class Reader(ABC):
         if documents and all(isinstance(document, Tensor) for document in documents):
             return batch_of(sentences, number_tensors(sentences, dropped))
         lists = listed_ids(sentences, dropped) if sentences.kind == "ids" else documents
-        return batch_of(sentences, number_tokens(lists, device, sentences.name_of))
+        return batch_of(sentences, number_tokens(lists, sentences.name_of).to(device))
 
     def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
         """Encode padded ids without gaps; no step depends on the data."""

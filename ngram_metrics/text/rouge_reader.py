@@ -35,7 +35,7 @@ from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened
-from ngram_metrics.text.numbering import listed_ids, number_tokens
+from ngram_metrics.text.numbering import both_to, listed_ids, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
 from ngram_metrics.text.stems import porter_stemmer
@@ -132,16 +132,15 @@ class RougeReader(Reader):
     def _encode_words(self, sentences: Sentences, device: torch.device) -> Batch:
         texts, splitter = sentences.documents, self.sentence_splitter
         if not self.sentences:
-            return batch_of(sentences, self._numbered(texts, sentences.name_of, device))
+            return batch_of(sentences, self._numbered(texts, sentences.name_of).to(device))
         if splitter is None and self.normalizer is None and self._rule in (ROUGE, NAMED["unicode"]):
             # These rules split words at newlines anyway, so the words of a text are those of its lines.
-            lines = self._numbered(texts, sentences.name_of, device, by_line=True)
+            lines = self._numbered(texts, sentences.name_of, by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
             # Lines without words are dropped: they would be sentences, and compared with every other sentence.
             lengths = lines.lengths[lines.lengths > 0]
             counts = text[lines.lengths > 0].bincount(minlength=len(texts)).tolist()
-            lines = lines._replace(lengths=lengths)
-            return _of_lines(sentences, lines, counts)
+            return _of_lines(sentences, lines._replace(lengths=lengths).to(device), counts)
         if splitter is None:
             split = [[line for line in text.split("\n") if line] for text in texts]
         else:
@@ -151,8 +150,8 @@ class RougeReader(Reader):
         def name_of(index: int) -> str:
             return sentences.name_of(owner[index])
 
-        lines = self._numbered(list(chain.from_iterable(split)), name_of, device)
-        whole = self._numbered(texts, sentences.name_of, device)
+        lines = self._numbered(list(chain.from_iterable(split)), name_of)
+        whole, lines = both_to(device, self._numbered(texts, sentences.name_of), lines)
         return _with_summaries(sentences, whole, lines, list(map(len, split)))
 
     def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
@@ -161,8 +160,8 @@ class RougeReader(Reader):
             return super()._encode_tokens(sentences, dropped, device)
         split = [_parts(document, separator) for document in listed_ids(sentences, dropped, separator)]
         counts = list(map(len, split))
-        lines = number_tokens(list(chain.from_iterable(split)), device, sentences.name_of)
-        return _of_lines(sentences, lines, counts)
+        lines = number_tokens(list(chain.from_iterable(split)), sentences.name_of)
+        return _of_lines(sentences, lines.to(device), counts)
 
     def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
         batch, separator = super()._encode_padded(sentences, dropped), self.sentence_separator_id
@@ -186,18 +185,18 @@ class RougeReader(Reader):
         """The rule that finds the words, or None if an external tokenizer does."""
         return ROUGE if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
 
-    def _numbered(self, texts: list[str], name_of: NameOf, device: torch.device, by_line: bool = False) -> RaggedTokens:
+    def _numbered(self, texts: list[str], name_of: NameOf, by_line: bool = False) -> RaggedTokens:
         """Number the words of texts, or of their lines."""
         if self.normalizer is not None:
             texts = [_checked(self.normalizer(text), name_of, index) for index, text in enumerate(texts)]
         if self._rule is not None:
-            return number_words(self._rule, texts, device, by_line, _stem() if self.use_stemmer else None)
+            return number_words(self._rule, texts, by_line, _stem() if self.use_stemmer else None)
         if self._follows_ascii_rule:
             texts = list(map(ascii_text, texts))
         words = [[word for word in found if word != ""] for found in batch_tokenizer(self.tokenizer)(texts, name_of)]
         if self.use_stemmer:
             words = [_stemmed(found, name_of, index) for index, found in enumerate(words)]
-        return number_tokens(words, device, name_of)
+        return number_tokens(words, name_of)
 
 
 def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> list[str]:

@@ -14,21 +14,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate
-from typing import cast
+from typing import TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.text.arrays import WINDOW, Array, array, concatenated, indices, tensor
-from ngram_metrics.text.code_points import Characters
+from ngram_metrics.text.arrays import Flags, Integers
+from ngram_metrics.text.code_points import WINDOW, Characters
 from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
 
 #: Classes of characters, as bits. A character of class 0 is not in a word.
 WORD, ALONE, STOP, NUMBER, HYPHEN, MARK = 1, 2, 4, 8, 16, 32
 
-#: These ranges contain all assigned code points; the others are unassigned or for private use.
-_ASSIGNED = (range(0x40000), range(0xE0000, 0xE0200))
+#: The class of each character.
+Classes: TypeAlias = NDArray[np.uint8]
 _CODE_POINTS = 0x110000
 #: A byte that is neither a class nor ASCII.
 _UNKNOWN = 0xFF
@@ -50,7 +49,7 @@ class Rule:
 
     class_of: Callable[[str], int]
     rewritten: Callable[[Sequence[str]], Sequence[str]] | None = None
-    alone: Callable[[Array, Array], Array] | None = None
+    alone: Callable[[Classes, Integers], Flags] | None = None
     folds: bool = False
     drops_marks: bool = False
 
@@ -58,21 +57,18 @@ class Rule:
         """Return the texts to be split into words."""
         return texts if self.rewritten is None else self.rewritten(texts)
 
-    def classes(self, characters: Characters) -> Array:
-        """Return the class of each character, uint8."""
+    def classes(self, characters: Characters) -> Classes:
+        """Return the class of each character."""
         codes = characters.codes
-        if not isinstance(codes, np.ndarray):
-            table = _table(self.class_of, characters.ascii, characters.device)
-            return cast(Array, tensor(table).index_select(0, tensor(codes).int()))
         known = _known_classes(self.class_of)
         classes = known.take(codes)  # a third of the cost of known[codes]
         if classes.max() == _UNKNOWN:
             for code in np.unique(codes[classes == _UNKNOWN]).tolist():
                 known[code] = self.class_of(chr(code))
             classes = known.take(codes)
-        return cast(Array, classes)
+        return classes
 
-    def words(self, characters: Characters) -> tuple[Array, Array, Array]:
+    def words(self, characters: Characters) -> tuple[Integers, Integers, NDArray[np.uint8]]:
         """Find the words.
 
         Returns:
@@ -85,32 +81,20 @@ class Rule:
             begin, end = _stretches(inside)
         else:
             alone = self.alone(classes, characters.ends)
-            place = indices((inside[1:] ^ inside[:-1]) | alone[1:] | alone[:-1]) + 1
-            word = indices(inside[place[:-1]])
+            place = ((inside[1:] ^ inside[:-1]) | alone[1:] | alone[:-1]).nonzero()[0] + 1
+            word = inside[place[:-1]].nonzero()[0]
             begin, end = place[word], place[word + 1]
         if self.drops_marks:
-            before = ((classes & (0xFF ^ MARK)) > 0).cumsum(0)
-            kept = indices(before[end - 1] > before[begin - 1])
+            before = ((classes & (0xFF ^ MARK)) > 0).cumsum()
+            kept = (before[end - 1] > before[begin - 1]).nonzero()[0]
             begin, end = begin[kept], end[kept]
-        return begin, end, concatenated((classes, units[len(units) - WINDOW :])) if self.folds else units
+        return begin, end, np.concatenate((classes, units[-WINDOW:])) if self.folds else units
 
 
 @cache
-def _known_classes(class_of: Callable[[str], int]) -> NDArray[np.uint8]:
+def _known_classes(class_of: Callable[[str], int]) -> Classes:
     """Return a cache of classes, ``(0x110000,)`` uint8: ``_UNKNOWN`` for code points that have not occurred yet."""
     return np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
-
-
-@cache
-def _table(class_of: Callable[[str], int], ascii_only: bool, device: torch.device) -> Array:
-    """Return the classes of all code points, uint8, for a device, where ``class_of`` cannot be called."""
-    if ascii_only:
-        return array(bytes(map(class_of, map(chr, range(128)))), np.uint8, device)
-    # Calling class_of for a million unassigned code points would take a third of a second.
-    table = np.full(_CODE_POINTS, class_of("\U0010ffff"), np.uint8)
-    for assigned in _ASSIGNED:
-        table[assigned.start : assigned.stop] = np.frombuffer(bytes(map(class_of, map(chr, assigned))), np.uint8)
-    return array(table, np.uint8, device)
 
 
 def _whitespace_class(character: str) -> int:
@@ -160,22 +144,22 @@ def _chrf_class(character: str) -> int:
     return STOP if character in string.punctuation else _whitespace_class(character)
 
 
-def _marked_alone(classes: Array, ends: Array) -> Array:
+def _marked_alone(classes: Classes, ends: Integers) -> Flags:
     return (classes & ALONE) > 0
 
 
-def _mteval_alone(classes: Array, ends: Array) -> Array:
+def _mteval_alone(classes: Classes, ends: Integers) -> Flags:
     """Mark symbols, stops, and a hyphen after a number; a text counts as surrounded by blanks."""
     number = (classes & NUMBER) > 0
     return _with_hyphens(_stops_alone(classes, number), classes)
 
 
-def _chinese_alone(classes: Array, ends: Array) -> Array:
+def _chinese_alone(classes: Classes, ends: Integers) -> Flags:
     """Mark the same, and Chinese characters; the ends of a text are as in :func:`_international_alone`."""
     return _with_hyphens(_international_alone(classes, ends), classes)
 
 
-def _international_alone(classes: Array, ends: Array) -> Array:
+def _international_alone(classes: Classes, ends: Integers) -> Flags:
     """Mark symbols and stops; the beginning and the end of a text count as numbers."""
     number = (classes & NUMBER) > 0
     number[0] = True
@@ -183,13 +167,13 @@ def _international_alone(classes: Array, ends: Array) -> Array:
     return _stops_alone(classes, number)
 
 
-def _with_hyphens(alone: Array, classes: Array) -> Array:
+def _with_hyphens(alone: Flags, classes: Classes) -> Flags:
     """Mark hyphens after a number too."""
-    alone[1:] = alone[1:] | (((classes[:-1] & NUMBER) > 0) & ((classes[1:] & HYPHEN) > 0))
+    alone[1:] |= ((classes[:-1] & NUMBER) > 0) & ((classes[1:] & HYPHEN) > 0)
     return alone
 
 
-def _stops_alone(classes: Array, number: Array) -> Array:
+def _stops_alone(classes: Classes, number: Flags) -> Flags:
     """Mark symbols, and the stops that mteval splits off.
 
     A stop before a character that is not a number is split off. Stops after such a character are matched two characters
@@ -197,31 +181,31 @@ def _stops_alone(classes: Array, number: Array) -> Array:
     the second, the fourth and so on.
     """
     alone = (classes & ALONE) > 0
-    stop = indices((classes & STOP) > 0)
-    begins_run = stop > -1
+    stop = ((classes & STOP) > 0).nonzero()[0]
+    begins_run = np.ones(len(stop), np.bool_)
     begins_run[1:] = stop[1:] - stop[:-1] > 1
-    first = stop[indices(begins_run)][begins_run.cumsum(0) - 1]  # (stops,)
-    is_odd = ((stop - first) & 1) < 1
+    first = stop[begins_run][begins_run.cumsum() - 1]  # (stops,)
+    is_odd = ((stop - first) & 1) == 0
     alone[stop] = (is_odd ^ number[first - 1]) | ~number[stop + 1]
     return alone
 
 
-def _chrf_alone(classes: Array, ends: Array) -> Array:
+def _chrf_alone(classes: Classes, ends: Integers) -> Flags:
     """Mark one punctuation mark of each word: the last character, else the first."""
     begin, end = _stretches(classes > 0)
     punctuation = (classes & STOP) > 0
     several = end - begin > 1
     last = several & punctuation[end - 1]
     first = several & punctuation[begin] & ~last
-    alone = classes > MARK
-    alone[(end - 1)[indices(last)]] = True
-    alone[begin[indices(first)]] = True
+    alone = np.zeros(len(classes), np.bool_)
+    alone[(end - 1)[last]] = True
+    alone[begin[first]] = True
     return alone
 
 
-def _stretches(inside: Array) -> tuple[Array, Array]:
+def _stretches(inside: Flags) -> tuple[Integers, Integers]:
     """Return where each run of true values begins and ends; the first and the last value are false."""
-    change = indices(inside[1:] ^ inside[:-1]) + 1
+    change = (inside[1:] ^ inside[:-1]).nonzero()[0] + 1
     return change[::2], change[1::2]
 
 

@@ -71,7 +71,7 @@ class WordReader(Reader):
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
-        return batch_of(sentences, number_texts(texts, self.tokenizer, device, sentences.name_of))
+        return batch_of(sentences, number_texts(texts, self.tokenizer, sentences.name_of).to(device))
 
 
 def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> Tensor:

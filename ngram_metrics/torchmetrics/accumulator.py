@@ -5,31 +5,40 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import torch
 import torchmetrics
 from torch import Tensor
+from typing_extensions import TypeVar
 
-from ngram_metrics.scores.measure import AnyMeasure, score_dtype
-from ngram_metrics.scores.options import Average, check_average
+from ngram_metrics.scorer import Scorer, Value
+from ngram_metrics.scores.measure import score_dtype
+from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
-from ngram_metrics.scores.resampling import check_confidence, with_interval
-from ngram_metrics.scores.rows import pack, row_width, unpack
+from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence
+from ngram_metrics.scores.rows import row_width
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
-from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number, with_batch
-from ngram_metrics.torchmetrics.joining import Joining, all_equal
+from ngram_metrics.torchmetrics.agreement import (
+    agreed,
+    callables_number,
+    counted,
+    kind_name,
+    sample_number,
+    settings_digest,
+    with_batch,
+)
 from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
-from ngram_metrics.torchmetrics.plots import Value, plot_histogram, plot_values, steps_of
-from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
-from ngram_metrics.torchmetrics.signature import signature
+from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of
+from ngram_metrics.torchmetrics.states import States, all_equal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+#: The type of ``confidence``, which decides what ``compute`` returns.
+Level = TypeVar("Level", bound="float | None", default=None)
 #: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
 _SWITCHES = (
     "_update_count",
@@ -44,27 +53,24 @@ _SWITCHES = (
 )
 
 
-class Accumulator(Joining):
+class Accumulator(States, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each sentence.
 
-    Every metric has these states: ``settings`` and ``callables`` (see :mod:`ngram_metrics.torchmetrics.settings`);
-    ``counted``, the kind of input (see :mod:`ngram_metrics.torchmetrics.counted`), int64 on the CPU; ``sentences``,
-    their number, int64; ``reference_range``, the fewest and most references of a sentence, int64; ``row``, the summed
+    Every metric has these states: ``settings``, ``callables`` and ``counted``, the kind of input, int64 on the CPU (see
+    :mod:`ngram_metrics.torchmetrics.agreement`); ``sentences``, their number, int64; ``reference_range``, the fewest and most references of a sentence, int64; ``row``, the summed
     counts, int64. Average macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of
     ``(sentences, fields)`` int64. A move changes the device of a state and never its dtype: if the device has no
     float64, float64 states stay on the CPU.
 
     Args:
-        reader: how ``preds`` and ``target`` are read.
-        measure: what is counted, and the score.
-        average: ``"micro"``, ``"macro"`` or ``"none"``.
+        scorer: the metric without its states.
         confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
         device: where the states are stored, and where text and lists are counted; None for torch's default device.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
         TypeError: a keyword of another package for an option of this metric.
-        ValueError: an unknown average or keyword; a ``confidence`` not between 0 and 1, or one with average none.
+        ValueError: an unknown keyword; a ``confidence`` not between 0 and 1, or one with average none.
     """
 
     is_differentiable = False
@@ -73,28 +79,24 @@ class Accumulator(Joining):
     plot_lower_bound = 0.0
     plot_upper_bound = 1.0
 
-    #: The value that ``compute`` returns before any data.
-    empty_score: ClassVar[float] = 0.0
-    #: The name of the value in a dict with the ends of its interval.
-    score_name: ClassVar[str] = ""
-    #: torch.jit.script would try to compile the property ``signature``, which it cannot.
-    __jit_unused_properties__: ClassVar[list[str]] = [*torchmetrics.Metric.__jit_unused_properties__, "signature"]
+    #: torch.jit.script would try to compile these properties, which it cannot.
+    __jit_unused_properties__: ClassVar[list[str]] = [
+        *torchmetrics.Metric.__jit_unused_properties__,
+        *("average", "signature"),
+    ]
 
     def __init__(
         self,
-        reader: Reader,
-        measure: AnyMeasure,
-        average: Average,
-        confidence: float | None = None,
+        scorer: Scorer,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
         refuse_keywords_of_peers(type(self), kwargs)
         super().__init__(**kwargs)
-        check_average(average)
-        check_confidence(confidence, average)
-        self.reader, self.measure, self.average = reader, measure, average
-        self.confidence = confidence
+        check_confidence(confidence, scorer.average)
+        self.scorer, self.confidence = scorer, confidence
+        reader, measure, average = scorer.reader, scorer.measure, scorer.average
         self._keeps_rows = average == "none" or confidence is not None
         # The settings are the first state, so that a difference in them is found before other states are compared.
         self.add_state(
@@ -115,6 +117,11 @@ class Accumulator(Joining):
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
         self.to(device if device is not None else torch.empty(0).device)
 
+    @property
+    def average(self) -> Average:
+        """How segments become one score: ``"micro"``, ``"macro"`` or ``"none"``."""
+        return self.scorer.average
+
     def update(self, preds: Hypotheses, target: References) -> None:
         """Count a batch.
 
@@ -125,17 +132,16 @@ class Accumulator(Joining):
         Raises:
             TypeError, ValueError: sentences that cannot be read; the states do not change.
         """
-        batch = self.reader.read(preds, target, self.device)
+        batch, statistics = self.scorer.count(preds, target, self.device)
         samples = batch.leading_shape[1] if batch.leading_shape and self.average == "none" else None
         noted = with_batch(self.counted, counted(batch.kind, samples))
-        statistics = self.measure.statistics(batch)
-        rows = pack(statistics, self.measure.layout)  # (sentences, fields)
+        rows = self.scorer.rows(statistics)  # (sentences, fields)
         row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)
         references = joined_range(self.reference_range, batch.sides.references)
         kept = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":
-            scores = self.measure.score(statistics).sum(0)
+            scores = self.scorer.measure.score(statistics).sum(0)
             # First to the state's device, then to its dtype: an accelerator may lack float64.
             score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
@@ -145,6 +151,12 @@ class Accumulator(Joining):
             self.score_sum = score_sum
         self.counted, self.reference_range, self.row, self.sentences = noted, references, row, sentences
 
+    @overload
+    def compute(self: Accumulator[None]) -> Tensor: ...
+    @overload
+    def compute(self: Accumulator[float]) -> dict[str, Tensor]: ...
+    @overload
+    def compute(self: Accumulator[Any]) -> Value: ...
     def compute(self) -> Value:
         """Return the score of all batches since the last reset: float64, or float32 if the device has no float64.
 
@@ -157,41 +169,27 @@ class Accumulator(Joining):
         """
         score = self._score()
         if self.confidence is None:
-            return self._named(score)
-        return with_interval(self.measure, self._all_rows(), self.average, self.confidence, score, self.named_scores)
+            return self.scorer.named(score) if len(self.scorer.values) > 1 else score
+        return self.scorer.with_interval(score, self._all_rows(), self.confidence)
 
     def _score(self) -> Tensor:
         if self.average == "none":
-            scores = self.measure.score(unpack(self._all_rows(), self.measure.layout))
+            scores = self.scorer.scores(self._all_rows())
             samples = sample_number(self.counted)
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
         if self.average == "micro":
-            score = self.measure.score(unpack(self.row, self.measure.layout))
+            score = self.scorer.scores(self.row)
         else:
             mean = self.score_sum / self.sentences.to(self.score_sum.device).clamp(min=1)
             score = mean.to(score_dtype(self.device)).to(self.device)
-        return torch.where(self.sentences > 0, score, self.empty_score)
-
-    def _named(self, score: Tensor) -> Value:
-        """Return a score as ``compute`` does: as it is, or as a dict of its values by name."""
-        return score
-
-    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Return scores ``(..., *score_shape)`` as a dict, with the names of the values that ``compute`` returns."""
-        return {self.score_name: score}
-
-    def score_names(self) -> list[str]:
-        """Return the names of the values without their intervals."""
-        return list(self.named_scores(torch.empty(self.measure.score_shape, device="meta")))
+        return torch.where(self.sentences > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, summed over all sentences, whatever the average."""
         with self.synced():
-            return {
-                name: part.clone() for name, part in self.measure.parts(unpack(self.row, self.measure.layout)).items()
-            }
+            return {name: part.clone() for name, part in self.scorer.parts(self.row).items()}
 
     @property
     def signature(self) -> str:
@@ -201,7 +199,14 @@ class Accumulator(Joining):
         distributed run, read the signature on every process.
         """
         with self.synced():
-            return signature(self)
+            return self.local_signature()
+
+    def local_signature(self) -> str:
+        """Return the signature for the sentences of this process, without waiting for the others."""
+        fewest, most = (-self.reference_range[0]).item(), self.reference_range[1].item()
+        number = "?" if most == 0 else str(most) if fewest == most else f"{fewest}-{most}"
+        draws = {} if self.confidence is None else {"bs": str(RESAMPLES), "seed": str(SEED)}
+        return self.scorer.signature(number, kind_name(self.counted), draws)
 
     def sentence_rows(self) -> Tensor:
         """Return the counts of each sentence, ``(sentences, fields)`` int64, of all processes, rank by rank.
@@ -294,23 +299,12 @@ class Accumulator(Joining):
         shown = []
         for name, parameter in inspect.signature(type(self)).parameters.items():
             # The measure, the reader or the metric itself keeps an option.
-            for value in [getattr(part, name) for part in (self.measure, self.reader, self) if hasattr(part, name)][:1]:
+            for value in [
+                getattr(part, name) for part in (self.scorer.measure, self.scorer.reader, self) if hasattr(part, name)
+            ][:1]:
                 if value != parameter.default and name != "device":
                     shown.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
         return ", ".join(shown)
-
-
-def values_by_name(name: str, value: Value, score_name: str = "") -> dict[str, Tensor]:
-    """Return what a metric computed, under names that begin with ``name`` and do not depend on other metrics.
-
-    Args:
-        name: the name of a single value; several values are ``<name>_<value>``, such as those of ROUGE.
-        value: what ``compute`` returned.
-        score_name: the metric's ``score_name``, which ``name`` replaces, as in ``<name>_low``.
-    """
-    if not isinstance(value, dict):
-        return {name: value}
-    return {name + (key.removeprefix(score_name) if score_name else f"_{key}"): part for key, part in value.items()}
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
+from typing_extensions import Self
 
-from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
+from ngram_metrics import scorer
+from ngram_metrics.scores.bleu import SACREBLEU, Smoothing
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
-class Bleu(Accumulator):
+class Bleu(Accumulator[Level]):
     """BLEU over batches; **by default the mean of the sentences' unsmoothed scores**, as in ignite.
 
     torchmetrics and sacrebleu report the corpus score instead, which is ``average="micro"`` here. See
@@ -48,8 +50,6 @@ class Bleu(Accumulator):
         tensor(0.7598, dtype=torch.float64)
     """
 
-    score_name = "bleu"
-
     def __init__(
         self,
         ngram: int = 4,
@@ -61,15 +61,26 @@ class Bleu(Accumulator):
         tokenizer: Tokenizer | None = None,
         lowercase: bool = False,
         pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        super().__init__(
-            WordReader(tokenizer, lowercase, pad_id),
-            BleuMeasure(ngram, smooth, smooth_value, weights, effective_order),
-            average,
-            confidence,
-            device,
-            **kwargs,
-        )
+        text = tokenizer, lowercase, pad_id
+        bleu = scorer.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        super().__init__(bleu, confidence, device, **kwargs)
+
+    @classmethod
+    def sacrebleu(cls, **options: Any) -> Self:
+        """Return BLEU as papers report it, with sacrebleu's defaults: ``average="micro"``, ``smooth="exp"``, 13a.
+
+        Args:
+            options: options of the class; each may replace a default, such as ``tokenizer="zh"``.
+
+        Example:
+            >>> from ngram_metrics import Bleu
+            >>> metric = Bleu.sacrebleu()
+            >>> metric.update(["The cat sat on the mat."], ["The cat sat on a mat."])
+            >>> metric.compute()
+            tensor(0.4889, dtype=torch.float64)
+        """
+        return cls(**{**SACREBLEU, **options})

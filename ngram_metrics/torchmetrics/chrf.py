@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import torch
 
-from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
-from ngram_metrics.text.character_reader import CharacterReader
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
-class ChrF(Accumulator):
+class ChrF(Accumulator[Level]):
     """chrF over batches, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
 
     See :mod:`ngram_metrics.scores.chrf` for the formula and the differences from other packages.
@@ -44,8 +43,6 @@ class ChrF(Accumulator):
         tensor(0.8799, dtype=torch.float64)
     """
 
-    score_name = "chrf"
-
     def __init__(
         self,
         char_order: int = 6,
@@ -56,10 +53,9 @@ class ChrF(Accumulator):
         eps_smoothing: bool = False,
         average: Average = "micro",
         pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
-        reader = CharacterReader(lowercase, whitespace, word_order > 0, pad_id)
-        super().__init__(reader, measure, average, confidence, device, **kwargs)
+        chrf = scorer.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+        super().__init__(chrf, confidence, device, **kwargs)

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import torch
 
-from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
-class Gleu(Accumulator):
+class Gleu(Accumulator[Level]):
     """Google-BLEU over batches, by default nltk's ``corpus_gleu``. See :mod:`ngram_metrics.scores.gleu`.
 
     Args:
@@ -31,17 +30,14 @@ class Gleu(Accumulator):
         tensor(0.7778, dtype=torch.float64)
     """
 
-    score_name = "gleu"
-
     def __init__(
         self,
         ngram: int = 4,
         average: Average = "micro",
         tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        reader = WordReader(tokenizer, pad_id=pad_id)
-        super().__init__(reader, GleuMeasure(ngram), average, confidence, device, **kwargs)
+        super().__init__(scorer.gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)

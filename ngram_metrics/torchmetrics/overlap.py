@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 import torch
 
+from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
-from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
-class NgramOverlap(Accumulator):
+class NgramOverlap(Accumulator[Level]):
     """Clipped n-gram overlap, 2c / (h + r), of one order over batches.
 
     See :mod:`ngram_metrics.scores.overlap` for the formula and the differences from torch-ngram. In addition to the
@@ -44,17 +43,14 @@ class NgramOverlap(Accumulator):
         tensor([[1.0000, 0.6667]], dtype=torch.float64)
     """
 
-    score_name = "ngram_overlap"
-
     def __init__(
         self,
         ngram: int = 1,
         average: Average = "macro",
         tokenizer: Tokenizer | None = None,
         pad_id: int | Sequence[int] | None = None,
-        confidence: float | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        reader, measure = WordReader(tokenizer, pad_id=pad_id, samples=True), OverlapMeasure(ngram)
-        super().__init__(reader, measure, average, confidence, device, **kwargs)
+        super().__init__(scorer.overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
 import torch
 from torch import Tensor
 
+from ngram_metrics.scorer import Value
 from ngram_metrics.scores.resampling import ENDS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-#: What ``compute`` and ``forward`` return.
-Value: TypeAlias = Tensor | dict[str, Tensor]
 
 #: Bars of a histogram over 0..1.
 BINS = 20

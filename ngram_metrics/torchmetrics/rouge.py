@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
 
+from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.resampling import ENDS
-from ngram_metrics.scores.rouge import Accumulate, rouge_measure
-from ngram_metrics.scores.rouge_keys import RougeKey, by_key, checked_keys
+from ngram_metrics.scores.rouge import Accumulate
+from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
-class ROUGEScore(Accumulator):
+class ROUGEScore(Accumulator[float]):
     """ROUGE over batches, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
     See :mod:`ngram_metrics.scores.rouge` for the formulas and the differences from other packages, and
@@ -61,8 +59,6 @@ class ROUGEScore(Accumulator):
         rougeL_recall 0.5
     """
 
-    empty_score = math.nan
-
     def __init__(
         self,
         use_stemmer: bool = False,
@@ -78,12 +74,11 @@ class ROUGEScore(Accumulator):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        keys = checked_keys(rouge_keys)
-        reader = RougeReader(
-            use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
-        )
-        super().__init__(reader, rouge_measure(keys, accumulate, average), average, confidence, device, **kwargs)
-        self.rouge_keys, self.accumulate = keys, accumulate
+        words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
+        rouge = scorer.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+        # The type of the class says float: compute returns a dict without confidence too.
+        super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
+        self.rouge_keys, self.accumulate = tuple(rouge.shown), accumulate
 
     def __getitem__(self, idx: Any) -> CompositionalMetric:
         """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
@@ -91,16 +86,9 @@ class ROUGEScore(Accumulator):
         Raises:
             KeyError: ``compute`` returns no value with this name.
         """
-        names = self.score_names()
+        names = list(self.scorer.values)
         if self.confidence is not None:
             names += [f"{name}{end}" for name in names for end in ENDS]
         if idx not in names:
             raise KeyError(f"{idx!r} is no value of this metric: expected one of {names}")
         return super().__getitem__(idx)
-
-    def _named(self, score: Tensor) -> dict[str, Tensor]:
-        return self.named_scores(score)
-
-    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Return scores ``(..., keys, 3)`` as a dict, with the names of the values that ``compute`` returns."""
-        return by_key(score, self.rouge_keys)

@@ -22,7 +22,6 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-import torch
 from harness import layout, parser, read_corpus, run_pinned, unseen
 from rouge_score import tokenize
 from sacrebleu.metrics import BLEU, CHRF
@@ -30,7 +29,6 @@ from sacrebleu.metrics import BLEU, CHRF
 from ngram_metrics.text.rules import CHRF_WORDS, NAMED, ROUGE
 from ngram_metrics.text.words import number_words
 
-CPU = torch.device("cpu")
 SIZES = "1,32,1000,100000"
 
 
@@ -86,7 +84,7 @@ def main(options: Any) -> None:
                 for repeat in range(max(options.repeats, min(200, 2000 // size))):
                     ours, theirs = (unseen(texts, repeat, contestant) for contestant in range(2))
                     start = time.perf_counter()
-                    read = number_words(rule, ours, CPU)
+                    read = number_words(rule, ours)
                     middle = time.perf_counter()
                     numbered(words_of, theirs)
                     seconds = [min(seconds[0], middle - start), min(seconds[1], time.perf_counter() - middle)]

@@ -107,7 +107,7 @@ def _interrupted(case: Case, call: Callable[..., Any], monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(case.make("macro").measure), "statistics", stop)
+        patch.setattr(type(case.make("macro").scorer.measure), "statistics", stop)
         with pytest.raises(KeyboardInterrupt):
             call(*case.batches[1])
 
@@ -116,7 +116,7 @@ def _without_a_score(case: Case, call: Callable[..., Any], monkeypatch: pytest.M
     """An update scores for the macro average alone, ``forward`` always."""
     metric = case.make("macro")
     with monkeypatch.context() as patch:
-        patch.setattr(type(metric.measure), "score", _out_of_memory)
+        patch.setattr(type(metric.scorer.measure), "score", _out_of_memory)
         with pytest.raises(MemoryError):
             call(*case.batches[0])
 

@@ -185,7 +185,7 @@ def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Ble
     """Of another process it may be that of another callable here."""
     metric = Bleu(tokenizer=_Splitter(" "))
     twin = copied(metric)
-    number = Bleu(tokenizer=twin.reader.tokenizer).callables
+    number = Bleu(tokenizer=twin.scorer.reader.tokenizer).callables
     assert not torch.equal(number, metric.callables)
     assert torch.equal(twin.callables, number)
     twin.reset()

@@ -96,7 +96,7 @@ def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str):
     metric = ours(average=average, confidence=0.95)
     metric.update(OUTPUT, REFERENCES)
     rows = metric.sentence_rows()
-    scores = bootstrap_scores(metric.measure, rows, average, resamples=6, seed=8)
+    scores = bootstrap_scores(metric.scorer.measure, rows, average, resamples=6, seed=8)
     order = row_order(rows).tolist()
     for weights, score in zip(_weights(len(rows), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
         drawn = [index for index, weight in zip(order, weights, strict=True) for _ in range(weight)]

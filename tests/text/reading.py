@@ -4,31 +4,28 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import islice
 
-import torch
 from rouge_score import tokenize
 from sacrebleu.metrics import BLEU, CHRF
 
-from ngram_metrics.text.arrays import raw_bytes
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.rules import CHRF_WORDS, NAMED, ROUGE, Rule
 from ngram_metrics.text.scripts import is_han_or_kana
 from ngram_metrics.text.words import number_words
 
-CPU = torch.device("cpu")
 RULES = {**NAMED, "rouge_score": ROUGE, "chrF++": CHRF_WORDS}
 
 
 def words_of(rule: Rule, texts: Sequence[str], by_line: bool = False) -> list[list[str]]:
     """The words of each text, and whether equal ids and equal words are the same."""
     found = []
-    for characters in character_chunks(rule.prepared(texts), CPU):
+    for characters in character_chunks(rule.prepared(texts)):
         begin, end, units = rule.words(characters)
         if units is characters.units and not characters.ascii:
             begin, end = characters.unit_places()[begin], characters.unit_places()[end]
-        bytes_ = raw_bytes(units)
+        bytes_ = units.tobytes()
         places = zip(begin.tolist(), end.tolist(), strict=True)
         found += [bytes_[first:last].decode("utf-8", "surrogatepass") for first, last in places]
-    numbered = number_words(rule, texts, CPU, by_line)
+    numbered = number_words(rule, texts, by_line)
     assert_numbered(found, numbered.ids.tolist(), numbered.id_bound)
     words = iter(found)
     documents = [list(islice(words, length)) for length in numbered.lengths.tolist()]

@@ -32,7 +32,7 @@ def numbered(several):
 
 @given(st.lists(texts, max_size=6), st.booleans())
 def test_characters_are_code_points_numbered_in_their_order(several, whitespace):
-    tokens = number_characters(several, whitespace, CPU)
+    tokens = number_characters(several, whitespace)
     kept = [text if whitespace else "".join(text.split()) for text in several]
     names = {one: number for number, one in enumerate(sorted(set("".join(kept))))}
     assert documents_of(tokens) == [[names[one] for one in text] for text in kept]
@@ -44,15 +44,15 @@ def test_all_whitespace_of_python_is_left_out_and_nothing_else():
     # What sacrebleu drops is what `str.split` splits at.
     assert len(SPACES) == 29
     assert {"\t", "\n", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u202f", "\u3000"} < set(SPACES)
-    assert documents_of(number_characters([SPACES, f"a{SPACES}b", NO_SPACES], False, CPU))[:2] == [[], [1, 2]]
-    assert len(documents_of(number_characters([NO_SPACES], False, CPU))[0]) == len(NO_SPACES)
-    assert len(documents_of(number_characters([SPACES], True, CPU))[0]) == len(SPACES)
+    assert documents_of(number_characters([SPACES, f"a{SPACES}b", NO_SPACES], False))[:2] == [[], [1, 2]]
+    assert len(documents_of(number_characters([NO_SPACES], False))[0]) == len(NO_SPACES)
+    assert len(documents_of(number_characters([SPACES], True))[0]) == len(SPACES)
     assert sum(extract_all_char_ngrams(f"a{SPACES}b", 1)[0].values()) == 2
 
 
 def test_a_character_is_a_code_point():
     """As in sacrebleu: a family of three women, joined, is five of them; an accent that combines is one."""
-    lengths = number_characters(["👩\u200d👩\u200d👧", "e\u0301", "é", "\ud83d\ude00"], False, CPU).lengths
+    lengths = number_characters(["👩\u200d👩\u200d👧", "e\u0301", "é", "\ud83d\ude00"], False).lengths
     assert lengths.tolist() == [5, 2, 1, 2]
 
 

@@ -11,10 +11,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
-from text.reading import CPU, PEERS, RULES, assert_numbered, words_of
+from text.reading import PEERS, RULES, assert_numbered, words_of
 
 from ngram_metrics.text import arrays, code_points, rules, words
-from ngram_metrics.text.character_reader import number_characters
+from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.rules import NAMED, ROUGE, WHITESPACE
 from ngram_metrics.text.words import number_words
 
@@ -52,25 +52,9 @@ def test_words_of_any_text_are_those_of_the_peer(name, texts):
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 
 
-def classes_of(rule, ascii_only=False):
-    return np.asarray(rules._table(rule.class_of, ascii_only, CPU))
-
-
-@each_rule
-def test_the_tables_hold_what_the_rule_says_of_every_character(name):
-    table = classes_of(RULES[name])
-    sample = [*range(0x3000), *range(0x3000, 0x110000, 7), *range(0x3FFF0, 0x40010), *range(0xDFFF0, 0xE0210)]
-    assert table[sample].tolist() == [RULES[name].class_of(chr(code)) for code in sample]
-    assert classes_of(RULES[name], True).tolist() == table[:128].tolist()
-
-
-def test_all_assigned_characters_are_in_the_range_that_is_asked_for():
-    outside = [
-        code
-        for code in range(sys.maxunicode + 1)
-        if unicodedata.category(chr(code)) not in ("Cn", "Co") and not any(code in part for part in rules._ASSIGNED)
-    ]
-    assert outside == []
+def classes_of(rule):
+    (characters,) = character_chunks([EVERY])
+    return rule.classes(characters)[1:-1]
 
 
 def test_whitespace_is_what_python_splits_at():
@@ -132,13 +116,13 @@ def test_words_that_differ_in_one_byte_at_any_place():
         "a" * at + "b" + "a" * (size - at - 1) for size in (7, 8, 9, 16, 17, 31, 32, 33, 69) for at in range(size)
     ]
     found += ["\x00" * size for size in range(1, 20)]
-    read = number_words(WHITESPACE, [" ".join(found * 2)], CPU)
+    read = number_words(WHITESPACE, [" ".join(found * 2)])
     assert_numbered(found * 2, read.ids.tolist(), read.id_bound)
 
 
 def test_words_of_a_million_characters():
     long = "ab" * 500_000
-    read = number_words(WHITESPACE, [long, long[:-1] + "c", long, f"{long}a x"], CPU)
+    read = number_words(WHITESPACE, [long, long[:-1] + "c", long, f"{long}a x"])
     assert_numbered([1, 2, 1, 3, 4], read.ids.tolist(), read.id_bound)
 
 
@@ -146,14 +130,14 @@ def test_ids_have_no_gap_and_each_distinct_word_is_stemmed_once():
     """Long words take several rounds, whose numbers are no ids."""
     found, asked = [f"{number:0{9 + number % 60}}" for number in range(2000)], []
     texts = [" ".join(found[first : first + 700]) for first in range(0, 2000, 500)]
-    read = number_words(WHITESPACE, texts, CPU)
+    read = number_words(WHITESPACE, texts)
     assert read.id_bound == len(read.ids.unique()) == 2000
-    number_words(WHITESPACE, texts[:1], CPU, stem=lambda word: asked.append(word) or word)
+    number_words(WHITESPACE, texts[:1], stem=lambda word: asked.append(word) or word)
     assert sorted(asked) == sorted(found[:700])
 
 
 def test_a_million_distinct_words():
-    read = number_words(WHITESPACE, [" ".join(map(str, range(10**6)))], CPU)
+    read = number_words(WHITESPACE, [" ".join(map(str, range(10**6)))])
     assert len(read.ids.unique()) == 10**6
     assert read.id_bound == 10**6
 
@@ -161,7 +145,7 @@ def test_a_million_distinct_words():
 @each_rule
 @pytest.mark.parametrize("texts", [[], [""], ["", ""], [" ", "\n"], ["-"]])
 def test_texts_without_words(name, texts):
-    read = number_words(RULES[name], texts, CPU)
+    read = number_words(RULES[name], texts)
     assert read.lengths.tolist() == [len(PEERS[name](text)) for text in texts]
     assert (read.ids.dtype, read.lengths.dtype) == (torch.int64, torch.int64)
 
@@ -172,7 +156,7 @@ def test_words_do_not_depend_on_where_texts_are_cut(monkeypatch, name):
     texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(30))) for _ in range(200)]
     whole = words_of(RULES[name], texts)
     for budget in (1, 40, 1000):
-        monkeypatch.setattr(code_points, "CPU_CHARACTERS", budget)
+        monkeypatch.setattr(code_points, "CHARACTERS", budget)
         assert words_of(RULES[name], texts) == whole
 
 
@@ -182,55 +166,16 @@ def test_lines_are_documents():
     assert words_of(WHITESPACE, texts, by_line=True) == lines
 
 
-@pytest.fixture
-def elsewhere(monkeypatch):
-    """As on another device: what is copied there is a tensor, and each copy is noted."""
-    copies = []
-
-    def copied(values, dtype, device):
-        copies.append(dtype)
-        return torch.from_numpy(np.frombuffer(values, dtype).copy())
-
-    for module in (arrays, code_points, rules):  # wherever something is copied to a device
-        monkeypatch.setattr(module, "array", copied)
-    rules._table.cache_clear()
-    yield copies
-    rules._table.cache_clear()
-
-
 @each_rule
 @pytest.mark.usefixtures("few")
-@pytest.mark.parametrize("kind", ["any", "ASCII", "empty", "none"])
-def test_tensors_give_the_words_that_arrays_give(elsewhere, name, kind):
+def test_words_and_stems_do_not_depend_on_how_they_are_numbered(name):
     chance = random.Random(2)
     texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(30))) for _ in range(500)]
-    if kind == "ASCII":
-        texts = [text.encode("ascii", "ignore").decode() for text in texts]
-    elif kind != "any":
-        texts = [""] if kind == "empty" else []
-    assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
-    read = number_words(RULES[name], texts, CPU, stem=lambda word: word[:2])
-    found = [word[:2] for text in texts for word in PEERS[name](text)]
-    assert_numbered(found, read.ids.tolist(), read.id_bound)
-
-
-@pytest.mark.parametrize("whitespace", [False, True])
-def test_tensors_give_the_characters_that_arrays_give(monkeypatch, elsewhere, whitespace):
-    for texts in (["Hello, world.", "", "a  b"], ["é a\u3000b", " "], [""], []):
-        kept = [text if whitespace else "".join(text.split()) for text in texts]
-        read = number_characters(texts, whitespace, CPU)
-        assert_numbered("".join(kept), read.ids.tolist(), read.id_bound)
-        assert read.lengths.tolist() == list(map(len, kept))
-
-
-@each_rule
-def test_the_copies_to_a_device_are_as_many_whatever_the_number_of_texts(monkeypatch, elsewhere, name):
-    monkeypatch.setattr(words, "FEW", 0)  # on a CPU alone
-    number_words(RULES[name], ["é a."], CPU)  # the table goes there once
-    for texts in (["é a."], ["é a."] * 1000):
-        elsewhere.clear()
-        number_words(RULES[name], texts, CPU)
-        assert len(elsewhere) == 3
+    for shown in (texts, [text.encode("ascii", "ignore").decode() for text in texts]):
+        found = list(map(PEERS[name], shown))
+        assert words_of(RULES[name], shown) == found
+        stems = number_words(RULES[name], shown, stem=lambda word: word[:2])
+        assert_numbered([word[:2] for text in found for word in text], stems.ids.tolist(), stems.id_bound)
 
 
 @pytest.mark.parametrize("factor", [arrays._FIBONACCI, np.uint64(0), np.uint64(1 << 50)], ids=hex)

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 from rouge_score import tokenize
-from text.reading import CPU, assert_numbered, unicode_words, words_of
+from text.reading import assert_numbered, unicode_words, words_of
 
 from ngram_metrics.text.rules import NAMED, ROUGE, ascii_text
 from ngram_metrics.text.scripts import is_han_or_kana
@@ -133,7 +133,7 @@ def test_stems_are_those_of_rouge_score(drawn):
     text, asked = " ".join(drawn), []
     stem = porter_stemmer()
     expected = tokenize.tokenize(text, PorterStemmer())
-    stemmed = number_words(ROUGE, [text], CPU, stem=lambda word: asked.append(word) or stem(word))
+    stemmed = number_words(ROUGE, [text], stem=lambda word: asked.append(word) or stem(word))
     assert_numbered(expected, stemmed.ids.tolist(), stemmed.id_bound)
     assert [stem(word) for word in tokenize.tokenize(text, None)] == expected
     assert len(asked) <= len(set(drawn)) + 1  # each distinct word once

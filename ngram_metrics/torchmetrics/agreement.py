@@ -1,23 +1,66 @@
-"""What a metric has counted since its last reset: one kind of input and, for average none, one number of samples.
+"""What batches, ranks and merged metrics must have in common, as states of small integers.
+
+``torchmetrics.MetricCollection`` merges two metrics into one compute group if all their states are equal after the
+first batch. From then on both report the same counts. Two metrics with different settings may have equal counts after
+one batch, so the settings are states too: as a digest, which is the same in all processes, and as a number, valid in
+this process only, that distinguishes callables with the same name, such as two lambdas. Both are in uint8, because the
+comparison is ``allclose`` with a tolerance relative to the value.
 
 A sum of the counts of text and of ids would be the score of neither, and rows of scores can only be joined if all
-sentences have the same number of samples. So two small integers are a state of the accumulator, and every batch, merge,
-load and rank must agree with them. The integer 0 means 'nothing yet' and agrees with every other.
+sentences have the same number of samples. So the kind of input and, for average none, the number of samples are a state
+as well. There the integer 0 means 'nothing yet' and agrees with every other.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from numbers import Number
+from types import MethodType
 from typing import get_args
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
+from ngram_metrics.scorer import digest
 
+#: The identities seen in this process, numbered. An entry outlives its callables, and new objects may reuse their
+#: addresses. That is harmless: only metrics that exist are compared, and these keep their callables alive.
+_numbers: dict[tuple[int, ...], int] = {}
 #: The code of a kind is its index here plus 1.
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: The code of one hypothesis per sentence; n samples per sentence have the code n + 1 + this one.
 _NO_SAMPLES = 1
+
+
+def settings_digest(*settings: object) -> Tensor:
+    """Return the digest of settings, ``(32,)`` uint8."""
+    return _bytes(digest(*settings))
+
+
+def callables_number(*settings: object) -> Tensor:
+    """Return a number of this process for the callables among settings, ``(8,)`` uint8."""
+    identity = tuple(address for setting in settings for address in _addresses(setting))
+    number = _numbers.setdefault(identity, len(_numbers))
+    return _bytes(number.to_bytes(8, "little"))
+
+
+def _bytes(values: bytes) -> Tensor:
+    return torch.tensor(list(values), dtype=torch.uint8, device="cpu")
+
+
+def _addresses(value: object) -> Iterator[int]:
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _addresses(getattr(value, field.name))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _addresses(item)
+    elif isinstance(value, MethodType):  # each access makes a new object
+        yield from (id(value.__self__), id(value.__func__))
+    elif value is not None and not isinstance(value, (str, Number)):
+        yield id(value)
 
 
 def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
