@@ -43,6 +43,10 @@ class RaggedTokens(NamedTuple):
         end = before + int(lengths.sum()) if stop < self.documents else len(self.ids)
         return RaggedTokens(self.ids[before:end], lengths, self.id_bound)
 
+    def tiled(self, times: int) -> RaggedTokens:
+        """Return all documents ``times`` times, one after another."""
+        return RaggedTokens(self.ids.repeat(times), self.lengths.repeat(times), self.id_bound)
+
     def to(self, device: torch.device) -> RaggedTokens:
         """Return the same documents with their ids on a device."""
         return self._replace(ids=self.ids.to(device))
@@ -91,6 +95,10 @@ class DocumentGroups(NamedTuple):
         starts = (self.counts.cumsum(0) - self.counts).index_select(0, group)
         documents = flat_positions(counts) + repeated(starts, counts)
         return DocumentGroups(self.tokens.take(documents), counts)
+
+    def tiled(self, times: int) -> DocumentGroups:
+        """Return all groups ``times`` times, one after another."""
+        return DocumentGroups(self.tokens.tiled(times), self.counts.repeat(times))
 
     def slice(self, start: int, stop: int) -> DocumentGroups:
         """Return groups ``start`` to ``stop - 1``, sharing storage."""

@@ -7,7 +7,7 @@ or a matrix of pairs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Generic, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
@@ -33,6 +33,9 @@ class PairCounts(NamedTuple):
 
 class Measure(ABC, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
+
+    #: Whether a higher score is better; what compares systems follows it.
+    higher_is_better: ClassVar[bool] = True
 
     @property
     @abstractmethod

@@ -70,7 +70,9 @@ class Sentences(NamedTuple):
         """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
         first = len(self.hypotheses)
         if self.hypothesis_counts is None:
-            return sentence_name(index) if index < first else grouped_name(index - first, self.counts)
+            # Reader.read_systems reads a hypothesis of each system for a sentence.
+            sentence = sentence_name(index % max(1, len(self.counts)))
+            return sentence if index < first else grouped_name(index - first, self.counts)
         if index < first:
             return grouped_name(index, self.hypothesis_counts, "hypothesis", "row")
         return grouped_name(index - first, self.counts, "reference", "row")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 import torch
@@ -45,6 +46,35 @@ class Reader(ABC):
                 tensor without ``pad_id``; in a sequence or 1-D tensor a negative id that is not in ``pad_id``.
         """
         return self.encode(read(preds, target), device)
+
+    def read_systems(
+        self, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], device: torch.device
+    ) -> Batch:
+        """Turn texts of several systems into token ids; each text is read once, also one of a reference.
+
+        Args:
+            systems: the texts of each system, one per sentence.
+            references: the references of each sentence.
+            device: where the texts are counted.
+
+        Returns:
+            A batch of all sentences of the first system, then those of the second, and so on.
+
+        Raises:
+            TypeError, ValueError: the errors of :meth:`read`.
+        """
+        sentences = read(systems[0], references)
+        assert isinstance(sentences, Sentences)
+        every = list(chain.from_iterable(systems))
+        batch = self.encode(sentences._replace(hypotheses=every), device)
+        parts = {name: getattr(batch, name) for name in ("sides", "words", "summaries")}
+        return batch._replace(
+            **{
+                name: part._replace(references=part.references.tiled(len(systems)))
+                for name, part in parts.items()
+                if part is not None
+            }
+        )
 
     def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
         """Turn checked sentences into token ids; raises the errors of :meth:`read`."""

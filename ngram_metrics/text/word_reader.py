@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -38,7 +38,8 @@ class WordReader(Reader):
     tokenizer: Tokenizer | None = None
     lowercase: bool = False
     pad_id: int | Sequence[int] | None = None
-    samples: bool = False
+    # Not compared: it changes nothing that both read.
+    samples: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check the options before any data."""

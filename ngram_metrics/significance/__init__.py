@@ -11,7 +11,7 @@ occur by chance:
 Both are two-sided: a difference in either direction counts. If c of n differences count, the p-value is
 (c + 1) / (n + 1). It is never below 2 / 2^N for N sentences, the smallest value that a two-sided test of so many can
 have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
-:mod:`ngram_metrics.scores.p_values` says when two differences are equal.
+:mod:`ngram_metrics.significance.p_values` says when two differences are equal.
 
 Differences from sacrebleu's tests:
 
@@ -32,9 +32,9 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scores.options import whole_number
-from ngram_metrics.scores.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
-from ngram_metrics.scores.paired import Paired, System, names_of, paired
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, check_confidence, interval
+from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
+from ngram_metrics.significance.paired import Paired, System, names_of, paired
 
 __all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap"]
 
@@ -211,7 +211,7 @@ def matrix(
     else:
         p_values = randomization_p_values(tested, pairs, max(TRIALS, enough), seed)
     result: dict[str, dict[str, dict[str, float]]] = {}
-    for value, of_pairs in systems[names[0]].named_scores(_corrected(p_values, correction)).items():
+    for value, of_pairs in tested.scorer.named(_corrected(p_values, correction)).items():
         table = result[value] = {name: {} for name in names}
         for first, second, p_value in zip(*pairs.tolist(), of_pairs.tolist(), strict=True):
             table[names[first]][names[second]] = table[names[second]][names[first]] = p_value
@@ -261,7 +261,7 @@ def _compared(
         p_values: ``(systems - 1, *score_shape)``.
         drawn: means and both ends of intervals, each ``(systems, *score_shape)``.
     """
-    named = systems[baseline].named_scores
+    named = tested.scorer.named
     columns = [
         {value: of_all.tolist() for value, of_all in named(scores).items()} for scores in (tested.measured(), *drawn)
     ]

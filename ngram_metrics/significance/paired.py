@@ -9,8 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import AnyMeasure, measure_of
-from ngram_metrics.scores.options import Average
+from ngram_metrics.scorer import Scorer, digest, scorer_of
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
 from ngram_metrics.scores.rows import unpack
 
@@ -22,16 +21,8 @@ class System(Protocol):
     """A metric with the counts of a system's output, for each sentence."""
 
     @property
-    def measure(self) -> AnyMeasure:
-        """The counts and the formula."""
-
-    @property
-    def average(self) -> Average:
-        """How the sentences become one score."""
-
-    @property
-    def settings(self) -> Tensor:
-        """A tensor that is the same for metrics with the same settings."""
+    def scorer(self) -> Scorer:
+        """The metric without its state."""
 
     @property
     def signature(self) -> str:
@@ -40,27 +31,22 @@ class System(Protocol):
     def sentence_rows(self) -> Tensor:
         """Return the packed statistics ``(sentences, fields)`` of all processes."""
 
-    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Return scores ``(..., *score_shape)`` by name."""
-
 
 @dataclass(frozen=True)
 class Paired:
     """Several systems on the same sentences.
 
     Attributes:
-        measure: the formula.
-        average: how the sentences become one score.
+        scorer: the metric of all systems.
         values: ``(sentences, systems, width)``, the values whose sums give scores.
     """
 
-    measure: AnyMeasure
-    average: Average
+    scorer: Scorer
     values: Tensor
 
     def score(self, sums: Tensor) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over all sentences."""
-        return scores_of_sums(self.measure, sums, len(self.values), self.average)
+        return scores_of_sums(self.scorer.measure, sums, len(self.values), self.scorer.average)
 
     def measured(self) -> Tensor:
         """Return the score of each system, ``(systems, *score_shape)``."""
@@ -105,20 +91,19 @@ def paired(systems: Mapping[str, System], baseline: str) -> Paired:
     """
     rows = list(_checked_rows(systems, baseline).values())
     joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
-    measure, average = systems[baseline].measure, systems[baseline].average
-    return Paired(measure, average, summands(measure, joined[row_order(joined.flatten(1))], average))
+    scorer = systems[baseline].scorer
+    return Paired(scorer, summands(scorer.measure, joined[row_order(joined.flatten(1))], scorer.average))
 
 
 def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
     """Return the rows of each system, after a check that sentences and settings are the same."""
     names = names_of(systems)
-    for name, system in systems.items():
-        measure_of(system, f"system {name!r}")
+    scorers = {name: scorer_of(system, f"system {name!r}") for name, system in systems.items()}
     if baseline not in systems:
         raise ValueError(f"unknown baseline {baseline!r}: expected one of {names}")
-    settings, signature = systems[baseline].settings, systems[baseline].signature
+    signature = systems[baseline].signature
     for name, system in systems.items():
-        if not torch.equal(system.settings.cpu(), settings.cpu()):
+        if _settings(scorers[name]) != _settings(scorers[baseline]):
             raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
         if system.signature != signature:
             # The numbers of references differ.
@@ -135,16 +120,20 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
                 f"{name!r} has {len(system_rows)} sentences and {baseline!r} {sentences}: expected the same ones"
             )
     if signature.startswith("nrefs:1|"):
-        _check_references(rows, systems[baseline].measure, baseline)
+        _check_references(rows, scorers[baseline], baseline)
     return rows
 
 
-def _check_references(rows: Mapping[str, Tensor], measure: AnyMeasure, baseline: str) -> None:
+def _settings(scorer: Scorer) -> bytes:
+    return digest(scorer.reader, scorer.measure, scorer.average)
+
+
+def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
     """Raise ValueError if a sentence has another reference in one system than in another, as far as counts tell.
 
     This needs one reference per sentence: which one of several is counted depends on the hypothesis.
     """
-    counted = {name: measure.reference_counts(unpack(of_system, measure.layout)) for name, of_system in rows.items()}
+    counted = {name: scorer.measure.reference_counts(unpack(of_system, scorer.measure.layout)) for name, of_system in rows.items()}
     for field, expected in counted[baseline].items():
         for name, of_system in counted.items():
             given = of_system[field].to(expected.device)

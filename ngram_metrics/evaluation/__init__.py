@@ -1,0 +1,11 @@
+"""Several systems on the same segments: their counts, all results, and tables in every format.
+
+This module imports no torch: the command checks its arguments by these names.
+"""
+
+#: The metrics by the names that ``evaluate`` and the command take.
+METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
+#: The metrics without ``metrics=``: BLEU as papers report it, and chrF.
+DEFAULT_METRICS = ("bleu", "chrf")
+#: The formats of tables.
+FORMATS = ("table", "json", "tsv", "markdown", "latex")

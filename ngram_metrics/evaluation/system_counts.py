@@ -1,0 +1,128 @@
+"""The counts of systems: one metric's sums for one system, and the counts of each segment if a test needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.scorer import Scorer
+from ngram_metrics.scores.rows import row_width
+
+#: Segments whose scores are added at a time: sums of floating-point numbers depend on it.
+CHUNK = 2048
+#: Texts read at a time, which limits memory for any number of systems.
+_TEXTS = 1 << 13
+
+
+class SystemCounts:
+    """The counts of a system, on the CPU; a system of :mod:`ngram_metrics.significance`.
+
+    Args:
+        scorer: the metric.
+        references: the number of references of a segment, for the signature, such as ``1`` or ``1-4``.
+        keep: whether the counts of each segment are kept, and not only their sums.
+    """
+
+    def __init__(self, scorer: Scorer, references: str, keep: bool) -> None:
+        self.scorer, self._references, self._keep = scorer, references, keep
+        self.segments = 0
+        measure = scorer.measure
+        self._row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype)
+        self._score_sum = torch.zeros(measure.score_shape, dtype=torch.float64)
+        self._rows: list[Tensor] = []
+
+    def add(self, rows: Tensor) -> None:
+        """Add the counts of segments, ``(segments, fields)``."""
+        self._row += rows.sum(0)
+        self.segments += len(rows)
+        if self.scorer.average == "macro":
+            self._score_sum += self.scorer.scores(rows).sum(0)
+        if self._keep:
+            self._rows.append(rows)
+
+    def part(self, segments: Tensor) -> SystemCounts:
+        """Return the counts of the segments with these indices, one-dimensional int64; needs ``keep``."""
+        part = SystemCounts(self.scorer, self._references, keep=True)
+        part.add(self.sentence_rows()[segments])
+        return part
+
+    def score(self) -> Tensor:
+        """Return the score of the corpus, ``(*score_shape)``."""
+        return self._score_sum / self.segments if self.scorer.average == "macro" else self.scorer.scores(self._row)
+
+    def parts(self) -> dict[str, Tensor]:
+        """Return the parts of the score of the corpus by name."""
+        return self.scorer.parts(self._row)
+
+    def sentence_rows(self) -> Tensor:
+        """Return the counts of each segment, ``(segments, fields)``; needs ``keep``."""
+        self._rows = [torch.cat(self._rows)] if len(self._rows) > 1 else self._rows
+        return self._rows[0]
+
+    @property
+    def signature(self) -> str:
+        """Everything that affects the score, without the draws of a test."""
+        return self.signature_with({})
+
+    def signature_with(self, draws: Mapping[str, str]) -> str:
+        """Return the signature with the fields of resampling and of a test."""
+        return self.scorer.signature(self._references, "text", draws)
+
+
+def segment_scores(scorer: Scorer, rows: Tensor) -> dict[str, list[float]]:
+    """Return the values of segments in 0..1, from their counts: F of ROUGE under the name of its key."""
+    titles = {value: title for title, value in scorer.titles.items()}
+    values = scorer.named(scorer.of_segments().scores(rows))
+    return {titles.get(value, value): scores.tolist() for value, scores in values.items()}
+
+
+def count(
+    systems: Mapping[str, Sequence[SystemCounts]],
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    device: torch.device,
+) -> dict[str, list[Tensor]]:
+    """Add at most :data:`CHUNK` segments to the counts of all systems.
+
+    A reference is read once for each way of reading, and not for each system and metric.
+
+    Args:
+        systems: for each system the same metrics.
+        hypotheses: the texts of each system, in the same order.
+        references: the references of each segment.
+        device: where they are counted.
+
+    Returns:
+        The counts that were added for each system and metric, ``(segments, fields)``.
+    """
+    at_once = max(1, _TEXTS // (len(systems) + 1))
+    scorers = [counts.scorer for counts in next(iter(systems.values()))]
+    parts: list[list[Tensor]] = [[] for _ in scorers]
+    for first in range(0, len(references), at_once):
+        part = slice(first, first + at_once)
+        for number, rows in _rows(scorers, [texts[part] for texts in hypotheses], references[part], device):
+            parts[number].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)
+    rows_of_metrics = [torch.cat(rows, 1) for rows in parts]
+    added = {system: [rows[number] for rows in rows_of_metrics] for number, system in enumerate(systems)}
+    for system, of_system in systems.items():
+        for counts, rows in zip(of_system, added[system], strict=True):
+            counts.add(rows)
+    return added
+
+
+def _rows(
+    scorers: Sequence[Scorer],
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[Sequence[str]],
+    device: torch.device,
+) -> Iterator[tuple[int, Tensor]]:
+    """Yield the number of each metric, and the counts ``(systems * segments, fields)``, one reader after another."""
+    left = dict(enumerate(scorers))
+    while left:
+        reader = next(iter(left.values())).reader
+        batch = reader.read_systems(hypotheses, references, device)
+        for number in [number for number, scorer in left.items() if scorer.reader == reader]:
+            scorer = left.pop(number)
+            yield number, scorer.rows(scorer.measure.statistics(batch))
