@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import torch
 from torch import Tensor
 
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
 from ngram_metrics.torchmetrics.saving import State
@@ -66,6 +67,12 @@ class Face(Metric):
 
     #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
+
+    def __init_subclass__(cls) -> None:
+        """Let errors of the constructor name the option that was meant."""
+        super().__init_subclass__()
+        if "__init__" in vars(cls):
+            cls.__init__ = named_arguments(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self, accumulator: Accumulator, output_transform: OutputTransform) -> None:
         accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gathered, _is_distributed

@@ -11,6 +11,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
+from ngram_metrics.scores.keywords import named_arguments, options_of, unknown_keyword
 from ngram_metrics.scores.measure import AnyMeasure, score_dtype
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
@@ -21,7 +22,6 @@ from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
 from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number, with_batch
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
-from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
 from ngram_metrics.torchmetrics.plots import Value, plot_histogram, plot_values, steps_of
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
@@ -63,8 +63,8 @@ class Accumulator(Joining):
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError: a keyword of another package for an option of this metric.
-        ValueError: an unknown average or keyword; a ``confidence`` not between 0 and 1, or one with average none.
+        TypeError: an unknown keyword; the message names the option that was meant.
+        ValueError: an unknown average; a ``confidence`` not between 0 and 1, or one with average none.
     """
 
     is_differentiable = False
@@ -89,8 +89,14 @@ class Accumulator(Joining):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        refuse_keywords_of_peers(type(self), kwargs)
-        super().__init__(**kwargs)
+        try:
+            super().__init__(**kwargs)
+        except ValueError as error:
+            if unknown := [keyword for keyword in kwargs if f"`{keyword}`" in str(error).partition("Unexpected")[2]]:
+                # A metric that a user derives from one of ours has the options of both.
+                classes = [each for each in type(self).__mro__ if issubclass(each, Accumulator)][:-1]
+                raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
+            raise
         check_average(average)
         check_confidence(confidence, average)
         self.reader, self.measure, self.average = reader, measure, average
@@ -115,6 +121,7 @@ class Accumulator(Joining):
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
         self.to(device if device is not None else torch.empty(0).device)
 
+    @named_arguments
     def update(self, preds: Hypotheses, target: References) -> None:
         """Count a batch.
 
@@ -240,6 +247,7 @@ class Accumulator(Joining):
         return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
 
     @torch.jit.unused
+    @named_arguments
     def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return the score of this batch. If it raises, the states do not change."""
         # Metric.forward resets the states before it counts: an error would lose all batches before.
