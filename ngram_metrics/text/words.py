@@ -64,10 +64,7 @@ class Found(NamedTuple):
 
 
 def number_words(
-    rule: Rule,
-    texts: Sequence[str],
-    by_line: bool = False,
-    stem: Callable[[str], str] | None = None,
+    rule: Rule, texts: Sequence[str], by_line: bool = False, stem: Callable[[str], str] | None = None
 ) -> RaggedTokens:
     """Number the words of texts.
 
