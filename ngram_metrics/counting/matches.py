@@ -31,7 +31,6 @@ from ngram_metrics.counting.keys import (
     run_starts,
     sorted_keys,
 )
-from ngram_metrics.counting.running import pair_minima
 from ngram_metrics.counting.token_batch import (
     DocumentGroups,
     PaddedReferences,
@@ -209,9 +208,6 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     counted several orders at a time, in fewer calls, but below the size from which torch shares a call among threads.
     Other devices count all orders at once.
     """
-    if _is_large_on_cpu(keys, chunk):
-        yield from pair_minima(keys, chunk.hypothesis_slots, _PAIR_BITS)
-        return
     bits, sums = _running_sums(keys, chunk)
     # The sum over many groups may overflow int64. Differences are still exact, but no maximum finds a run's start.
     overflows = chunk.document is not None and chunk.group_ends is not None
@@ -233,12 +229,6 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
         hypothesis, *references = _unpacked(packed, bits, chunk.documents)
         smaller = torch.minimum(hypothesis, functools.reduce(torch.maximum, references))
         yield smaller * (ends & keys.valid(prefixes[..., 1:-1]))
-
-
-def _is_large_on_cpu(keys: SortedKeys, chunk: Chunk) -> bool:
-    """Return whether a chunk of ragged pairs exceeds the caches, so that its arrays are better reused."""
-    of_pairs = chunk.document is None and chunk.group_ends is not None
-    return of_pairs and keys.keys.device.type == "cpu" and len(keys.keys) > _CACHED_SLOTS
 
 
 def _running_sums(keys: SortedKeys, chunk: Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:
