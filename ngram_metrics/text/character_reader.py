@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ngram_metrics.counting.batch import Batch
-from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.counting.documents import Batch, RaggedTokens
 from ngram_metrics.text.arrays import concatenated, counts_between, indices, numbered_by_table, tensor
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.door import Sentences

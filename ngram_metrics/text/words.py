@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.counting.documents import RaggedTokens
 from ngram_metrics.text.arrays import (
     WINDOW,
     Array,

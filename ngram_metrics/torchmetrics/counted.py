@@ -12,7 +12,7 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Kind
+from ngram_metrics.counting.documents import Kind
 
 #: The code of a kind is its index here plus 1.
 KINDS: tuple[Kind, ...] = get_args(Kind)
