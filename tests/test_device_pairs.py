@@ -10,7 +10,7 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_HOST, WAIT
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
-from ngram_metrics.counting import all_pairs, listed_pairs
+from ngram_metrics.counting import all_pairs, shared_ngrams
 from ngram_metrics.functional import aggregate_chrf
 from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 
@@ -22,7 +22,7 @@ DOCUMENTS = torch.randint(1, 30, (2, 40, 9), generator=torch.Generator().manual_
 def _bounds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a device takes in one piece, and the same in many."""
     if request.param == "cut":
-        monkeypatch.setattr(listed_pairs, "ACCELERATOR_LISTED_PAIRS", 50)
+        monkeypatch.setattr(shared_ngrams, "ACCELERATOR_LISTED_PAIRS", 50)
         monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 500)
     # Everything listed, so that these bounds are reached.
     monkeypatch.setattr(all_pairs, "PAIR_COST", 0)

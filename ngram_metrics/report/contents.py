@@ -13,7 +13,7 @@ from ngram_metrics.cli.entries import Report
 from ngram_metrics.cli.formats import written
 from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.documents import DocumentGroups
 from ngram_metrics.report.buckets import buckets
 from ngram_metrics.report.words import ORDERS, matched, words_of
 from ngram_metrics.text.messages import visible

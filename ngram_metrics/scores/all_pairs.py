@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.documents import DocumentGroups
 from ngram_metrics.scores.measure import AnyMeasure, PairCounts, score_dtype
 
 #: Hypotheses and references as one kind of token; the same object twice if the hypotheses are the references.

@@ -51,10 +51,9 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.checks import check_booleans
-from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.chunks import UPDATE_GROUPS
+from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedReferences, owners
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_number, checked_order, exact
 from ngram_metrics.scores.rows import Layout

@@ -34,9 +34,8 @@ from torch import Tensor
 
 from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.aggregate import aggregate_matches
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.documents import Batch, DocumentGroups, repeated
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, repeated
 from ngram_metrics.scores.measure import PairCounts, score_dtype
 from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.pair_measure import PairMeasure

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.documents import Batch
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rows import Layout, Statistics
 

@@ -36,11 +36,17 @@ from typing import Literal, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch, PaddedPairs, PaddedSummaries, RaggedSummaries
+from ngram_metrics.counting.documents import (
+    Batch,
+    DocumentGroups,
+    PaddedPairs,
+    PaddedSummaries,
+    RaggedSummaries,
+    owners,
+)
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
+from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import DocumentGroups, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_order, exact
 from ngram_metrics.scores.references import (

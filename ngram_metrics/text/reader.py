@@ -11,8 +11,17 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.checks import check_booleans
-from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, host_counts
+from ngram_metrics.counting.documents import (
+    Batch,
+    DocumentGroups,
+    Kind,
+    PaddedReferences,
+    PaddedSides,
+    RaggedSides,
+    RaggedTokens,
+    drop_ids,
+    host_counts,
+)
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import shortened

@@ -22,10 +22,14 @@ from typing import cast
 import numpy as np
 import torch
 
-from ngram_metrics.counting.batch import Batch, PaddedSides, PaddedSummaries, RaggedSides, RaggedSummaries
-from ngram_metrics.counting.token_batch import (
+from ngram_metrics.counting.documents import (
+    Batch,
     DocumentGroups,
     PaddedReferences,
+    PaddedSides,
+    PaddedSummaries,
+    RaggedSides,
+    RaggedSummaries,
     RaggedTokens,
     drop_ids,
     host_counts,
