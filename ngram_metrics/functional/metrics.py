@@ -88,7 +88,7 @@ def rouge_score(
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``; sentences that
             cannot be read.
-        ModuleNotFoundError: ``use_stemmer=True`` without nltk (extra ``stem``).
+        ModuleNotFoundError: a tokenizer whose package is not installed.
 
     Example:
         >>> from ngram_metrics.functional import rouge_score
