@@ -44,8 +44,8 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], device: torch.device,
 
 def _numbered_integers(tokens: Sequence[Any], device: torch.device) -> tuple[Array, int]:
     """Number integers of any size; returns the same as :func:`numbered`."""
+    ids: Any
     try:
-        ids: Any
         ids, bound = numbered(cast(Array, np.fromiter(tokens, np.int64, len(tokens))))
     except OverflowError:
         names, ids = np.unique(np.array(tokens, object), return_inverse=True)
