@@ -189,10 +189,6 @@ class Accumulator(Joining):
         """Return scores ``(..., *score_shape)`` as a dict, with the names of the values that ``compute`` returns."""
         return {self.score_name: score}
 
-    def score_names(self) -> list[str]:
-        """Return the names of the values without their intervals."""
-        return list(self.named_scores(torch.empty(self.measure.score_shape, device="meta")))
-
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, summed over all sentences, whatever the average."""
         with self.synced():
@@ -306,19 +302,6 @@ class Accumulator(Joining):
                 if value != parameter.default and name != "device":
                     shown.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
         return ", ".join(shown)
-
-
-def values_by_name(name: str, value: Value, score_name: str = "") -> dict[str, Tensor]:
-    """Return what a metric computed, under names that begin with ``name`` and do not depend on other metrics.
-
-    Args:
-        name: the name of a single value; several values are ``<name>_<value>``, such as those of ROUGE.
-        value: what ``compute`` returned.
-        score_name: the metric's ``score_name``, which ``name`` replaces, as in ``<name>_low``.
-    """
-    if not isinstance(value, dict):
-        return {name: value}
-    return {name + (key.removeprefix(score_name) if score_name else f"_{key}"): part for key, part in value.items()}
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
