@@ -231,8 +231,8 @@ def _check_correction(correction: Correction) -> None:
 def _warn_of_few(sentences: int) -> None:
     if sentences < _FEW:
         warnings.warn(
-            f"a bootstrap test needs at least {_FEW} sentences (got: {sentences}): with fewer its p-values are too small. "
-            "Randomization needs no such number",
+            f"a bootstrap test needs at least {_FEW} sentences (got: {sentences}): with fewer its p-values are too "
+            "small. Randomization needs no such number",
             UserWarning,
             stacklevel=3,
         )
