@@ -248,14 +248,9 @@ def unpack_bits(words: Tensor, width: int) -> Tensor:
     return (words.T.flip(1).unsqueeze(-1) >> place & 1).flatten(1)[:, :width]
 
 
-def word_count(width: int) -> int:
-    """Return the number of words for ``width`` positions, at least 1."""
-    return max(1, -(-width // WORD_BITS))
-
-
-def word_counts(widths: Tensor) -> Tensor:
-    """Return the same as :func:`word_count`, for widths ``(documents,)`` int64."""
-    return (widths + (WORD_BITS - 1)).div(WORD_BITS, rounding_mode="floor").clamp(min=1)
+def word_count(width: Size) -> Size:
+    """Return the number of words for ``width`` positions, at least 1; for a number or for each of a tensor."""
+    return (width + (width == 0) + WORD_BITS - 1) // WORD_BITS
 
 
 def word_budget(device: torch.device) -> int:

@@ -88,16 +88,20 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
 
 
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
-    whole = pair_ranks(_joined(hypotheses), _joined(references), common_only=False)
-    hypothesis, reference = (
-        _with_gaps(ranked, side) for ranked, side in zip(whole, (hypotheses, references), strict=True)
-    )
-    device = reference.ids.device
-    hits = reference.ids.new_zeros(reference.documents)
-    for pairs in similar_pairs(reference.lengths, hypothesis.lengths, device):
-        positions, steps = document_rows(reference, pairs), document_rows(hypothesis, pairs)
+    ranked = pair_ranks(_joined(hypotheses), _joined(references), common_only=False)
+    # A 0 after every sentence: the ranks start at 1.
+    sentence_lengths = torch.cat((hypotheses.tokens.lengths, references.tokens.lengths))
+    sentence = owners(sentence_lengths).to(ranked.ids.device)
+    place = torch.arange(len(sentence), device=sentence.device) + sentence
+    ids = ranked.ids.new_zeros(len(sentence) + len(sentence_lengths)).index_copy_(0, place, ranked.ids)
+    lengths = ranked.lengths + torch.cat((hypotheses.counts, references.counts))
+    both = RaggedTokens(ids, lengths, ranked.id_bound)
+    hits = ids.new_zeros(len(references.counts))
+    hypothesis_lengths, reference_lengths = lengths.view(2, -1)
+    for pairs in similar_pairs(reference_lengths, hypothesis_lengths, ids.device):
+        positions, steps = document_rows(both, pairs + len(hits)), document_rows(both, pairs)
         chunk = _chunk_hits(positions, steps, positions.shape[1] + steps.shape[1])
-        hits.index_copy_(0, pairs.to(device), chunk)
+        hits.index_copy_(0, pairs.to(hits.device), chunk)
     return hits
 
 
@@ -105,14 +109,6 @@ def _joined(summaries: DocumentGroups) -> RaggedTokens:
     """Return each summary as one document."""
     lengths = torch.zeros_like(summaries.counts).index_add(0, owners(summaries.counts), summaries.tokens.lengths)
     return summaries.tokens._replace(lengths=lengths)
-
-
-def _with_gaps(ranked: RaggedTokens, summaries: DocumentGroups) -> RaggedTokens:
-    """Put a 0 after every sentence of summaries; the ranks of their tokens start at 1."""
-    sentence = owners(summaries.tokens.lengths).to(ranked.ids.device)
-    ids = ranked.ids.new_zeros(len(ranked.ids) + len(summaries.tokens.lengths))
-    place = torch.arange(len(sentence), device=sentence.device) + sentence
-    return RaggedTokens(ids.index_copy_(0, place, ranked.ids), ranked.lengths + summaries.counts, ranked.id_bound)
 
 
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
