@@ -183,43 +183,29 @@ def advance(
     """
     increments, words = state.increments, len(state.increments)
     either, spare = torch.empty_like(increments), torch.zeros_like(state.difference)
-    # The differences of this time and of the time before alternate between two buffers.
-    now, before = _turn(spare), _turn(state.difference)
+    # This time and the time before alternate between two arrays, each with a view of its differences and one of its
+    # borrows: -1 if the word below borrows, else 0.
+    now, before = (
+        (whole, whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8]) for whole in (spare, state.difference)
+    )
     for time, mask in enumerate(masks):
+        difference = now[1]
         torch.bitwise_or(mask, increments, out=either)
         if words > 1:
-            torch.add(before.borrows, increments, alpha=2, out=now.difference)
+            torch.add(before[2], increments, alpha=2, out=difference)
         else:
-            torch.add(increments, increments, out=now.difference)
-        now.difference.sub_(either)
+            torch.add(increments, increments, out=difference)
+        difference.sub_(either)
         if sentences is None:
-            torch.bitwise_and(now.difference, either, out=increments)
+            torch.bitwise_and(difference, either, out=increments)
         else:
             row = increments if history is None else history[time]
-            torch.bitwise_and(now.difference, either, out=row)
+            torch.bitwise_and(difference, either, out=row)
             # The bit of a gap is set before every step and absorbs a borrow from below: no borrow leaves its sentence.
             torch.bitwise_and(row, sentences.kept[start + time : start + time + words], out=increments)
             increments.bitwise_or_(sentences.gaps)
         now, before = before, now
-    return TableState(increments, before.whole)
-
-
-class _Turn(NamedTuple):
-    """The differences of one time.
-
-    Attributes:
-        difference: ``(words, pairs)`` int64.
-        borrows: ``(words, pairs)`` int8, -1 if the word below borrows, else 0.
-        whole: ``(words + 1, pairs)`` int64; the other two are views of it.
-    """
-
-    difference: Tensor
-    borrows: Tensor
-    whole: Tensor
-
-
-def _turn(whole: Tensor) -> _Turn:
-    return _Turn(whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8], whole)
+    return TableState(increments, before[0])
 
 
 def set_bits(words: Tensor) -> Tensor:

@@ -73,7 +73,7 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
     if isinstance(summaries, PaddedPairs):
         return subsequence_lengths(summaries) if separator_id is None else _padded_hits(*summaries, separator_id)
     if all(int(side.counts.max()) <= 1 for side in summaries if len(side.counts)):
-        return subsequence_lengths(RaggedPairs(*map(_joined, summaries)))
+        return subsequence_lengths(RaggedPairs(*(side.joined() for side in summaries)))
     return _ragged_hits(*summaries)
 
 
@@ -88,7 +88,7 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
 
 
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
-    ranked = pair_ranks(_joined(hypotheses), _joined(references), common_only=False)
+    ranked = pair_ranks(hypotheses.joined(), references.joined(), common_only=False)
     # A 0 after every sentence: the ranks start at 1.
     sentence_lengths = torch.cat((hypotheses.tokens.lengths, references.tokens.lengths))
     sentence = owners(sentence_lengths).to(ranked.ids.device)
@@ -103,12 +103,6 @@ def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tens
         chunk = _chunk_hits(positions, steps, positions.shape[1] + steps.shape[1])
         hits.index_copy_(0, pairs.to(hits.device), chunk)
     return hits
-
-
-def _joined(summaries: DocumentGroups) -> RaggedTokens:
-    """Return each summary as one document."""
-    lengths = torch.zeros_like(summaries.counts).index_add(0, owners(summaries.counts), summaries.tokens.lengths)
-    return summaries.tokens._replace(lengths=lengths)
 
 
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
