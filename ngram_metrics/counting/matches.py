@@ -29,7 +29,6 @@ from ngram_metrics.counting.documents import (
     RaggedTokens,
     flat_positions,
     owners,
-    remaining_tokens,
     repeated,
 )
 from ngram_metrics.counting.keys import (
@@ -37,6 +36,7 @@ from ngram_metrics.counting.keys import (
     Digits,
     SortedKeys,
     bit_length,
+    ragged_digits,
     rank_in_rows,
     run_ends,
     run_starts,
@@ -162,25 +162,18 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedTokens, counts: T
     device = hypotheses.ids.device
     counts = torch.ones_like(hypotheses.lengths) if counts is None else counts
     groups = DocumentGroups(references, counts)
-    sizes = hypotheses.lengths.index_add(0, owners(counts), references.lengths)
-    id_bound = max(hypotheses.id_bound, references.id_bound)
+    sizes = hypotheses.lengths + groups.joined().lengths
     for start, stop in ragged_chunks(sizes, device, update=True):
         hypothesis, (reference, counts) = hypotheses.slice(start, stop), groups.slice(start, stop)
+        digits = ragged_digits(
+            (hypothesis, reference), torch.cat((torch.arange(stop - start, device="cpu"), owners(counts))), stop - start
+        )
         lengths = torch.cat((hypothesis.lengths, reference.lengths))
-        number = torch.arange(stop - start, device="cpu")
-        group = repeated(torch.cat((number, repeated(number, counts))), lengths)
         document = None
         count = int(counts.max())
         if count > 1:
             number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts) + 1))
             document = repeated(number, lengths).to(device)
-        digits = Digits(
-            torch.cat((hypothesis.ids, reference.ids)) + 1,
-            remaining_tokens(lengths).to(device),
-            bit_length(id_bound),
-            group.to(device),
-            bit_length(stop - start - 1),
-        )
         ends = sizes[start:stop].cumsum(0).to(device)
         yield Chunk(digits, len(hypothesis.ids), document, count + 1, int(lengths.max()), ends)
 
