@@ -199,8 +199,8 @@ def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
     """Remove negative and ``dropped`` ids from padded rows and close the gaps, without waiting for the device.
 
     Args:
-        ids: ``(..., width)`` of any integer dtype; a negative id is not an index of a vocabulary.
-        dropped: ids that are no tokens, at any position.
+        ids: ``(..., width)`` of any integer dtype; a negative id stands for padding, as -100 does in labels.
+        dropped: ids to remove at any position, such as padding.
         separator: an id that is kept even if it is negative, unless it is in ``dropped``.
 
     Returns:
@@ -219,8 +219,8 @@ def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
     kept = ids >= 0
     if separator is not None and separator < 0:
         kept = kept | (ids == separator)
-    for no_token in dropped:
-        kept = kept & (ids != no_token)
+    for padding in dropped:
+        kept = kept & (ids != padding)
     return kept
 
 

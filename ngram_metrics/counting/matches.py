@@ -261,8 +261,8 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     In the run of a shorter order the documents are not sorted, so each order sorts again, by n-gram and document.
     """
     assert chunk.document is not None
-    # Slots without an n-gram get the number after the last document: they stay in their group, and their run has no
-    # hypothesis and so no matches.
+    # Slots past the end of a document get the number after the last document: they stay in their group, in runs of
+    # their own.
     bits, no_ngram = bit_length(chunk.documents), chunk.documents
     document = chunk.document.expand_as(keys.slot).gather(-1, keys.slot)
     for order in range(keys.first, keys.last + 1):
@@ -272,16 +272,11 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
         run, owner = by_document >> bits, by_document & ((1 << bits) - 1)
         ends = run_ends(by_document)
         position = torch.arange(1, run.shape[-1] + 1, device=run.device).expand_as(run)
-        count = position - _before(position * ends)
+        latest_end = (position * ends).cummax(-1).values
+        count = position - torch.cat((torch.zeros_like(latest_end[..., :1]), latest_end[..., :-1]), -1)
         hypothesis = _largest_so_far(run, count * (ends & (owner == 0)))
         reference = _largest_so_far(run, count * (ends & (owner > 0)))
         yield (torch.minimum(hypothesis, reference) * run_ends(run)).unsqueeze(0)
-
-
-def _before(nondecreasing_at_marks: Tensor) -> Tensor:
-    """Return for each slot the last nonzero value before it, 0 for the first slot."""
-    latest = nondecreasing_at_marks.cummax(-1).values
-    return torch.cat((torch.zeros_like(latest[..., :1]), latest[..., :-1]), -1)
 
 
 def _largest_so_far(run: Tensor, count: Tensor) -> Tensor:

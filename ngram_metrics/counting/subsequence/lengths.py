@@ -81,7 +81,7 @@ def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tenso
 
 
 def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
-    """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for 'no token'."""
+    """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for padding."""
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
     if in_halves(len(positions), word_count(positions.shape[1]), steps.shape[1], positions.device):
@@ -97,7 +97,7 @@ def in_halves(pairs: int, words: int, steps: int, device: torch.device) -> bool:
 
 def _lengths_of_halves(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     half = (steps.shape[1] + 1) // 2
-    # If the number of steps is odd, the middle one is in the first half; the second half has 'no token' instead.
+    # If the number of steps is odd, the middle one is in the first half; the second half has padding instead.
     middle = steps.new_zeros(len(steps), 2 * half - steps.shape[1])
     both = torch.cat((steps[:, :half], torch.cat((steps[:, half:].flip(1), middle), 1)))  # (2 * pairs, half)
     rows = _last_rows(torch.cat((positions, positions.flip(1))), both, rank_bound)  # (words, 2 * pairs)
@@ -147,7 +147,7 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: 
             of_sides = number.split([len(side.ids) for side in chunk])
             on_side = [torch.zeros_like(kept).index_fill_(0, of_side, True) for of_side in of_sides]
             kept = on_side[0] & on_side[1]
-        kept[:1].zero_()  # (numbers + 1,), the first for 'no token'
+        kept[:1].zero_()  # (numbers + 1,), the first for padding
         dense = kept.cumsum(0)  # (numbers + 1,)
         here = kept.index_select(0, number)
         before = dense.index_select(0, numbered_before).index_select(0, pair)

@@ -51,7 +51,7 @@ class MaskWindows(NamedTuple):
     """The masks of a chunk of pairs, made on request for a window of times.
 
     Attributes:
-        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 for 'no token'.
+        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 for padding.
         steps: ``(pairs, steps + 2 * (words - 1))`` int64, the short side's ranks with zeros on both sides: at time t
             the words, the highest first, take the steps in the columns ``t, ..., t + words - 1``.
         rank_bound: the largest possible rank.
@@ -103,7 +103,7 @@ class MaskWindows(NamedTuple):
         word = (words - 1) - place.div(WORD_BITS, rounding_mode="floor")
         table = bit.new_zeros(pairs, rows * words)
         table.scatter_add_(1, positions * words + word, bit.expand_as(positions))
-        table[:, :words].zero_()  # row 0: 'no token' matches no token, not even itself
+        table[:, :words].zero_()  # row 0: padding matches nothing, not even itself
         before = (torch.arange(pairs, device=steps.device) * rows).unsqueeze(1)
         return table.view(pairs * rows, words), (steps + before).T.contiguous()
 
@@ -112,8 +112,8 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
     """Prepare the masks of a chunk.
 
     Args:
-        positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is 'no token'.
-        steps: ``(pairs, steps)`` int64, the ranks of the short side; 0 is 'no token'.
+        positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is padding.
+        steps: ``(pairs, steps)`` int64, the ranks of the short side; 0 is padding.
         rank_bound: the largest possible rank.
 
     Raises:
@@ -150,10 +150,6 @@ class TableState(NamedTuple):
 
     increments: Tensor
     difference: Tensor
-
-    def clone(self) -> TableState:
-        """Return a copy."""
-        return TableState(self.increments.clone(), self.difference.clone())
 
 
 def first_state(windows: MaskWindows, sentences: Sentences | None = None) -> TableState:

@@ -49,6 +49,7 @@ from ngram_metrics.counting.subsequence.table import (
     WORD_BITS,
     MaskWindows,
     Sentences,
+    TableState,
     advance,
     first_state,
     mask_windows,
@@ -63,8 +64,7 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
     Args:
         summaries: pairs of a hypothesis and a reference: ragged, the sentences of each summary, of which there may be
             none; or padded, in rows ``(pairs, width)``.
-        separator_id: for padded summaries: the id between two sentences, which is not a token; without it a row is one
-            sentence.
+        separator_id: for padded summaries: the id between two sentences; without it a row is one sentence.
 
     Returns:
         ``(pairs,)`` int64. For padded summaries no step depends on data, with a separator or without.
@@ -150,7 +150,7 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     sentences = Sentences(tokens, pack_bits(positions == 0))
     states = [first_state(windows, sentences)]
     for start, stop in windows.windows()[:-1]:
-        states.append(advance(states[-1].clone(), windows.masks(start, stop), start, sentences))
+        states.append(advance(TableState(*map(torch.clone, states[-1])), windows.masks(start, stop), start, sentences))
     walk = _first_walk(windows, sentences)
     while states:
         start, stop = windows.windows()[len(states) - 1]
