@@ -6,25 +6,36 @@ import json
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import TypeGuard, TypeVar
+from typing import NamedTuple, TypeGuard, TypeVar
+
+import torch
 
 from ngram_metrics.cli.errors import InputError
 from ngram_metrics.cli.mbr_arguments import MbrOptions
-from ngram_metrics.cli.metrics import chosen, for_pairs
+from ngram_metrics.cli.models import chosen
 from ngram_metrics.cli.output import written_to
 from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.progress import progress
 from ngram_metrics.cli.sources import Source, opened
+from ngram_metrics.evaluation.progress import progress
 from ngram_metrics.mbr import Decoded, decode
+from ngram_metrics.scorer import Scorer
 
 #: Sentences decoded at a time.
 CHUNK = 256
 Item = TypeVar("Item")
 
 
+class _Utility(NamedTuple):
+    """A metric that scores pairs, and where."""
+
+    scorer: Scorer
+    device: torch.device
+
+
 def run(options: MbrOptions) -> None:
     """Decode, and write one line per sentence."""
-    (metric,) = chosen(options)
+    (scorer,) = chosen(options).values()
+    utility = _Utility(scorer.of_segments(), torch.device(options.device))
     with ExitStack() as stack:
         samples = stack.enter_context(opened(place_of(options.samples)))
         weights = stack.enter_context(opened(place_of(options.weights))) if options.weights else None
@@ -32,7 +43,7 @@ def run(options: MbrOptions) -> None:
         bar = stack.enter_context(progress("sentences"))
         done = 0
         for rows, probabilities in _chunks(samples, weights, options.k):
-            decoded = decode(for_pairs(metric), rows, None, probabilities)
+            decoded = decode(utility, rows, None, probabilities)
             write("".join(f"{line}\n" for line in _lines(decoded, options.format, done)))
             done += len(rows)
             bar.update(len(rows))

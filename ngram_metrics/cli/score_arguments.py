@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ngram_metrics.cli import mbr_arguments
 from ngram_metrics.cli.completion import SHELLS, script
@@ -19,9 +20,11 @@ from ngram_metrics.cli.options import (
     printing,
 )
 from ngram_metrics.cli.paths import check_different, check_inputs, check_written, destination, file_name, is_same
+from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, METRICS
 
-METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
-FORMATS = ("table", "json", "tsv", "markdown", "latex")
+if TYPE_CHECKING:
+    from ngram_metrics.significance import Test
+
 TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
 _LEVEL = "0.95"
@@ -41,7 +44,7 @@ class ScoreOptions(Options):
     systems: list[str]
     baseline: str | None
     confidence: float | None
-    test: str
+    test: Test
     correction: str
     digits: int | None
     details: bool
@@ -70,7 +73,7 @@ def parser() -> Parser:
         type=_metrics,
         action="extend",
         metavar="NAME,...",
-        help=f"some of {', '.join(METRICS)}; default: bleu,chrf",
+        help=f"some of {', '.join(METRICS)}; default: {','.join(DEFAULT_METRICS)}",
     )
     scores.add_argument(
         "-c", "--confidence", type=_level, metavar="[LEVEL]", help="bootstrap intervals; default level: 0.95"
@@ -113,7 +116,7 @@ def parse(words: Sequence[str]) -> ScoreOptions:
     """
     made = parser()
     options = parsed(made, _joined(words), ScoreOptions())
-    options.metrics = list(dict.fromkeys(options.metrics or ("bleu", "chrf")))
+    options.metrics = list(dict.fromkeys(options.metrics or DEFAULT_METRICS))
     options.systems, options.references = _sides(made, options)
     options.inputs = [*options.systems, *options.references]
     check_inputs(made, options.inputs)

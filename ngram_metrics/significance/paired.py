@@ -133,7 +133,10 @@ def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str)
 
     This needs one reference per sentence: which one of several is counted depends on the hypothesis.
     """
-    counted = {name: scorer.measure.reference_counts(unpack(of_system, scorer.measure.layout)) for name, of_system in rows.items()}
+    counted = {
+        name: scorer.measure.reference_counts(unpack(of_system, scorer.measure.layout))
+        for name, of_system in rows.items()
+    }
     for field, expected in counted[baseline].items():
         for name, of_system in counted.items():
             given = of_system[field].to(expected.device)

@@ -7,7 +7,7 @@ from commands import BASE, printed, refused, report, scores, write
 from sacrebleu.metrics.bleu import _TOKENIZERS
 
 from ngram_metrics import cli
-from ngram_metrics.cli import mbr_arguments, metrics, options, score_arguments
+from ngram_metrics.cli import mbr_arguments, models, options, score_arguments
 from ngram_metrics.text.rules import NAMED
 from ngram_metrics.text.tokenizers import _DOWNLOADING, _OF_SACREBLEU
 
@@ -151,10 +151,10 @@ def test_names_that_are_written_out_are_those_there_are():
     assert set(options.TOKENIZERS) == {*NAMED, *_OF_SACREBLEU}
     assert set(options.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
     for arguments in (["a", "-r", "b", "-m", name] for name in score_arguments.METRICS):
-        (metric,) = metrics.chosen(score_arguments.parse(arguments))
+        (metric,) = models.chosen(score_arguments.parse(arguments))
         assert metric.name == arguments[-1]
     for name in mbr_arguments.METRICS:
-        assert metrics.chosen(mbr_arguments.parse(["a", "-m", name]))[0].measure.pair_orders
+        assert models.chosen(mbr_arguments.parse(["a", "-m", name]))[0].measure.pair_orders
 
 
 def test_version_and_help(capsys):

@@ -1,15 +1,13 @@
-"""A progress bar, on a terminal only."""
+"""A progress bar for long work, on a terminal only, if tqdm is installed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
-from ngram_metrics.cli.errors import InputError
-
 #: The bar appears after this many seconds.
-DELAY = 0.5
+DELAY = 2.0
 
 
 class Bar(Protocol):
@@ -26,12 +24,22 @@ class Bar(Protocol):
         """Name what is counted."""
 
 
+class _Silent:
+    """A bar that shows nothing."""
+
+    format_dict: Mapping[str, float] = {"elapsed": 0.0}
+
+    def update(self, n: float) -> object: ...
+
+    def set_description(self, desc: str, refresh: bool) -> None: ...
+
+
 def progress(unit: str) -> AbstractContextManager[Bar]:
     """Return a bar of tqdm that counts ``unit``, on standard error if that is a terminal."""
     try:
         from tqdm import tqdm
-    except ImportError as error:
-        raise InputError("this command needs tqdm: pip install tqdm") from error
+    except ImportError:
+        return nullcontext(_Silent())
     bar: AbstractContextManager[Bar] = tqdm(unit=f" {unit}", delay=DELAY, disable=None, leave=False)
     return bar
 
