@@ -13,7 +13,7 @@ begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import torch
 from typing_extensions import Self
@@ -28,9 +28,6 @@ from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
-
-if TYPE_CHECKING:
-    from ignite.metrics import MetricsLambda
 
 __all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
 
@@ -216,11 +213,6 @@ class ROUGEScore(Face):
             *words, accumulate, rouge_keys, average, *sentences, pad_id, confidence, device
         )
         super().__init__(rouge, output_transform)
-
-    def __getitem__(self, index: str) -> MetricsLambda:
-        """Return a metric of one value; raises as :class:`ngram_metrics.ROUGEScore`."""
-        cast(ngram_metrics.ROUGEScore, self._accumulator)[index]
-        return super().__getitem__(index)
 
 
 class ChrF(Face):

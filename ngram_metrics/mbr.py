@@ -77,7 +77,8 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
     scorer = scorer_of(metric, "metric")
-    return pair_scores(scorer.measure, read_rows(scorer.reader, hypotheses, references, metric.device))
+    rows = read_rows(scorer.reader, hypotheses, references, metric.device)
+    return pair_scores(scorer.measure, rows, scorer.pair_place)
 
 
 def decode(
@@ -120,7 +121,7 @@ def decode(
     totals = weights.sum(-1)
     heights = candidates.counts.tolist()
     expected: list[list[Tensor]] = [[] for _ in heights]
-    for block in score_blocks(scorer.measure, kinds):
+    for block in score_blocks(scorer.measure, kinds, scorer.pair_place):
         groups = slice(*block.groups)
         sums = (block.scores * weights[groups, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
         utilities = sums / totals[groups].unsqueeze(1)

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.documents import Batch
 from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
@@ -112,36 +112,31 @@ class Scorer:
         """The values that tables show, by their titles: of ROUGE only F, under the name of its key."""
         return self.shown or {name: name for name in self.values}
 
+    @property
+    def pair_place(self) -> tuple[int, ...]:
+        """The place of the value by which pairs are scored: of ROUGE, F."""
+        return self.values[next(iter(self.titles.values()))]
+
     def called(self, name: str) -> Scorer:
         """Return the same metric under another name: that of a single value. Several values keep their names."""
-        return replace(self, values={name: place for place in self.values.values()}) if len(self.values) == 1 else self
+        if len(self.values) > 1:
+            return self
+        (place,) = self.values.values()
+        return replace(self, values={name: place}, shown={})
 
     def item(self, value: str) -> Scorer:
-        """Return the metric of one value.
+        """Return the metric of one of several values, which counts nothing else."""
+        key, column = self.values[value]
+        return replace(self, measure=self.measure.of_key(key), values={value: (0, column)}, shown={})
 
-        Raises:
-            KeyError: this metric has no value with this name.
-        """
-        if value not in self.values:
-            raise KeyError(f"{value!r} is no value of this metric: expected one of {list(self.values)}")
-        return replace(self, values={value: self.values[value]}, shown={})
+    def item_rows(self, value: str, rows: Tensor) -> Tensor:
+        """Return the rows of the metric of one value, from those of this metric."""
+        statistics, (key, _) = unpack(rows, self.measure.layout), self.values[value]
+        return pack(tuple(field[..., key : key + 1] for field in statistics), self.item(value).measure.layout)
 
     def of_segments(self) -> Scorer:
         """Return the metric that scores each segment of a corpus, from the same counts."""
         return replace(self, measure=self.measure.sentence_measure(self.average), average="none")
-
-    def renamed(self, name: str, computed: Value) -> dict[str, Tensor]:
-        """Return what ``compute`` returned, under names that begin with ``name`` and depend on no other metric.
-
-        A single value and the ends of its interval are ``<name>``, ``<name>_low`` and ``<name>_high``; one of several
-        values is ``<name>_<value>``.
-        """
-        if not isinstance(computed, dict):
-            return {name: computed}
-        only = next(iter(self.values)) if len(self.values) == 1 else None
-        return {
-            name + (f"_{key}" if only is None else key.removeprefix(only)): value for key, value in computed.items()
-        }
 
     def with_interval(self, score: Tensor, rows: Tensor, confidence: float) -> dict[str, Tensor]:
         """Return the values of a corpus by name, with the ends of their intervals, ``<name>_low`` and ``<name>_high``.
@@ -168,6 +163,23 @@ class Scorer:
         """
         settings = {**self.reader.signature(), **self.measure.signature(), **draws}
         return written(references, {"unit": kind, "avg": self.average, **settings})
+
+
+def renamed(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:
+    """Return what a metric computed, under names that begin with ``name`` and depend on no other metric.
+
+    A single value and the ends of its interval are ``<name>``, ``<name>_low`` and ``<name>_high``; one of several
+    values is ``<name>_<value>``.
+
+    Args:
+        name: the name of the metric.
+        computed: what ``compute`` returned, or the names of its values as a dict.
+        scorer: the metric; None for a metric of another package.
+    """
+    if not isinstance(computed, dict):
+        return {name: computed}
+    only = next(iter(scorer.values)) if scorer is not None and len(scorer.values) == 1 else None
+    return {name + (f"_{key}" if only is None else key.removeprefix(only)): part for key, part in computed.items()}
 
 
 def scorer_of(metric: object, name: str) -> Scorer:

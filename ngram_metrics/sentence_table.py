@@ -27,7 +27,7 @@ class SentenceTable:
 
     Args:
         metrics: metrics of this package by name, for either framework; their states are neither read nor changed.
-        kind: the class of which all metrics must be instances.
+        kind: the class of which all metrics, or the metrics whose value they are, must be instances.
         sentences: the number of sentences to keep, at least 0.
 
     Attributes:
@@ -35,7 +35,7 @@ class SentenceTable:
         rows: the texts, with one line per reference, and scores in 0..1.
 
     Raises:
-        TypeError: a metric of another kind, such as one value of ROUGE.
+        TypeError: a metric of another kind.
         ValueError: no metric, or one with ``average="none"``; a negative number of sentences.
     """
 
@@ -43,12 +43,11 @@ class SentenceTable:
         if sentences < 0 or not metrics:
             raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected 1 or more, and 0 or more")
         for name, metric in metrics.items():
-            if not isinstance(metric, kind):
+            if not isinstance(metric, kind) and not isinstance(getattr(metric, "whole", None), kind):
                 found = type(metric)
                 wanted = kind.__module__.removesuffix("_face").removesuffix(".torchmetrics.accumulator")
                 raise TypeError(
-                    f"the metric {name} is a {found.__name__} of {found.__module__}: expected a metric of {wanted}, "
-                    "for one value of ROUGE the whole ROUGEScore"
+                    f"the metric {name} is a {found.__name__} of {found.__module__}: expected a metric of {wanted}"
                 )
             refuse_average_none(name, metric)
         self._metrics, self._sentences = metrics, sentences
@@ -71,7 +70,8 @@ class SentenceTable:
             return
         if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
             raise ValueError("several hypotheses for each sentence: expected one, or sentences=0, which shows none")
-        preds, target = (side if isinstance(side, str) else side[:missing] for side in (preds, target))
+        if not isinstance(preds, str):  # a str is one sentence, and all of target is its references
+            preds, target = preds[:missing], target if isinstance(target, str) else target[:missing]
         scores: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
             scores |= sentence_scores(name, metric, preds, target)

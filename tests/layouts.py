@@ -5,8 +5,14 @@ from itertools import chain
 
 import torch
 
-from ngram_metrics.counting.batch import PaddedSides, RaggedSides
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, RaggedTokens
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    PaddedReferences,
+    PaddedSides,
+    PaddedTokens,
+    RaggedSides,
+    RaggedTokens,
+)
 
 Ids = Sequence[int]
 Batch = Sequence[tuple[Ids, Sequence[Ids]]]

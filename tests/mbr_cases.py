@@ -16,7 +16,7 @@ from sacrebleu import BLEU, CHRF
 
 import ngram_metrics
 from ngram_metrics import ignite, mbr
-from ngram_metrics.counting import all_pairs, chunks, count_table, listed_pairs, pools
+from ngram_metrics.counting import all_pairs, chunks, pools, shared_ngrams
 
 
 def overlap(hypothesis, reference, ngram=2):
@@ -106,8 +106,8 @@ def cut_small(patch, block=60):
     """Cut everything: several pools, groups in blocks of a few rows, a chunk a group."""
     patch.setattr(chunks, "CPU_SLOTS", 20)
     patch.setattr(all_pairs, "BLOCK_CELLS", block)
-    patch.setattr(count_table, "DENSE_CELLS", 50)
-    patch.setattr(listed_pairs, "CPU_LISTED_PAIRS", 5)
+    patch.setattr(shared_ngrams, "DENSE_CELLS", 50)
+    patch.setattr(shared_ngrams, "CPU_LISTED_PAIRS", 5)
     patch.setattr(pools, "POOL_CELLS", 40)
 
 

@@ -14,7 +14,7 @@ from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
 from torch import Tensor
 
 from ngram_metrics import ROUGEScore, ignite
-from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.counting.documents import RaggedTokens
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.reader import Reader

@@ -18,9 +18,8 @@ from faces.cases import Case, each_case, each_metric, states_of
 from torch import Tensor
 
 from ngram_metrics import Bleu, NgramOverlap, ROUGEScore
-from ngram_metrics.counting.batch import RaggedSides
+from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens
 from ngram_metrics.counting.matches import clipped_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
 
 BOUNDS = (2**24, 2**31, 2**53)
 

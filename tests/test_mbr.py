@@ -57,9 +57,9 @@ def test_a_large_row_beside_small_ones_is_cut_into_blocks(case, same, monkeypatc
     whole = mbr.pairwise(case.make(), hypotheses, references)
     metric = case.make()
     monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 150)
-    blocks = list(
-        score_blocks(metric.scorer.measure, read_rows(metric.scorer.reader, hypotheses, references, metric.device))
-    )
+    scorer = metric.scorer
+    kinds = read_rows(scorer.reader, hypotheses, references, metric.device)
+    blocks = list(score_blocks(scorer.measure, kinds, scorer.pair_place))
     assert sum(block.groups == (1, 2) for block in blocks) >= 2
     assert any(block.groups[1] - block.groups[0] > 1 for block in blocks)
     found = mbr.pairwise(metric, hypotheses, references)

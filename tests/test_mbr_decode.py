@@ -74,7 +74,8 @@ def test_the_first_of_equally_good_ones_across_blocks(monkeypatch):
 
 def test_what_a_shorter_row_lacks_is_neither_chosen_nor_counted(monkeypatch):
     # A distance: what is missing in a row that shares a block with longer ones is as far off as can be.
-    monkeypatch.setattr(OverlapMeasure, "pair_score", lambda self, statistics: 1 - self.score(statistics))
+    score = OverlapMeasure.score
+    monkeypatch.setattr(OverlapMeasure, "score", lambda self, statistics: 1 - score(self, statistics))
     decoded = mbr.decode(ngram_metrics.NgramOverlap(), [["a"], ["b", "c"]], [["a"], ["b", "b", "c"]])
     assert decoded.indices.tolist() == [0, 1]
     assert decoded.expected_utilities.tolist() == pytest.approx([0, 2 / 3])

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.documents import DocumentGroups, flat_positions, owners
 from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools, tally
-from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners
 
 #: Pairs in a pool of several groups. No pair is computed; the limit keeps padding small.
 POOL_PAIRS = 1 << 24

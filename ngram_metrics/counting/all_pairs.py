@@ -1,8 +1,8 @@
 """N-gram matches of every hypothesis with every reference of its group, for minimum Bayes risk decoding.
 
 Only n-grams that occur on both sides matter. A few of them occur in many documents: these are counted by a matrix
-product, see :mod:`ngram_metrics.counting.count_table`. Most occur in a few documents: for these it is cheaper to list
-the pairs of documents that share the n-gram, see :mod:`ngram_metrics.counting.listed_pairs`.
+product. Most occur in a few documents: for these it is cheaper to list the pairs of documents that share the n-gram.
+:mod:`ngram_metrics.counting.shared_ngrams` has both ways.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
@@ -18,12 +18,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.count_table import CountTable, count_table, fill_product
+from ngram_metrics.counting.documents import DocumentGroups
 from ngram_metrics.counting.keys import run_starts, sorted_keys
-from ngram_metrics.counting.listed_pairs import ListedPairs, add_listed, listed_pairs
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools, tally
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.shared_ngrams import (
+    CountTable,
+    ListedPairs,
+    add_listed,
+    count_table,
+    fill_product,
+    listed_pairs,
+)
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22

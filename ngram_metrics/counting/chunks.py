@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 #: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few launches are faster.
-CPU_SLOTS = 1 << 17
+CPU_SLOTS = 1 << 16
 ACCELERATOR_SLOTS = 1 << 22
 #: Limits for an update of a training loop. A larger batch is a corpus, for which threads are worth starting.
 UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18

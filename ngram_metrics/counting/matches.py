@@ -3,7 +3,7 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU, most sentences with one reference are counted by :mod:`~ngram_metrics.counting.cpu_pairs`. All others are
+On a CPU, most sentences with one reference are counted by :mod:`~ngram_metrics.counting.numpy_matches`. All others are
 counted here, and the same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta``
 device, compile in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a
 hypothesis with its references. The cuts do not change the counts.
@@ -18,9 +18,20 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
 from ngram_metrics.counting.chunks import UPDATE_CHUNK_SLOTS, ragged_chunks, row_chunks
-from ngram_metrics.counting.cpu_pairs import cpu_matches
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    PaddedPairs,
+    PaddedSides,
+    PaddedTokens,
+    RaggedPairs,
+    RaggedSides,
+    RaggedTokens,
+    flat_positions,
+    owners,
+    remaining_tokens,
+    repeated,
+)
 from ngram_metrics.counting.keys import (
     KEY_BITS,
     Digits,
@@ -31,17 +42,9 @@ from ngram_metrics.counting.keys import (
     run_starts,
     sorted_keys,
 )
-from ngram_metrics.counting.running import pair_minima
-from ngram_metrics.counting.token_batch import (
-    DocumentGroups,
-    PaddedReferences,
-    PaddedTokens,
-    RaggedTokens,
-    flat_positions,
-    owners,
-    remaining_tokens,
-    repeated,
-)
+from ngram_metrics.counting.numpy_matches import numpy_pair_matches
+
+Documents = RaggedPairs | PaddedPairs | RaggedSides | PaddedSides
 
 #: Bits of a count if a sum holds two counts. A count may be all slots of a chunk, and no sum overflows.
 _PAIR_BITS = 31
@@ -68,15 +71,8 @@ def pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor:
     Returns:
         ``(pairs, orders)`` int64: for each order the sum over its n-grams of the smaller count.
     """
-    if isinstance(pairs, PaddedPairs):
-        references = pairs.references
-        one_each = PaddedReferences(
-            PaddedTokens(references.ids.unsqueeze(1), references.lengths.unsqueeze(1)),  # (pairs, 1, width), (pairs, 1)
-            torch.ones_like(references.lengths, dtype=torch.bool).unsqueeze(1),
-        )
-        return clipped_matches(PaddedSides(pairs.hypotheses, one_each), max_order)
-    one_each_ragged = DocumentGroups(pairs.references, torch.ones_like(pairs.references.lengths))
-    return clipped_matches(RaggedSides(pairs.hypotheses, one_each_ragged), max_order)
+    on_cpu = numpy_pair_matches(pairs, max_order)
+    return _matches(pairs, max_order) if on_cpu is None else on_cpu
 
 
 def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
@@ -90,16 +86,24 @@ def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
         ``(sentences, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
         hypothesis and the largest count in one reference.
     """
-    on_cpu = cpu_matches(sides, max_order)
-    if on_cpu is not None:
-        return on_cpu
-    counted = [_count(chunk, max_order) for chunk in chunks_of(sides)]
-    return torch.cat(counted) if counted else sides.hypotheses.lengths.new_zeros(0, max_order)
+    pairs = sides.only_pairs
+    return _matches(sides, max_order) if pairs is None else pair_matches(pairs, max_order)
 
 
-def chunks_of(sides: RaggedSides | PaddedSides) -> Iterator[Chunk]:
-    """Yield the sentences in chunks, laid out for counting within the memory budget."""
-    return _padded_chunks(*sides) if isinstance(sides, PaddedSides) else _ragged_chunks(*sides)
+def _matches(documents: Documents, max_order: int) -> Tensor:
+    counted = [_count(chunk, max_order) for chunk in chunks_of(documents)]
+    return torch.cat(counted) if counted else documents.hypotheses.lengths.new_zeros(0, max_order)
+
+
+def chunks_of(documents: Documents) -> Iterator[Chunk]:
+    """Yield pairs, or sentences with several references, in chunks within the memory budget."""
+    if isinstance(documents, PaddedPairs):
+        return _padded_chunks(*documents)
+    if isinstance(documents, PaddedSides):
+        return _padded_chunks(documents.hypotheses, documents.references.tokens)
+    if isinstance(documents, RaggedPairs):
+        return _ragged_chunks(*documents)
+    return _ragged_chunks(documents.hypotheses, *documents.references)
 
 
 class Chunk(NamedTuple):
@@ -132,42 +136,36 @@ class Chunk(NamedTuple):
         return KEY_BITS // self.count_bits
 
 
-def _padded_chunks(hypotheses: PaddedTokens, references: PaddedReferences) -> Iterator[Chunk]:
-    sentences, count, reference_width = references.tokens.ids.shape
-    width = hypotheses.ids.shape[-1]
+def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterator[Chunk]:
+    """Yield rows of hypotheses ``(sentences, width)`` and of their references ``(sentences, ..., width)``."""
+    sides = (hypotheses, references)
     device = hypotheses.ids.device
+    width, reference_width = (side.ids.shape[-1] for side in sides)
+    count = references.lengths.shape[1:].numel()
     slots = width + count * reference_width
-    for start, stop in row_chunks(sentences, slots, device):
-        rows = slice(start, stop)
-        ids = torch.cat((hypotheses.ids[rows], references.tokens.ids[rows].flatten(1)), 1)
-        remaining = torch.cat(
-            (
-                hypotheses.lengths[rows].unsqueeze(-1) - torch.arange(width, device=device),
-                (references.tokens.lengths[rows].unsqueeze(-1) - torch.arange(reference_width, device=device)).flatten(
-                    1
-                ),
-            ),
-            1,
-        )
-        ranks = rank_in_rows(ids)
+    for start, stop in row_chunks(len(hypotheses.ids), slots, device):
+        rows = [PaddedTokens(*(field[start:stop] for field in side)) for side in sides]
+        ids = torch.cat([side.ids.flatten(1) for side in rows], 1)
+        remaining = [
+            (side.lengths.unsqueeze(-1) - torch.arange(side.ids.shape[-1], device=device)).flatten(1) for side in rows
+        ]
         document = None
         if count > 1:
             slot = torch.arange(slots, device=device)
             document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
-        digits = Digits(ranks, remaining, bit_length(slots), None, 0)
+        digits = Digits(rank_in_rows(ids), torch.cat(remaining, 1), bit_length(slots), None, 0)
         yield Chunk(digits, width, document, count + 1, max(width, reference_width), None)
 
 
-def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[Chunk]:
+def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedTokens, counts: Tensor | None = None) -> Iterator[Chunk]:
+    """Yield sentences with ``counts`` references each; None for one."""
     device = hypotheses.ids.device
-    sizes, reference_lengths = hypotheses.lengths, references.tokens.lengths
-    if references.single:
-        sizes = sizes + reference_lengths
-    else:
-        sizes = sizes.index_add(0, owners(references.counts), reference_lengths)
-    id_bound = max(hypotheses.id_bound, references.tokens.id_bound)
+    counts = torch.ones_like(hypotheses.lengths) if counts is None else counts
+    groups = DocumentGroups(references, counts)
+    sizes = hypotheses.lengths.index_add(0, owners(counts), references.lengths)
+    id_bound = max(hypotheses.id_bound, references.id_bound)
     for start, stop in ragged_chunks(sizes, device, update=True):
-        hypothesis, (reference, counts) = hypotheses.slice(start, stop), references.slice(start, stop)
+        hypothesis, (reference, counts) = hypotheses.slice(start, stop), groups.slice(start, stop)
         lengths = torch.cat((hypothesis.lengths, reference.lengths))
         number = torch.arange(stop - start, device="cpu")
         group = repeated(torch.cat((number, repeated(number, counts))), lengths)
@@ -209,9 +207,6 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     counted several orders at a time, in fewer calls, but below the size from which torch shares a call among threads.
     Other devices count all orders at once.
     """
-    if _is_large_on_cpu(keys, chunk):
-        yield from pair_minima(keys, chunk.hypothesis_slots, _PAIR_BITS)
-        return
     bits, sums = _running_sums(keys, chunk)
     # The sum over many groups may overflow int64. Differences are still exact, but no maximum finds a run's start.
     overflows = chunk.document is not None and chunk.group_ends is not None
@@ -233,12 +228,6 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
         hypothesis, *references = _unpacked(packed, bits, chunk.documents)
         smaller = torch.minimum(hypothesis, functools.reduce(torch.maximum, references))
         yield smaller * (ends & keys.valid(prefixes[..., 1:-1]))
-
-
-def _is_large_on_cpu(keys: SortedKeys, chunk: Chunk) -> bool:
-    """Return whether a chunk of ragged pairs exceeds the caches, so that its arrays are better reused."""
-    of_pairs = chunk.document is None and chunk.group_ends is not None
-    return of_pairs and keys.keys.device.type == "cpu" and len(keys.keys) > _CACHED_SLOTS
 
 
 def _running_sums(keys: SortedKeys, chunk: Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.chunks import ragged_chunks
+from ngram_metrics.counting.documents import DocumentGroups, flat_positions, owners, remaining_tokens, repeated
 from ngram_metrics.counting.keys import Digits, bit_length
-from ngram_metrics.counting.token_batch import DocumentGroups, flat_positions, owners, remaining_tokens, repeated
 
 #: Limit of rows times tokens of the largest group in a pool of several: it bounds a matrix with a column per n-gram.
 POOL_CELLS = 1 << 24

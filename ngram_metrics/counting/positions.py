@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import PaddedSides, RaggedSides
+from ngram_metrics.counting.documents import PaddedSides, RaggedSides
 from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sorted_keys
 from ngram_metrics.counting.matches import Chunk, chunks_of
 

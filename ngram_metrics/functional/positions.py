@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.documents import kept_ids
 from ngram_metrics.counting.positions import matched_positions
-from ngram_metrics.counting.token_batch import kept_ids
 from ngram_metrics.scores.options import checked_order
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from ngram_metrics.counting.token_batch import DocumentGroups, host_counts
+from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.arguments import Texts
 from ngram_metrics.evaluation.results import Result, Summary, Systems, of_part
 from ngram_metrics.evaluation.system_counts import named_segments

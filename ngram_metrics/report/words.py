@@ -9,9 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.counting.batch import RaggedSides
+from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens
 from ngram_metrics.counting.positions import matched_positions
-from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
 from ngram_metrics.text.arrays import counts_between
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.numbering import number_tokens

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
-from ngram_metrics.counting.token_batch import DocumentGroups
+from ngram_metrics.counting.documents import DocumentGroups
 from ngram_metrics.scores.measure import AnyMeasure, PairCounts, score_dtype
 
 #: Hypotheses and references as one kind of token; the same object twice if the hypotheses are the references.
@@ -36,12 +36,13 @@ class ScoreBlock(NamedTuple):
     scores: Tensor
 
 
-def score_blocks(measure: AnyMeasure, kinds: Sequence[Side]) -> Iterator[ScoreBlock]:
+def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ...] = ()) -> Iterator[ScoreBlock]:
     """Score all pairs, one block at a time.
 
     Args:
         measure: the formula.
         kinds: the same documents, once for each kind of token in ``measure.pair_orders``.
+        place: the place of the value in a score, for a measure of several.
 
     Yields:
         Blocks that cover all groups, in order.
@@ -56,15 +57,16 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side]) -> Iterator[ScoreBl
         counts = [PairCounts(block.matches[..., : orders[0]], *lengths)]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):
             counts.append(_counts_of(kind, order, block))
-        yield ScoreBlock(block.groups, block.rows, _score(measure, counts))
+        yield ScoreBlock(block.groups, block.rows, _score(measure, counts, place))
 
 
-def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Tensor]:
+def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ...] = ()) -> Tensor | list[Tensor]:
     """Score all pairs of at least one group.
 
     Args:
         measure: the formula.
         kinds: as for :func:`score_blocks`.
+        place: as for :func:`score_blocks`.
 
     Returns:
         ``(groups, hypotheses, references)`` if all groups have the same number of documents, else for each group
@@ -73,7 +75,7 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Ten
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
     matrices: Tensor | list[Tensor] = []
-    for block in score_blocks(measure, kinds):
+    for block in score_blocks(measure, kinds, place):
         if len(matrices) == 0:
             # Filled block by block: joining the blocks at the end would need two or three times the memory.
             room = block.scores.new_empty
@@ -87,11 +89,12 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side]) -> Tensor | list[Ten
     return matrices
 
 
-def _score(measure: AnyMeasure, counts: Sequence[PairCounts]) -> Tensor:
+def _score(measure: AnyMeasure, counts: Sequence[PairCounts], place: tuple[int, ...]) -> Tensor:
     """Score the pairs of a block, ``(groups, rows, references)``, in pieces that stay in the cache."""
     matches = counts[0].matches
     groups, rows, references = matches.shape[:-1]
     scores = matches.new_empty((groups, rows, references), dtype=score_dtype(matches.device))
+    value: tuple[Any, ...] = (..., *place)
     # A piece is whole groups, or whole rows of a single group, which may be large.
     by_rows = groups == 1
     pieces = rows if by_rows else groups
@@ -106,7 +109,7 @@ def _score(measure: AnyMeasure, counts: Sequence[PairCounts]) -> Tensor:
             PairCounts(matches[index], hypotheses[index], others if by_rows else others[index])
             for matches, hypotheses, others in counts
         ]
-        scores[index] = measure.pair_score(measure.pair_statistics(*of_piece))
+        scores[index] = measure.score(measure.pair_statistics(*of_piece))[value]
     return scores
 
 

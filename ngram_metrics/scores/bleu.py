@@ -50,10 +50,10 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.chunks import UPDATE_GROUPS
+from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedReferences, owners
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_number, checked_order, exact
 from ngram_metrics.scores.rows import Layout
@@ -111,6 +111,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        check_booleans(self)
         object.__setattr__(self, "ngram", checked_order(self.ngram))
         if self.smooth not in SMOOTHINGS:
             # In ignite's words.

@@ -32,10 +32,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.aggregate import aggregate_matches
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.documents import Batch, DocumentGroups, repeated
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.token_batch import DocumentGroups, repeated
 from ngram_metrics.scores.measure import PairCounts, score_dtype
 from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.pair_measure import PairMeasure
@@ -81,6 +81,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        check_booleans(self)
         for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
             object.__setattr__(self, name, checked_order(order, name, lowest=0))
         if self.char_order + self.word_order == 0:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.documents import Batch
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rows import Layout, Statistics
 
@@ -64,6 +64,10 @@ class Measure(ABC, Generic[Statistics]):
         """Return the measure for the counts of a single sentence, of a corpus with this average; by default itself."""
         return self
 
+    def of_key(self, key: int) -> Measure[Statistics]:
+        """Return the measure of the key with this number; of ROUGE, whose scores have keys."""
+        return self
+
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:
         """Return the parts of the score by name: the counts, each ``(..., width)``."""
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))
@@ -92,10 +96,6 @@ class Measure(ABC, Generic[Statistics]):
     @abstractmethod
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
-
-    def pair_score(self, statistics: Statistics) -> Tensor:
-        """Return the score of each pair, ``(...)`` in 0..1."""
-        return self.score(statistics)
 
 
 #: A measure with any type of statistics, for code that does not look into them.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.documents import Batch
 from ngram_metrics.scores.measure import Measure
 from ngram_metrics.scores.options import checked_order
 from ngram_metrics.scores.references import best_statistics, count_pairs, pair_up

@@ -11,9 +11,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs, RaggedSides
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    PaddedPairs,
+    PaddedReferences,
+    PaddedSides,
+    PaddedTokens,
+    RaggedPairs,
+    RaggedSides,
+    owners,
+)
 from ngram_metrics.counting.matches import pair_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, PaddedTokens, owners
 from ngram_metrics.scores.measure import PairCounts
 from ngram_metrics.scores.rows import Statistics
 
@@ -41,20 +49,18 @@ class Pairs(NamedTuple):
 
 def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
     """Pair each hypothesis with each of its references."""
+    if (pairs := sides.only_pairs) is not None:
+        return Pairs(pairs, None, None, len(sides.hypotheses.lengths))
     if isinstance(sides, PaddedSides):
         ids, lengths = sides.references.tokens
         sentences, count, width = ids.shape
         # The size is written out: -1 is ambiguous if the width is 0.
         flat = PaddedTokens(ids.reshape(sentences * count, width), lengths.reshape(-1))  # (pairs, width), (pairs,)
-        if sides.references.single:
-            return Pairs(PaddedPairs(sides.hypotheses, flat), None, None, sentences)
         repeated = PaddedTokens(
             *(side.repeat_interleave(count, 0, output_size=sentences * count) for side in sides.hypotheses)
         )
         sentence = torch.arange(sentences * count, device=ids.device).div(count, rounding_mode="floor")
         return Pairs(PaddedPairs(repeated, flat), sentence, sides.references.present.reshape(-1), sentences)
-    if sides.references.single:
-        return Pairs(RaggedPairs(sides.hypotheses, sides.references.tokens), None, None, sides.hypotheses.documents)
     owner = owners(sides.references.counts)
     documents = RaggedPairs(sides.hypotheses.take(owner), sides.references.tokens)
     sentence = owner.to(sides.hypotheses.ids.device)

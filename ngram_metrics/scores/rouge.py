@@ -30,17 +30,23 @@ Differences from other packages:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch, PaddedPairs, PaddedSummaries, RaggedSummaries
+from ngram_metrics.counting.documents import (
+    Batch,
+    DocumentGroups,
+    PaddedPairs,
+    PaddedSummaries,
+    RaggedSummaries,
+    owners,
+)
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
+from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import DocumentGroups, owners
 from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_order, exact
 from ngram_metrics.scores.references import (
@@ -131,6 +137,10 @@ class RougeMeasure(Measure[RougeStatistics]):
             return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
+    def of_key(self, key: int) -> RougeMeasure:
+        """Return the measure of one key."""
+        return replace(self, variants=self.variants[key : key + 1])
+
     def score(self, statistics: RougeStatistics) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
         return precision_recall_f(statistics, self.alpha)
@@ -148,10 +158,6 @@ class RougeMeasure(Measure[RougeStatistics]):
     def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
         """Return the statistics of pairs."""
         return _statistics_of_longest(*counts)
-
-    def pair_score(self, statistics: RougeStatistics) -> Tensor:
-        """Return F of each pair."""
-        return self.score(statistics)[..., 0, 2]
 
 
 @dataclass(frozen=True)
@@ -185,6 +191,10 @@ class MeanRougeMeasure(Measure[RougeScores]):
         scores = sum_over_references(precision_recall_f(counts), pairs)  # (sentences, keys, 3)
         return RougeScores(*(scores / references_of_sentences(pairs).reshape(-1, 1, 1)).unbind(-1))
 
+    def of_key(self, key: int) -> MeanRougeMeasure:
+        """Return the measure of one key."""
+        return MeanRougeMeasure(self.variants[key : key + 1])
+
     def score(self, statistics: RougeScores) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
         return torch.stack(tuple(statistics), -1)
@@ -205,10 +215,6 @@ class MeanRougeMeasure(Measure[RougeScores]):
     def pair_statistics(self, *counts: PairCounts) -> RougeScores:
         """Return the scores of pairs."""
         return RougeScores(*precision_recall_f(_statistics_of_longest(*counts)).unbind(-1))
-
-    def pair_score(self, statistics: RougeScores) -> Tensor:
-        """Return F of each pair."""
-        return statistics.fmeasure[..., 0]
 
 
 def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> Tensor:

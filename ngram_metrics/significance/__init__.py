@@ -231,8 +231,8 @@ def _check_correction(correction: Correction) -> None:
 def _warn_of_few(sentences: int) -> None:
     if sentences < _FEW:
         warnings.warn(
-            f"{sentences} sentences are few for a bootstrap test, whose p-values are then too small: expected at least "
-            f"{_FEW}, or randomization",
+            f"a bootstrap test needs at least {_FEW} sentences (got: {sentences}): with fewer its p-values are too "
+            "small. Randomization needs no such number",
             UserWarning,
             stacklevel=3,
         )

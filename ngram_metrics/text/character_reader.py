@@ -14,8 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.counting.batch import Batch
-from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.counting.documents import Batch, RaggedTokens
 from ngram_metrics.text.arrays import Integers, counts_between
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.door import Sentences

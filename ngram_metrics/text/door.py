@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Kind
+from ngram_metrics.counting.documents import Kind
 from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
 from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.kinds import common_kind, token_types

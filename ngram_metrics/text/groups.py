@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import RaggedSides
-from ngram_metrics.counting.token_batch import DocumentGroups, host_counts
+from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, host_counts
 from ngram_metrics.text.door import Sentences, checked_sentences, plain
 from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.messages import shortened

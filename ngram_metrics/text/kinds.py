@@ -16,7 +16,7 @@ from typing import NoReturn
 import numpy as np
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Kind
+from ngram_metrics.counting.documents import Kind
 from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.messages import NameOf, shortened
 

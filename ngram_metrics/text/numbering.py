@@ -10,7 +10,7 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.token_batch import RaggedTokens, host_counts, owners, ragged_from_ids, repeated
+from ngram_metrics.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeated
 from ngram_metrics.text.arrays import numbered_in_order
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.inputs import Tokenizer

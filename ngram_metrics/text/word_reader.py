@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Batch
+from ngram_metrics.counting.documents import Batch
 from ngram_metrics.text.door import Sentences, plain
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.messages import shortened

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.counting.token_batch import RaggedTokens
+from ngram_metrics.counting.documents import RaggedTokens
 from ngram_metrics.text.arrays import Integers, counts_between, numbered, numbered_in_order
 from ngram_metrics.text.code_points import NEWLINE, WINDOW, Characters, character_chunks
 from ngram_metrics.text.rules import Rule
@@ -64,10 +64,7 @@ class Found(NamedTuple):
 
 
 def number_words(
-    rule: Rule,
-    texts: Sequence[str],
-    by_line: bool = False,
-    stem: Callable[[str], str] | None = None,
+    rule: Rule, texts: Sequence[str], by_line: bool = False, stem: Callable[[str], str] | None = None
 ) -> RaggedTokens:
     """Number the words of texts.
 

@@ -13,6 +13,7 @@ from torch import Tensor
 from typing_extensions import TypeVar
 
 from ngram_metrics.scorer import Scorer, Value
+from ngram_metrics.scores.keywords import named_arguments, options_of, unknown_keyword
 from ngram_metrics.scores.measure import score_dtype
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
@@ -29,7 +30,6 @@ from ngram_metrics.torchmetrics.agreement import (
     settings_digest,
     with_batch,
 )
-from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of
 from ngram_metrics.torchmetrics.states import States, all_equal
 
@@ -57,10 +57,10 @@ class Accumulator(States, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each sentence.
 
     Every metric has these states: ``settings``, ``callables`` and ``counted``, the kind of input, int64 on the CPU (see
-    :mod:`ngram_metrics.torchmetrics.agreement`); ``sentences``, their number, int64; ``reference_range``, the fewest and most references of a sentence, int64; ``row``, the summed
-    counts, int64. Average macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of
-    ``(sentences, fields)`` int64. A move changes the device of a state and never its dtype: if the device has no
-    float64, float64 states stay on the CPU.
+    :mod:`ngram_metrics.torchmetrics.agreement`); ``sentences``, their number, int64; ``reference_range``, the fewest
+    and most references of a sentence, int64; ``row``, the summed counts, int64. Average macro adds ``score_sum``,
+    float64. Average none and ``confidence`` add ``rows``, a list of ``(sentences, fields)`` int64. A move changes the
+    device of a state and never its dtype: if the device has no float64, float64 states stay on the CPU.
 
     Args:
         scorer: the metric without its states.
@@ -69,8 +69,8 @@ class Accumulator(States, Generic[Level]):
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError: a keyword of another package for an option of this metric.
-        ValueError: an unknown keyword; a ``confidence`` not between 0 and 1, or one with average none.
+        TypeError: an unknown keyword; the message names the option that was meant.
+        ValueError: a ``confidence`` not between 0 and 1, or one with average none.
     """
 
     is_differentiable = False
@@ -92,8 +92,14 @@ class Accumulator(States, Generic[Level]):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        refuse_keywords_of_peers(type(self), kwargs)
-        super().__init__(**kwargs)
+        try:
+            super().__init__(**kwargs)
+        except ValueError as error:
+            if unknown := [keyword for keyword in kwargs if f"`{keyword}`" in str(error).partition("Unexpected")[2]]:
+                # A metric that a user derives from one of ours has the options of both.
+                classes = [each for each in type(self).__mro__ if issubclass(each, Accumulator)][:-1]
+                raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
+            raise
         check_confidence(confidence, scorer.average)
         self.scorer, self.confidence = scorer, confidence
         reader, measure, average = scorer.reader, scorer.measure, scorer.average
@@ -122,6 +128,7 @@ class Accumulator(States, Generic[Level]):
         """How segments become one score: ``"micro"``, ``"macro"`` or ``"none"``."""
         return self.scorer.average
 
+    @named_arguments
     def update(self, preds: Hypotheses, target: References) -> None:
         """Count a batch.
 
@@ -245,6 +252,7 @@ class Accumulator(States, Generic[Level]):
         return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
 
     @torch.jit.unused
+    @named_arguments
     def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return the score of this batch. If it raises, the states do not change."""
         # Metric.forward resets the states before it counts: an error would lose all batches before.

@@ -22,7 +22,7 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import Kind
+from ngram_metrics.counting.documents import Kind
 from ngram_metrics.scorer import digest
 
 #: The identities seen in this process, numbered. An entry outlives its callables, and new objects may reuse their

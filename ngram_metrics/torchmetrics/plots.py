@@ -7,7 +7,7 @@ All functions return the figure and the axis. They raise ModuleNotFoundError if 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import torch
 from torch import Tensor

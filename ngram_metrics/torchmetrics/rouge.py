@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torchmetrics.metric import CompositionalMetric
 
 from ngram_metrics import scorer
 from ngram_metrics.scores.options import Average
-from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.values import Item, is_item
 
 
 class ROUGEScore(Accumulator[float]):
@@ -86,9 +87,17 @@ class ROUGEScore(Accumulator[float]):
         Raises:
             KeyError: ``compute`` returns no value with this name.
         """
-        names = list(self.scorer.values)
-        if self.confidence is not None:
-            names += [f"{name}{end}" for name in names for end in ENDS]
-        if idx not in names:
-            raise KeyError(f"{idx!r} is no value of this metric: expected one of {names}")
-        return super().__getitem__(idx)
+        return ROUGEValue(self, idx) if is_item(self, idx) else super().__getitem__(idx)
+
+
+class ROUGEValue(Item, CompositionalMetric):
+    """One value of a :class:`ROUGEScore`, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
+
+    def __init__(self, whole: ROUGEScore, value: str) -> None:
+        super().__init__(operator.itemgetter(value), whole, None)
+        self.value = value
+
+    @property
+    def whole(self) -> ROUGEScore:
+        """The metric with all values."""
+        return cast(ROUGEScore, self.metric_a)

@@ -33,10 +33,16 @@ from harness import CLOCKS, layout, parser, run_pinned
 from rapidfuzz.distance import LCSseq
 from rouge_score import rouge_scorer
 
-from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
-from ngram_metrics.counting.subsequence.pairs import subsequence_lengths
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    PaddedPairs,
+    PaddedTokens,
+    RaggedPairs,
+    RaggedSummaries,
+    RaggedTokens,
+)
+from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens
 
 WORDS = 30_000
 DENSE_WORDS = 50

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from layouts import groups
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ngram_metrics.counting import all_pairs, chunks, count_table, listed_pairs
+from ngram_metrics.counting import all_pairs, chunks, shared_ngrams
 from ngram_metrics.counting import pools as pools_module
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.all_pairs import all_pairs_matches
@@ -149,8 +149,8 @@ def test_nothing_to_count(batch, same):
 def cut(monkeypatch, tokens, block, dense, pairs, pool):
     monkeypatch.setattr(chunks, "CPU_SLOTS", tokens)
     monkeypatch.setattr(all_pairs, "BLOCK_CELLS", block)
-    monkeypatch.setattr(count_table, "DENSE_CELLS", dense)
-    monkeypatch.setattr(listed_pairs, "CPU_LISTED_PAIRS", pairs)
+    monkeypatch.setattr(shared_ngrams, "DENSE_CELLS", dense)
+    monkeypatch.setattr(shared_ngrams, "CPU_LISTED_PAIRS", pairs)
     monkeypatch.setattr(pools_module, "POOL_CELLS", pool)
 
 
@@ -191,7 +191,7 @@ def test_no_pool_has_more_tokens_than_its_budget(monkeypatch):
 
 def test_no_more_pairs_are_listed_at_a_time_than_their_budget(monkeypatch):
     monkeypatch.setattr(all_pairs, "PAIR_COST", 0)
-    monkeypatch.setattr(listed_pairs, "CPU_LISTED_PAIRS", 100)
+    monkeypatch.setattr(shared_ngrams, "CPU_LISTED_PAIRS", 100)
     listed = []
 
     class Listed(TorchDispatchMode):
@@ -225,8 +225,8 @@ def test_no_product_sums_more_ones_than_a_float32_counts(monkeypatch):
         return product(left, right)
 
     monkeypatch.setattr(torch, "bmm", spied)
-    assert count_table.EXACT_COLUMNS * count_table.LARGEST_WEIGHT == 2**24
-    monkeypatch.setattr(count_table, "EXACT_COLUMNS", 7)
+    assert shared_ngrams.EXACT_COLUMNS * shared_ngrams.LARGEST_WEIGHT == 2**24
+    monkeypatch.setattr(shared_ngrams, "EXACT_COLUMNS", 7)
     monkeypatch.setattr(all_pairs, "PAIR_COST", 10**9)
     batch = random_batch(5)
     assert listed_matches(batch, 3) == expected_matches(batch, 3)

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from layouts import padded, padded_sides, ragged, ragged_sides
 
 from ngram_metrics.counting import chunks, matches
-from ngram_metrics.counting.batch import PaddedPairs, PaddedSides, RaggedPairs
+from ngram_metrics.counting.documents import PaddedPairs, PaddedReferences, PaddedSides, PaddedTokens, RaggedPairs
 from ngram_metrics.counting.keys import Digits, sorted_keys
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals, pair_matches
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
 
 LARGEST = 2**63 - 1
 
@@ -24,9 +23,9 @@ both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 @pytest.fixture(scope="module", autouse=True)
 def counted_with_torch():
-    """As on an accelerator; test_cpu_pairs counts with numpy."""
+    """As on an accelerator; test_numpy_matches counts with numpy."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matches, "cpu_matches", lambda sides, max_order: None)
+        patch.setattr(matches, "numpy_pair_matches", lambda pairs, max_order: None)
         yield
 
 

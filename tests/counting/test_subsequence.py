@@ -16,12 +16,10 @@ from rouge_oracle import table as textbook_table
 from rouge_oracle import union_hits as hits
 
 from ngram_metrics.counting import chunks
-from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
-from ngram_metrics.counting.subsequence import halves, table, union
-from ngram_metrics.counting.subsequence import pairs as pair_chunks
-from ngram_metrics.counting.subsequence.pairs import similar_pairs, subsequence_lengths
+from ngram_metrics.counting.documents import PaddedPairs, PaddedTokens, RaggedPairs, RaggedSummaries
+from ngram_metrics.counting.subsequence import lengths, table, union
+from ngram_metrics.counting.subsequence.lengths import similar_pairs, subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.counting.token_batch import PaddedTokens
 from ngram_metrics.functional import rouge_score
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
@@ -58,9 +56,9 @@ def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17,
         patch.object(union, "WORD_BITS", word_bits),
         patch.object(table, "TILE", tile),
         patch.object(table, "CPU_WORDS", words),
-        patch.object(pair_chunks, "CPU_STEP_WORDS", step_words),
-        patch.object(halves, "CPU_WORDS_IN_HALVES", step_words),
-        patch.object(halves, "JOINING_STEPS", joining),
+        patch.object(lengths, "CPU_STEP_WORDS", step_words),
+        patch.object(lengths, "CPU_WORDS_IN_HALVES", step_words),
+        patch.object(lengths, "JOINING_STEPS", joining),
         patch.object(chunks, "CPU_SLOTS", slots),
     ):
         yield
@@ -118,6 +116,18 @@ def test_around_whole_words(width, repeats):
     expected = [hits(*pair) for pair in zip(*split, strict=True)]
     assert hits_of_ragged(*split).tolist() == expected
     assert hits_of_padded(*split).tolist() == expected
+
+
+@pytest.mark.parametrize("steps", [33, 40, 41])
+@pytest.mark.parametrize("letters", [2, 9])
+def test_both_halves_have_the_lengths_of_the_table(steps, letters):
+    source = random.Random(0)
+    hypotheses, references = (
+        [[source.randrange(letters) for _ in range(width)] for _ in range(3)] for width in (70, steps)
+    )
+    assert lengths.in_halves(3, 2, steps, torch.device("cpu"))
+    found = subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0)))
+    assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -209,12 +219,12 @@ def test_empty_summaries(pairs):
 
 
 def test_pairs_of_different_size_are_not_padded_together():
-    lengths = torch.tensor([3] * 2500 + [3000] + [3] * 2500 + [0])
+    sizes = torch.tensor([3] * 2500 + [3000] + [3] * 2500 + [0])
     with bounds(step_words=1):
-        chunks_made = list(similar_pairs(lengths, lengths, torch.device("cpu")))
-    assert torch.cat(chunks_made).sort().values.tolist() == list(range(len(lengths)))
-    cells = [len(chunk) * int(lengths[chunk].max()) ** 2 for chunk in chunks_made]
-    assert sum(cells) < 3 * int((lengths**2).sum())
+        chunks_made = list(similar_pairs(sizes, sizes, torch.device("cpu")))
+    assert torch.cat(chunks_made).sort().values.tolist() == list(range(len(sizes)))
+    cells = [len(chunk) * int(sizes[chunk].max()) ** 2 for chunk in chunks_made]
+    assert sum(cells) < 3 * int((sizes**2).sum())
 
 
 def test_results_stand_in_the_order_of_the_pairs():

@@ -18,7 +18,8 @@ from faces.cases import (
 )
 from torch import Tensor
 
-from ngram_metrics.torchmetrics import accumulator, saving
+from ngram_metrics.torchmetrics import accumulator
+from ngram_metrics.torchmetrics import states as saved
 
 
 def _tensors(state: Any) -> list[Tensor]:
@@ -105,7 +106,7 @@ def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
 def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monkeypatch: pytest.MonkeyPatch):
     metric = case.filled("macro", confidence=None)
     states = states_of(metric)
-    monkeypatch.setattr(saving, "score_dtype", _float64_only_on_the_cpu)
+    monkeypatch.setattr(saved, "score_dtype", _float64_only_on_the_cpu)
     metric.to("meta")
     sums, dtypes = _float64_states(metric), _dtypes(metric)
     assert "score_sum" in sums
@@ -122,7 +123,7 @@ def test_without_float64_the_mean_is_rounded_once(case: Case, monkeypatch: pytes
     """Also where it was computed before a move: its dtype may be one that the device has not."""
     moved = case.filled("macro", confidence=None)
     value = moved.compute()
-    for module in (accumulator, saving):
+    for module in (accumulator, saved):
         monkeypatch.setattr(module, "score_dtype", lambda device: torch.float32)
     moved.to("cpu")
     metric = case.filled("macro", confidence=None)

@@ -12,7 +12,7 @@ from faces.cases import (
 )
 from torchmetrics.aggregation import SumMetric
 
-from ngram_metrics.torchmetrics import joining
+from ngram_metrics.torchmetrics import states as joined_states
 
 
 @pytest.mark.parametrize("by", ["metric", "states", "states of two ranks"])
@@ -51,7 +51,7 @@ def test_merge_with_a_metric_that_was_never_updated(case: Case, average: str):
 @each_metric
 def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: str, monkeypatch: pytest.MonkeyPatch):
     metric, other = case.filled(average), case.filled(average)
-    states, join = states_of(metric), joining._joined
+    states, join = states_of(metric), joined_states._joined
 
     def failing(name: str, first: Any, second: Any) -> Any:
         if name == "row":  # the number of sentences is set
@@ -59,7 +59,7 @@ def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: 
         return join(name, first, second)
 
     with monkeypatch.context() as patch:
-        patch.setattr(joining, "_joined", failing)
+        patch.setattr(joined_states, "_joined", failing)
         with pytest.raises(MemoryError):
             metric.merge_state(other)
     assert_same_states(metric, states)

@@ -12,7 +12,7 @@ from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
 from text.reading import words_of
 
-from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
+from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.rules import CHRF_WORDS
 

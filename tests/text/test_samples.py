@@ -7,7 +7,7 @@ import pytest
 import torch
 from layouts import documents_of
 
-from ngram_metrics.counting.token_batch import PaddedReferences, PaddedTokens
+from ngram_metrics.counting.documents import PaddedReferences, PaddedTokens
 from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")

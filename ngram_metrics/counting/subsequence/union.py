@@ -28,8 +28,16 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.batch import PaddedPairs, RaggedPairs, RaggedSummaries
-from ngram_metrics.counting.subsequence.pairs import (
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    PaddedPairs,
+    PaddedTokens,
+    RaggedPairs,
+    RaggedSummaries,
+    RaggedTokens,
+    owners,
+)
+from ngram_metrics.counting.subsequence.lengths import (
     document_rows,
     padded_ranks,
     pair_ranks,
@@ -47,7 +55,6 @@ from ngram_metrics.counting.subsequence.table import (
     pack_bits,
     unpack_bits,
 )
-from ngram_metrics.counting.token_batch import DocumentGroups, PaddedTokens, RaggedTokens, owners
 
 
 def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_id: int | None = None) -> Tensor:

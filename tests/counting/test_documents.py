@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import documents_of, groups, ragged
 
-from ngram_metrics.counting.token_batch import (
+from ngram_metrics.counting.documents import (
     drop_ids,
     flat_positions,
     owners,

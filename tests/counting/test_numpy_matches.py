@@ -1,21 +1,19 @@
 """Pairs counted with numpy: the matches of counters at every bound of a chunk and of a key."""
 
 import random
-from itertools import chain
 
 import oracles
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import padded_sides, ragged_sides
+from layouts import padded_sides, ragged, ragged_sides
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from ngram_metrics.counting import cpu_pairs
-from ngram_metrics.counting.batch import RaggedSides
-from ngram_metrics.counting.cpu_pairs import cpu_matches
-from ngram_metrics.counting.token_batch import DocumentGroups, RaggedTokens
+from ngram_metrics.counting import numpy_matches
+from ngram_metrics.counting.documents import RaggedPairs
+from ngram_metrics.counting.numpy_matches import numpy_pair_matches
 from ngram_metrics.functional import bleu_score
 
 LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}
@@ -23,7 +21,8 @@ both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 
 def matches_of(layout, pairs, max_order):
-    counted = cpu_matches(LAYOUTS[layout]([(hypothesis, [reference]) for hypothesis, reference in pairs]), max_order)
+    sides = LAYOUTS[layout]([(hypothesis, [reference]) for hypothesis, reference in pairs])
+    counted = numpy_pair_matches(sides.only_pairs, max_order)
     return None if counted is None else counted.tolist()
 
 
@@ -33,11 +32,7 @@ def expected(pairs, max_order):
 
 def with_bound(pairs, id_bound):
     """The pairs in the ragged layout, with ids below a bound that may be larger than needed."""
-    hypotheses, references = (
-        RaggedTokens(torch.tensor(list(chain.from_iterable(side))), torch.tensor(list(map(len, side))), id_bound)
-        for side in zip(*pairs, strict=True)
-    )
-    return RaggedSides(hypotheses, DocumentGroups(references, torch.ones_like(references.lengths)))
+    return RaggedPairs(*(ragged(side, id_bound) for side in zip(*pairs, strict=True)))
 
 
 @both_layouts
@@ -48,8 +43,8 @@ def test_matches_are_those_of_counters_in_chunks_of_any_size(layout, data):
     pairs = data.draw(st.lists(st.tuples(document, document), max_size=8))
     with pytest.MonkeyPatch.context() as patch:
         bits = data.draw(st.sampled_from([5, 6, 10]))
-        patch.setattr(cpu_pairs, "MOST_SLOT_BITS", bits)
-        patch.setattr(cpu_pairs, "LEAST_SLOT_BITS", bits)
+        patch.setattr(numpy_matches, "MOST_SLOT_BITS", bits)
+        patch.setattr(numpy_matches, "LEAST_SLOT_BITS", bits)
         for max_order in (1, 2, 4, 5):
             assert matches_of(layout, pairs, max_order) == expected(pairs, max_order)
 
@@ -81,9 +76,9 @@ def test_keys_are_exact_where_they_fill_the_word_and_left_to_torch_beyond(spare)
         bound = (1 << bits) - 2 + spare
         ends = [0, 1, bound - 2, bound - 1]
         pairs = [(draw.choices(ends, k=9), draw.choices(ends, k=9)) for _ in range(40)]
-        assert cpu_matches(with_bound(pairs, bound), orders).tolist() == expected(pairs, orders)
-    assert cpu_matches(with_bound([([0], [0])], 2**40), 9) is None
-    assert cpu_matches(with_bound([([0], [0])], 40), 9) is not None
+        assert numpy_pair_matches(with_bound(pairs, bound), orders).tolist() == expected(pairs, orders)
+    assert numpy_pair_matches(with_bound([([0], [0])], 2**40), 9) is None
+    assert numpy_pair_matches(with_bound([([0], [0])], 40), 9) is not None
 
 
 def test_more_pairs_than_a_key_can_number_are_cut():
@@ -91,18 +86,18 @@ def test_more_pairs_than_a_key_can_number_are_cut():
     matched = random.Random(0).choices([True, False], k=15_000)
     pairs = [([3], [3]) if both else ([], [[], [1]][place % 2]) for place, both in enumerate(matched)]
     for bound in (30, 1 << 14):
-        counted = cpu_matches(with_bound(pairs, bound), 4)
+        counted = numpy_pair_matches(with_bound(pairs, bound), 4)
         assert counted.tolist() == [[int(both), 0, 0, 0] for both in matched]
 
 
 @pytest.mark.parametrize("slots", [30, 31, 32])
 def test_the_last_place_of_a_chunk_is_not_taken_for_the_end_of_a_reference(monkeypatch, slots):
-    monkeypatch.setattr(cpu_pairs, "MOST_SLOT_BITS", 5)
-    monkeypatch.setattr(cpu_pairs, "LEAST_SLOT_BITS", 5)
+    monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)
+    monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 5)
     for last in (slots - 1, slots):
         tokens = list(range(100, 100 + last - 5))
         pairs = [([1, 2], [1]), (tokens, [1]), ([], [2])]
-        assert cpu_matches(with_bound(pairs, 5000), 2).tolist() == [[1, 0], [0, 0], [0, 0]]
+        assert numpy_pair_matches(with_bound(pairs, 5000), 2).tolist() == [[1, 0], [0, 0], [0, 0]]
 
 
 def test_ngrams_past_the_end_of_a_document_match_none():
@@ -119,11 +114,6 @@ def test_ngrams_past_the_end_of_a_document_match_none():
 )
 def test_what_does_not_fit_is_left_to_torch(pairs, max_order):
     assert matches_of("padded", pairs, max_order) is None
-
-
-def test_several_references_are_left_to_torch():
-    for sides_of in LAYOUTS.values():
-        assert cpu_matches(sides_of([([1], [[1], [2]])]), 1) is None
 
 
 def _bleu(preds, target):

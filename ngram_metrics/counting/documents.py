@@ -10,10 +10,13 @@ alone, so its counting never waits for the device.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
+
+#: The kind of input of a sentence.
+Kind = Literal["text", "tokens", "ids"]
 
 
 class RaggedTokens(NamedTuple):
@@ -132,6 +135,80 @@ class PaddedReferences(NamedTuple):
     def single(self) -> bool:
         """Whether there is exactly one reference per sentence."""
         return self.tokens.lengths.shape[1] == 1
+
+
+class RaggedPairs(NamedTuple):
+    """Pairs of a hypothesis and the reference with the same index, in the ragged layout, with one vocabulary."""
+
+    hypotheses: RaggedTokens
+    references: RaggedTokens
+
+
+class PaddedPairs(NamedTuple):
+    """Pairs of a hypothesis and the reference with the same index, in rows ``(pairs, width)``."""
+
+    hypotheses: PaddedTokens
+    references: PaddedTokens
+
+
+class RaggedSides(NamedTuple):
+    """Hypotheses, and the references of each, in the ragged layout, with one vocabulary."""
+
+    hypotheses: RaggedTokens
+    references: DocumentGroups
+
+    @property
+    def only_pairs(self) -> RaggedPairs | None:
+        """The hypotheses with their only references; None if a sentence has several."""
+        return RaggedPairs(self.hypotheses, self.references.tokens) if self.references.single else None
+
+
+class PaddedSides(NamedTuple):
+    """Hypotheses, and the references of each, in the padded layout, with one vocabulary."""
+
+    hypotheses: PaddedTokens
+    references: PaddedReferences
+
+    @property
+    def only_pairs(self) -> PaddedPairs | None:
+        """The hypotheses with their only references; None if there is room for several."""
+        if not self.references.single:
+            return None
+        ids, lengths = self.references.tokens
+        return PaddedPairs(self.hypotheses, PaddedTokens(ids.squeeze(1), lengths.squeeze(1)))
+
+
+class RaggedSummaries(NamedTuple):
+    """The sentences of each hypothesis, and the sentences of each reference."""
+
+    hypotheses: DocumentGroups
+    references: DocumentGroups
+
+
+class PaddedSummaries(NamedTuple):
+    """Hypotheses and references that keep ``separator_id`` between two sentences."""
+
+    sides: PaddedSides
+    separator_id: int
+
+
+class Batch(NamedTuple):
+    """The sentences of one update.
+
+    Attributes:
+        sides: the documents as words, characters or ids.
+        kind: the kind of input; None for a batch without sentences.
+        leading_shape: ``(sentences, samples)`` if the batch has a dimension of samples: sample s of sentence b is then
+            hypothesis ``b * samples + s``. None for ``(sentences,)``.
+        words: the documents as words too, for chrF++.
+        summaries: the sentences of the documents, for ROUGE-Lsum; None if each document is one sentence.
+    """
+
+    sides: RaggedSides | PaddedSides
+    kind: Kind | None
+    leading_shape: tuple[int, int] | None = None
+    words: RaggedSides | None = None
+    summaries: RaggedSummaries | PaddedSummaries | None = None
 
 
 def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> PaddedTokens:

@@ -39,8 +39,8 @@ from torch import Tensor
 from torch.jit._trace import is_tracing
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from ngram_metrics.counting.batch import PaddedSides, RaggedSides
 from ngram_metrics.counting.chunks import even_chunks
+from ngram_metrics.counting.documents import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
 
 #: The slots of a chunk need at most this many bits, so that two counts fit into an int32, and at least that many:
@@ -87,20 +87,20 @@ class _Plan(NamedTuple):
     renumbers: bool
 
 
-def cpu_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor | None:
-    """Return the matches of each hypothesis with its only reference, ``(pairs, orders)`` int64.
+def numpy_pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor | None:
+    """Return the matches of each pair, ``(pairs, orders)`` int64.
 
-    Returns None if torch counts them instead: on another device, while operations are recorded for later, of several
-    references, of ids beyond a million in padded rows, and of n-grams that do not fit into a key.
+    Returns None if torch counts them instead: on another device, while operations are recorded for later, of ids beyond
+    a million in padded rows, and of n-grams that do not fit into a key.
     """
-    if sides.hypotheses.ids.device.type != "cpu" or not sides.references.single or _is_recorded():
+    if pairs.hypotheses.ids.device.type != "cpu" or _is_recorded():
         return None
     try:
-        pairs = _padded_pairs(sides) if isinstance(sides, PaddedSides) else _ragged_pairs(sides)
+        arrays = _of_padded(pairs) if isinstance(pairs, PaddedPairs) else _of_ragged(pairs)
     except (RuntimeError, TypeError):  # a tensor without data, such as in vmap or in FakeTensorMode
         return None
-    plan = None if pairs is None else _plan(pairs, max_order)
-    return None if pairs is None or plan is None else torch.from_numpy(_matches(pairs, plan))
+    plan = None if arrays is None else _plan(arrays, max_order)
+    return None if arrays is None or plan is None else torch.from_numpy(_matches(arrays, plan))
 
 
 def _is_recorded() -> bool:
@@ -108,17 +108,17 @@ def _is_recorded() -> bool:
     return torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 
 
-def _ragged_pairs(sides: RaggedSides) -> _Pairs:
-    hypotheses, references = sides.hypotheses, sides.references.tokens
+def _of_ragged(pairs: RaggedPairs) -> _Pairs:
+    hypotheses, references = pairs
     ids = hypotheses.ids.numpy(), references.ids.numpy()
     lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
     return _Pairs(ids, lengths, max(hypotheses.id_bound, references.id_bound))
 
 
-def _padded_pairs(sides: PaddedSides) -> _Pairs | None:
-    hypotheses, references = sides.hypotheses, sides.references.tokens
-    lengths = hypotheses.lengths.numpy(), references.lengths.squeeze(1).numpy()
-    ids = _inside(hypotheses.ids, lengths[0]), _inside(references.ids.squeeze(1), lengths[1])
+def _of_padded(pairs: PaddedPairs) -> _Pairs | None:
+    hypotheses, references = pairs
+    lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
+    ids = _inside(hypotheses.ids, lengths[0]), _inside(references.ids, lengths[1])
     least, most = min(int(side.min(initial=0)) for side in ids), max(int(side.max(initial=0)) for side in ids)
     return None if least < 0 or most >= _MOST_IDS else _Pairs(ids, lengths, most + 1)
 
