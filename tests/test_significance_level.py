@@ -9,7 +9,6 @@ import torch
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
-from ngram_metrics.scores.rows import unpack
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 METRICS: dict[str, Callable[[], Any]] = {
@@ -30,20 +29,14 @@ def test_chance_alone_is_significant_as_often_as_the_level_says(name: str):
     for seed, metric in enumerate(metrics, 2):
         metric.update(output(targets, 0.3, seed), targets)
     first, second = (metric.sentence_rows() for metric in metrics)
-    measure, average, signature = metrics[0].measure, metrics[0].average, metrics[0].signature
+    scorer, signature = metrics[0].scorer, metrics[0].signature
     population = torch.cat((first, second))
-    truth = measure.score(unpack(population.sum(0) if average == "micro" else population, measure.layout))
-    expected = metrics[0].named_scores(truth if average == "micro" else truth.mean(0))
+    micro = scorer.average == "micro"
+    truth = scorer.scores(population.sum(0) if micro else population)
+    expected = scorer.named(truth if micro else truth.mean(0))
 
     def system(rows: torch.Tensor) -> Any:
-        return SimpleNamespace(
-            measure=measure,
-            average=average,
-            settings=metrics[0].settings,
-            signature=signature,
-            named_scores=metrics[0].named_scores,
-            sentence_rows=lambda: rows,
-        )
+        return SimpleNamespace(scorer=scorer, signature=signature, sentence_rows=lambda: rows)
 
     generator = torch.Generator().manual_seed(1)
     counts = {value: [0, 0, 0] for value in expected}

@@ -10,7 +10,7 @@ from paired import OUTPUTS, REFERENCES, counted
 from systems import output
 
 from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.scores import p_values, paired
+from ngram_metrics.significance import p_values, paired_systems
 from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 
 TESTS = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_randomization}
@@ -98,7 +98,7 @@ def test_many_pairs_are_drawn_for_often_enough_to_be_significant(test: str):
 def test_parts_of_draws_and_pairs_give_the_p_values_of_all_at_once(test: str, monkeypatch: pytest.MonkeyPatch):
     systems = counted(ChrF)
     expected = matrix(systems, test)
-    for module in (paired, p_values):
+    for module in (paired_systems, p_values):
         monkeypatch.setattr(module, "NUMBERS_AT_ONCE", 2000)  # 27 draws, then 4 of 6 pairs of them
     assert matrix(systems, test) == expected
 

@@ -9,8 +9,8 @@ from ngram_metrics.evaluation import DEFAULT_METRICS, METRICS
 from ngram_metrics.evaluation.metrics import named
 from ngram_metrics.evaluation.results import Settings
 from ngram_metrics.scorer import Scorer, scorer_of
-from ngram_metrics.scores.options import whole_number
-from ngram_metrics.scores.resampling import check_confidence
+from ngram_metrics.scores.options import refuse_equal_names, whole_number
+from ngram_metrics.scores.resampling import ENDS, check_confidence
 from ngram_metrics.significance import Test
 from ngram_metrics.text.messages import shortened
 
@@ -66,16 +66,16 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
     if not isinstance(metrics, Mapping) or not metrics:
         raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")
     found: dict[str, Scorer] = {}
-    values: list[str] = []
     for name, metric in metrics.items():
         scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
         if scorer.average == "none":
             raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
         found[str(name)] = scorer.called(str(name))
-        values += found[str(name)].titles
-    for value in values:
-        if values.count(value) > 1:
-            raise ValueError(f"two metrics give a value named {value!r}: expected different names")
+    # TSV has a column for each end of an interval.
+    ends = ("", *ENDS)
+    refuse_equal_names(
+        (name, [f"{value}{end}" for value in each.titles for end in ends]) for name, each in found.items()
+    )
     return found
 
 
