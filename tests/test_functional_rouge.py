@@ -1,8 +1,6 @@
 """ROUGE in one call and over batches: torchmetrics' numbers, averages, ids, what it compiles to, what it refuses."""
 
 import inspect
-import sys
-from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -18,9 +16,6 @@ from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
 from ngram_metrics import ROUGEScore, ignite
 from ngram_metrics.functional import rouge_score
-from ngram_metrics.text import rouge_reader
-from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.stems import porter_stemmer
 
 #: Texts of which the rule leaves nothing are among those drawn; `text/test_hints.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
@@ -174,15 +169,6 @@ def test_details_are_the_summed_counts_of_the_best_references(batch):
         several = [rouge_oracle.reduced(key, *one) for one in summaries]
         found = [part[number].item() for part in metric.details().values()]
         assert found == list(sum(several[1:], several[0]))
-
-
-@pytest.mark.parametrize("face", [porter_stemmer, RougeReader, ROUGEScore, partial(rouge_score, "a", "a")])
-def test_stemming_without_nltk_says_what_to_install(face, monkeypatch):
-    rouge_reader._stem.cache_clear()
-    monkeypatch.setitem(sys.modules, "nltk.stem.porter", None)
-    with pytest.raises(ModuleNotFoundError, match=r"use_stemmer=True needs nltk.*pip install nltk"):
-        face() if face is porter_stemmer else face(use_stemmer=True)
-    assert rouge_score("a", "a")["rouge1_fmeasure"] == 1
 
 
 @pytest.mark.parametrize("face", [ROUGEScore, ignite.ROUGEScore])

@@ -9,12 +9,14 @@ from torch import Tensor
 
 from ngram_metrics import scorer
 from ngram_metrics.scores.bleu import Smoothing
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 
 
+@named_arguments
 def bleu_score(
     preds: Hypotheses,
     target: References,
@@ -62,6 +64,7 @@ def bleu_score(
     return scorer.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)
 
 
+@named_arguments
 def rouge_score(
     preds: Hypotheses,
     target: References,
@@ -88,7 +91,7 @@ def rouge_score(
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``; sentences that
             cannot be read.
-        ModuleNotFoundError: ``use_stemmer=True`` without nltk (extra ``stem``).
+        ModuleNotFoundError: a tokenizer whose package is not installed.
 
     Example:
         >>> from ngram_metrics.functional import rouge_score
@@ -101,6 +104,7 @@ def rouge_score(
     return rouge.named(rouge(preds, target, device))
 
 
+@named_arguments
 def chrf_score(
     preds: Hypotheses,
     target: References,
@@ -134,6 +138,7 @@ def chrf_score(
     return chrf(preds, target, device)
 
 
+@named_arguments
 def ngram_overlap(
     preds: Hypotheses,
     target: References,
@@ -162,6 +167,7 @@ def ngram_overlap(
     return scorer.overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
 
 
+@named_arguments
 def gleu_score(
     preds: Hypotheses,
     target: References,

@@ -3,7 +3,8 @@
 Text. The default is rouge_score's rule, ``ROUGE`` in :mod:`ngram_metrics.text.rules`: lowercase, keep ``a-z0-9``. A
 ``normalizer`` takes a text and returns the text to tokenize; a ``tokenizer`` returns the words. As in torchmetrics, a
 callable ``tokenizer`` without a ``normalizer`` gets the text after this ASCII rule. A tokenizer given by name, or a
-Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming is the last step.
+Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming,
+:mod:`ngram_metrics.text.stemmer`, is the last step.
 
 Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns:
 ``nltk.sent_tokenize`` gives torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token.
@@ -14,8 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import version
 from itertools import chain, repeat
 from typing import cast
 
@@ -38,11 +37,11 @@ from ngram_metrics.counting.documents import (
 from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import NameOf, shortened
+from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.numbering import both_to, listed_ids, number_tokens
-from ngram_metrics.text.reader import Reader, batch_of, pad_signature
+from ngram_metrics.text.reader import Reader, batch_of, check_id, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
-from ngram_metrics.text.stems import porter_stemmer
+from ngram_metrics.text.stemmer import rouge_stem
 from ngram_metrics.text.tokenizers import (
     batch_tokenizer,
     callable_name,
@@ -70,7 +69,7 @@ class RougeReader(Reader):
     Raises:
         TypeError: a setting of another type.
         ValueError: an unknown tokenizer name, or a tokenizer that truncates.
-        ModuleNotFoundError: ``use_stemmer`` without nltk, or a tokenizer whose package is not installed.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
     """
 
     use_stemmer: bool = False
@@ -86,21 +85,21 @@ class RougeReader(Reader):
         super().__post_init__()
         if self.tokenizer is not None:
             check_tokenizer(self.tokenizer)
-        if self.use_stemmer:
-            _stem()
         for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
             if option is not None and not callable(option):
-                raise TypeError(f"{name} is a {type(option).__name__}: expected a callable that takes a str")
+                raise TypeError(f"{name} is {type_name(option)}: expected a callable that takes a str")
         separator = self.sentence_separator_id
         if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
+        if separator is not None:
+            check_id(int(separator), "sentence_separator_id")
 
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, as strings; ``rule`` is rouge_score's rule."""
         rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
         fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
         fields |= {"tok": "rule"} if self.tokenizer is None else tokenizer_signature(self.tokenizer)
-        fields |= {"stem": "porter", "nltk": version("nltk")} if self.use_stemmer else {"stem": "no"}
+        fields["stem"] = "porter-nltk" if self.use_stemmer else "no"
         if self.sentences:
             splitter = self.sentence_splitter
             fields["split"] = "lines" if splitter is None else callable_name(splitter)
@@ -194,7 +193,7 @@ class RougeReader(Reader):
         if self.normalizer is not None:
             texts = [_checked(self.normalizer(text), name_of, index) for index, text in enumerate(texts)]
         if self._rule is not None:
-            return number_words(self._rule, texts, by_line, _stem() if self.use_stemmer else None)
+            return number_words(self._rule, texts, by_line, rouge_stem if self.use_stemmer else None)
         if self._follows_ascii_rule:
             texts = list(map(ascii_text, texts))
         words = [[word for word in found if word != ""] for found in batch_tokenizer(self.tokenizer)(texts, name_of)]
@@ -207,28 +206,22 @@ def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> l
     sentences = splitter(text)
     if isinstance(sentences, str) or not isinstance(sentences, Sequence):
         raise TypeError(
-            f"the sentence_splitter returned a {type(sentences).__name__} for {where}, {shortened(text)}: "
+            f"the sentence_splitter returned {type_name(sentences)} for {where}, {shortened(text)}: "
             "expected a sequence of str"
         )
     for sentence in sentences:
         if not isinstance(sentence, str):
             raise TypeError(
-                f"the sentence_splitter returned a {type(sentence).__name__} among the sentences of {where}: "
+                f"the sentence_splitter returned {type_name(sentence)} among the sentences of {where}: "
                 "expected a sequence of str"
             )
     return [sentence for sentence in sentences if sentence]
 
 
-@cache
-def _stem() -> Callable[[str], str]:
-    """Return the stemmer, one per process, so that it is not pickled with a metric."""
-    return porter_stemmer()
-
-
 def _stemmed(words: Sequence[Hashable], name_of: NameOf, index: int) -> list[Hashable]:
     try:
-        return list(map(_stem(), words))  # type: ignore[arg-type]
-    except (TypeError, AttributeError) as error:
+        return list(map(rouge_stem, words))
+    except TypeError as error:
         raise TypeError(
             f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {name_of(index)}"
         ) from error
@@ -236,7 +229,7 @@ def _stemmed(words: Sequence[Hashable], name_of: NameOf, index: int) -> list[Has
 
 def _checked(text: object, name_of: NameOf, index: int) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"the normalizer returned a {type(text).__name__} for {name_of(index)}: expected a str")
+        raise TypeError(f"the normalizer returned {type_name(text)} for {name_of(index)}: expected a str")
     return text
 
 

@@ -12,7 +12,7 @@ import sys
 from bisect import bisect_right
 
 #: First and last code point of each range, ascending.
-_RANGES = (
+HAN_AND_KANA_RANGES = (
     (0x3005, 0x3007),
     (0x3021, 0x3029),
     (0x3031, 0x3035),
@@ -53,7 +53,7 @@ _RANGES = (
 
 #: The ranges that sacrebleu's ``zh`` treats as Chinese. Two of them should be beyond U+FFFF, but ``\\u`` takes four
 #: digits: they are read as U+2001 to U+2A6D and U+2F81 to U+2FA1, which contain dashes, arrows and mathematics.
-_CHINESE_RANGES = (
+CHINESE_RANGES = (
     (0x2001, 0x2A6D),
     (0x2E80, 0x2EFF),
     (0x2F00, 0x2FDF),
@@ -74,12 +74,12 @@ _CHINESE_RANGES = (
 
 def is_han_or_kana(code_point: int) -> bool:
     """Return whether a code point is a letter or digit of Han, Hiragana or Katakana."""
-    return _lies_in(_RANGES, code_point)
+    return _lies_in(HAN_AND_KANA_RANGES, code_point)
 
 
 def is_chinese(code_point: int) -> bool:
     """Return whether sacrebleu's ``zh`` makes a code point a word by itself."""
-    return _lies_in(_CHINESE_RANGES, code_point)
+    return _lies_in(CHINESE_RANGES, code_point)
 
 
 def _lies_in(ranges: tuple[tuple[int, int], ...], code_point: int) -> bool:

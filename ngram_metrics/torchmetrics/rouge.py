@@ -25,7 +25,7 @@ class ROUGEScore(Accumulator[float]):
     :mod:`ngram_metrics.text.rouge_reader` for how texts become words and sentences. The states are sums of fixed size.
 
     Args:
-        use_stemmer: whether words of more than three characters are stemmed (extra ``stem``).
+        use_stemmer: whether words of more than three characters are stemmed, by nltk's Porter rules.
         normalizer: for text: ``str -> str``; it replaces lowercasing and the removal of all but ``a-z0-9``.
         tokenizer: for text: None (split at whitespace), ``"unicode"`` or a name that sacrebleu uses, a callable
             ``str -> sequence of tokens``, or a Hugging Face tokenizer.
@@ -44,7 +44,7 @@ class ROUGEScore(Accumulator[float]):
 
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``.
-        ModuleNotFoundError: ``use_stemmer=True`` without nltk (extra ``stem``), or a missing tokenizer package.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
 
     Example:
         >>> from ngram_metrics import ROUGEScore

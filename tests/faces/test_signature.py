@@ -6,7 +6,6 @@ import inspect
 import pickle
 import re
 import unicodedata
-from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -138,11 +137,11 @@ def test_callables_are_told_apart_by_name_and_fixed_arguments(first: dict[str, A
 def test_versions_stand_where_they_affect_the_number():
     own = f"|version:{__version__}"
     assert Bleu().signature.endswith(own)
-    for name in ("sacrebleu", "nltk", "unidata"):
+    for name in ("sacrebleu", "unidata"):
         assert name not in Bleu().signature + ROUGEScore().signature
     assert "sacrebleu" not in Bleu(tokenizer="13a").signature
     assert f"|unidata:{unicodedata.unidata_version}" in Bleu(tokenizer="intl").signature
-    assert f"|nltk:{version('nltk')}" in ROUGEScore(use_stemmer=True).signature
+    assert "|stem:porter-nltk|" in ROUGEScore(use_stemmer=True).signature  # our own code, whatever nltk is installed
     assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
 
 

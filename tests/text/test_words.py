@@ -1,4 +1,4 @@
-"""Words by rule: rouge_score's to the letter, those of any script, and Porter stems."""
+"""Words by rule: rouge_score's to the letter, and those of any script."""
 
 import sys
 import unicodedata
@@ -8,14 +8,11 @@ import regex
 import rouge_oracle
 from hypothesis import example, given
 from hypothesis import strategies as st
-from nltk.stem.porter import PorterStemmer
 from rouge_score import tokenize
-from text.reading import assert_numbered, unicode_words, words_of
+from text.reading import unicode_words, words_of
 
 from ngram_metrics.text.rules import NAMED, ROUGE, ascii_text
 from ngram_metrics.text.scripts import is_han_or_kana
-from ngram_metrics.text.stems import porter_stemmer
-from ngram_metrics.text.words import number_words
 
 #: Letters whose lower case is in ASCII or longer than they are, digits of other scripts, and every kind of separator.
 TRAPS = [
@@ -123,22 +120,3 @@ def test_words_apart_by_blanks_come_back(parts):
     (joined,) = words_of(NAMED["unicode"], [text])
     assert "".join(joined) == unicodedata.normalize("NFC", text).replace(" ", "")
     assert words_of(NAMED["unicode"], [" ".join(joined)]) == [joined]
-
-
-STEMMED = "running runs dying lying generously national conditional hopefulness relational sky skies a is was"
-
-
-@given(st.lists(st.text(st.sampled_from("aeinglysdo1"), max_size=8) | st.sampled_from(STEMMED.split()), max_size=6))
-def test_stems_are_those_of_rouge_score(drawn):
-    text, asked = " ".join(drawn), []
-    stem = porter_stemmer()
-    expected = tokenize.tokenize(text, PorterStemmer())
-    stemmed = number_words(ROUGE, [text], stem=lambda word: asked.append(word) or stem(word))
-    assert_numbered(expected, stemmed.ids.tolist(), stemmed.id_bound)
-    assert [stem(word) for word in tokenize.tokenize(text, None)] == expected
-    assert len(asked) <= len(set(drawn)) + 1  # each distinct word once
-
-
-def test_short_words_are_not_stemmed():
-    stem = porter_stemmer()
-    assert [stem(word) for word in ("was", "dies", "this", "running", "")] == ["was", "die", "thi", "run", ""]

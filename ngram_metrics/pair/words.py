@@ -1,0 +1,153 @@
+"""From a text to its words: one expression for each rule of :mod:`ngram_metrics.text.rules`, compiled when first used.
+
+The rules 13a, zh and intl split off stops, such as ``.`` and ``,``. A stop stays in a word only if a number follows. If
+the stop is alone, a number must precede it too; it then joins the two. The last stop of a run begins a word instead,
+and whether it does depends on the length of the run, because mteval matches stops two characters at a time: an odd run
+must follow a number, and an even run anything else.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import sys
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import cache
+from operator import itemgetter
+
+from ngram_metrics.text.scripts import CHINESE_RANGES, HAN_AND_KANA_RANGES
+
+#: From a text to its words.
+Split = Callable[[str], Sequence[str]]
+
+#: What 13a replaces, in this order.
+_ESCAPES = (("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+#: The ASCII punctuation that 13a makes words by themselves: all but the apostrophe, the stops and the hyphen.
+_SYMBOLS = r"!-&(-+/:-@\[-`{-~"
+
+
+def rule_13a(text: str) -> list[str]:
+    """Split as ``mteval-v13a``."""
+    text = text.rstrip()
+    if "&" in text or "\n" in text or "<skipped>" in text:
+        for escape, character in _ESCAPES:
+            text = text.replace(escape, character)
+    return _stops_apart(_words_13a(), text)
+
+
+def rule_zh(text: str) -> list[str]:
+    """Split Chinese characters, and the rest as 13a."""
+    return _stops_apart(_words_zh(), text.strip())
+
+
+def rule_intl(text: str) -> list[str]:
+    """Split punctuation and symbols of all scripts."""
+    return _stops_apart(_words_intl(), text.rstrip())
+
+
+def rule_char(text: str) -> str:
+    """Return the characters without whitespace."""
+    return "".join(text.split())
+
+
+def rule_unicode(text: str) -> list[str]:
+    """Split words of all scripts, in lower case."""
+    return _words_unicode()(unicodedata.normalize("NFC", text.lower()))
+
+
+def rule_rouge(text: str) -> list[str]:
+    """Split as rouge_score."""
+    return _words_rouge(text.lower())
+
+
+def chrf_words(text: str) -> list[str]:
+    """Split one punctuation mark off each word: the last character, else the first."""
+    words = []
+    for word in text.split():
+        if len(word) > 1 and word[-1] in string.punctuation:
+            words += word[:-1], word[-1]
+        elif len(word) > 1 and word[0] in string.punctuation:
+            words += word[0], word[1:]
+        else:
+            words.append(word)
+    return words
+
+
+#: The rules by the names that ``tokenizer`` takes.
+RULES: dict[object, Split] = {
+    None: str.split,
+    "none": str.split,
+    "13a": rule_13a,
+    "char": rule_char,
+    "intl": rule_intl,
+    "unicode": rule_unicode,
+    "zh": rule_zh,
+}
+
+_words_rouge = re.compile("[a-z0-9]+").findall
+_Expression = tuple[re.Pattern[str], re.Pattern[str]]
+
+
+def _stops_apart(expression: _Expression, text: str) -> list[str]:
+    """Return the words; a run of stops is found as one word, and is split here."""
+    words, run = expression
+    found: list[str] = words.findall(text)
+    if run.search(text) is None:
+        return found
+    return [part for word in found for part in (word if run.match(word) else (word,))]
+
+
+def _expression(symbol: str, stop: str, number: str, hyphen: str, edge_is_number: bool) -> _Expression:
+    """Return the expression for words and runs of stops, and the one for a run of several stops.
+
+    Args:
+        symbol: the characters that are words by themselves, as they are written in a class of an expression.
+        stop: the stops.
+        number: the characters that count as numbers.
+        hyphen: a hyphen, if it is split off after a number.
+        edge_is_number: whether the beginning and the end of a text count as numbers.
+    """
+    after, before = (
+        (f"(?<![^{number}])", f"(?![^{number}])") if edge_is_number else (f"(?<=[{number}])", f"(?=[{number}])")
+    )
+    after_other = f"(?<=[^{number}{stop}])" if edge_is_number else f"(?<![{number}{stop}])"
+    stop = f"[{stop}]"
+    inside = f"{after}{stop}{before}" + (f"|(?<![{number}]){hyphen}" if hyphen else "")
+    plain = rf"[^\s{symbol}{stop[1:-1]}{hyphen}]"
+    word = f"(?:{plain}+|(?:{inside}|(?<={stop}){stop}{before}){plain}*)(?:(?:{inside}){plain}*)*"
+    begins_word = f"(?={stop}{before})"
+    runs = f"{after}(?:{stop}{stop})+{begins_word}|{after_other}{stop}(?:{stop}{stop})*{begins_word}|{stop}+"
+    return re.compile(rf"{word}|(?!\s)[{symbol}{hyphen}]|{runs}"), re.compile(f"{stop}{{2}}")
+
+
+@cache
+def _words_13a() -> _Expression:
+    return _expression(_SYMBOLS, ".,", "0-9", r"\-", False)
+
+
+@cache
+def _words_zh() -> _Expression:
+    return _expression(_SYMBOLS + _class(CHINESE_RANGES), ".,", "0-9", r"\-", True)
+
+
+@cache
+def _words_intl() -> _Expression:
+    return _expression(*_categories("SPN"), hyphen="", edge_is_number=True)
+
+
+@cache
+def _words_unicode() -> Callable[[str], list[str]]:
+    alone, (mark,) = _class(HAN_AND_KANA_RANGES), _categories("M")
+    letter = rf"[^\W_{alone}]"  # \w has the letters and numbers of all scripts, and the underscore
+    return re.compile(f"[{alone}]|(?:{letter}|(?<![{mark}])[{mark}]+{letter}){letter}*(?:[{mark}]+{letter}*)*").findall
+
+
+def _class(ranges: Sequence[tuple[int, int]]) -> str:
+    return "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, last in ranges)
+
+
+def _categories(letters: str) -> list[str]:
+    """Return for each letter the characters whose general category begins with it, for a class of an expression."""
+    found = "".join(map(itemgetter(0), map(unicodedata.category, map(chr, range(sys.maxunicode + 1)))))
+    return [_class([(run.start(), run.end() - 1) for run in re.finditer(f"{letter}+", found)]) for letter in letters]
