@@ -44,7 +44,7 @@ def _tsv(report: Report, options: ScoreOptions) -> list[str]:
             if options.details:
                 row |= {f"{value}_{name}": number for name, number in parts(value, entry).items()}
         if not lines:
-            lines.append(list(row))
+            lines.append(list(map(plain, row)))
         lines.append([str(_rounded(cell, options.digits)) for cell in row.values()])
     return ["\t".join(line) for line in lines]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Sequence
-from typing import TypeVar, get_args
+from typing import NoReturn, TypeVar, get_args
 
 from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.paths import file_name
+from ngram_metrics.cli.paths import decimal, file_name
+from ngram_metrics.text.messages import did_you_mean, shortened, visible
 from ngram_metrics.text.tokenizer_names import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
@@ -38,6 +39,7 @@ class Options(argparse.Namespace):
     output: str | None
     device: str
     threads: int
+    line_limit: int
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
@@ -49,6 +51,17 @@ class Parser(argparse.ArgumentParser):
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += did_you_mean(str(value), action.choices or ())
+            raise
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with code 2 and a message, whatever characters the names in it have."""
+        super().error(visible(message))
+
 
 def parsed(parser: Parser, words: Sequence[str], options: AnyOptions) -> AnyOptions:
     """Parse files and options in any order; all words after ``--`` are files, on every version of Python."""
@@ -56,7 +69,10 @@ def parsed(parser: Parser, words: Sequence[str], options: AnyOptions) -> AnyOpti
     if "--" in before:
         place = before.index("--")
         before, after = before[:place], before[place + 1 :]
-    parser.parse_intermixed_args(before, options)
+    _, unknown = parser.parse_known_intermixed_args(before, options)
+    if unknown:
+        suggested = did_you_mean(unknown[0].partition("=")[0], parser._option_string_actions)
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggested}")
     options.files += after
     return options
 
@@ -86,6 +102,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     run = parser.add_argument_group("how it is run")
     run.add_argument("--device", type=_device, default="cpu", help="where to count, such as cuda; default: cpu")
     run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch, default: 1")
+    run.add_argument(
+        "--line-limit",
+        type=integer(1, 10**9),
+        default=10**7,
+        metavar="N",
+        help="characters that a line may have, default: 10000000",
+    )
     run.add_argument("--version", action=printing(_version), nargs=0, help="print the version")
     run.add_argument("-h", "--help", action=printing(lambda made, _: made.format_help()), nargs=0, help="print this")
     return run
@@ -104,7 +127,8 @@ def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namesp
 def _tokenizer(text: str) -> TokenizerName:
     if text not in TOKENIZERS:
         known = ", ".join(TOKENIZERS)
-        raise argparse.ArgumentTypeError(f"unknown tokenizer {text!r}: expected {known}, or --spm-model for a model")
+        told = f"unknown tokenizer {text!r}: expected {known}, or --spm-model for a model"
+        raise argparse.ArgumentTypeError(told + did_you_mean(text, TOKENIZERS))
     return text
 
 
@@ -112,9 +136,10 @@ def integer(first: int, last: int) -> Callable[[str], int]:
     """Return a function that parses an integer from ``first`` to ``last``, inclusive."""
 
     def read(text: str) -> int:
-        if not text.isdecimal() or not first <= int(text) <= last:
-            raise argparse.ArgumentTypeError(f"{text!r} is not an integer from {first} to {last}")
-        return int(text)
+        number = decimal(text)
+        if number is None or not first <= number <= last:
+            raise argparse.ArgumentTypeError(f"{shortened(text)} is not an integer from {first} to {last}")
+        return number
 
     return read
 

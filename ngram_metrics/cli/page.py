@@ -21,7 +21,7 @@ _LEVEL = 0.95
 class Page:
     """The texts of all files, in the order of the options' systems and references."""
 
-    def __init__(self, options: ScoreOptions, metrics: Sequence[Metric], write: Callable[[str], None]) -> None:
+    def __init__(self, options: ScoreOptions, metrics: Sequence[Metric], write: Callable[[str], object]) -> None:
         self._options, self._write = options, write
         readers = [metric.reader for metric in metrics if isinstance(metric.reader, WordReader)]
         self._words = readers[0] if readers else WordReader("13a")

@@ -30,7 +30,13 @@ def place_of(name: str) -> Place:
     # The rest of a path after the drive of Windows is not a field.
     if not colon or not path or not part or os.path.exists(name) or "/" in part or "\\" in part:
         return Place(name, name)
-    return Place(name, path, column=int(part)) if part.isdecimal() else Place(name, path, field=part)
+    column = decimal(part)
+    return Place(name, path, field=part) if column is None else Place(name, path, column=column)
+
+
+def decimal(text: str) -> int | None:
+    """Return a number, or None if it has other characters than digits, or more digits than any number here."""
+    return int(text) if text.isdecimal() and len(text) < 20 else None
 
 
 def file_name(text: str) -> str:
@@ -42,7 +48,7 @@ def file_name(text: str) -> str:
 
 def destination(text: str) -> str | None:
     """Return the name of a file to write, None for standard output."""
-    return None if text == "-" else file_name(text)
+    return None if text in ("-", "/dev/stdout") else file_name(text)
 
 
 def check_different(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
@@ -78,7 +84,9 @@ def check_written(parser: argparse.ArgumentParser, written: Mapping[str, str | N
     for option, path in written.items():
         if path is None:
             continue
-        if (known := read.get(os.path.realpath(path))) is not None:
+        known = read.get(os.path.realpath(path))
+        # A terminal or a pipe may be read and written.
+        if known is not None and (os.path.isfile(path) or not os.path.exists(path)):
             parser.error(f"{option} {path} would overwrite {known}")
         read[os.path.realpath(path)] = option
         if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):

@@ -43,7 +43,7 @@ def run(options: ScoreOptions) -> None:
 def _count(tallies: dict[str, list[Tally]], options: ScoreOptions, bar: Bar, page: Page | None) -> None:
     with ExitStack() as stack:
         names = [*options.systems, *options.references]
-        sources = [stack.enter_context(opened(place_of(name))) for name in names]
+        sources = [stack.enter_context(opened(place_of(name), options.line_limit)) for name in names]
         write = stack.enter_context(written_to(options.sentences)) if options.sentences else None
         lines = SentenceLines(as_json=(options.sentences or "").endswith(".jsonl"))
         for columns in chunks(sources, CHUNK):

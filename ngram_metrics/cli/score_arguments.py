@@ -19,6 +19,7 @@ from ngram_metrics.cli.options import (
     printing,
 )
 from ngram_metrics.cli.paths import check_different, check_inputs, check_written, destination, file_name, is_same
+from ngram_metrics.text.messages import did_you_mean
 
 METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
 FORMATS = ("table", "json", "tsv", "markdown", "latex")
@@ -170,7 +171,8 @@ def _metrics(text: str) -> list[str]:
     names = text.split(",")
     for name in names:
         if name not in METRICS:
-            raise argparse.ArgumentTypeError(f"unknown metric {name!r}: expected some of {','.join(METRICS)}")
+            told = f"unknown metric {name!r}: expected some of {','.join(METRICS)}"
+            raise argparse.ArgumentTypeError(told + did_you_mean(name, METRICS))
     return names
 
 

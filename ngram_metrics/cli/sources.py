@@ -8,16 +8,17 @@ import json
 import lzma
 import os
 import sys
+import warnings
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ngram_metrics.cli.contents import GZIP, LOOKED_AT, XZ, unreadable
 from ngram_metrics.cli.errors import InputError
 from ngram_metrics.cli.paths import Place
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import counted, shortened
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -30,10 +31,15 @@ class Source:
     """An open file: its lines in chunks, without line ends.
 
     A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end.
+
+    Args:
+        place: the source of the lines.
+        file: the bytes, unpacked while they are read.
+        limit: the number of characters that a line may have.
     """
 
-    def __init__(self, place: Place, file: BinaryIO) -> None:
-        self.place, self._file, self._line = place, file, 0
+    def __init__(self, place: Place, file: BinaryIO, limit: int) -> None:
+        self.place, self._file, self._limit, self._line = place, file, limit, 0
 
     def chunk(self, lines: int) -> list[str]:
         """Return the next lines, fewer at the end of the file.
@@ -41,7 +47,10 @@ class Source:
         Raises:
             InputError: a line that is not UTF-8, lacks the column, or is not JSON with a string in the field.
         """
-        texts = self._decoded(self._raw(lines))
+        texts = self._decoded(list(islice(self._raw(), lines)))
+        if self._line == 0 and texts and texts[0].startswith("\ufeff") and (self.place.column or 1) == 1:
+            told = "begins with a byte order mark, which counts as a character, as in sacrebleu"
+            warnings.warn(f"{self.place.path} {told}: remove it, as by sed '1s/^\\xEF\\xBB\\xBF//'", stacklevel=2)
         if self.place.column is not None:
             texts = [self._column(text, number) for number, text in enumerate(texts, self._line + 1)]
         elif self.place.field is not None:
@@ -51,28 +60,39 @@ class Source:
 
     def values(self, lines: int) -> list[object]:
         """Return the JSON values of the next lines, or the field of each; raises InputError as :meth:`chunk` does."""
-        texts = self._decoded(self._raw(lines))
+        texts = self._decoded(list(islice(self._raw(), lines)))
         found = [self._json(text, number) for number, text in enumerate(texts, self._line + 1)]
         self._line += len(texts)
         return found
 
     def count_rest(self) -> int:
         """Read to the end, and return the number of all lines."""
-        while raw := self._raw(1 << 16):
-            self._line += len(raw)
+        self._line += sum(1 for _ in self._raw())
         return self._line
 
     def error(self, number: int, what: str) -> InputError:
         """Return an error that names a line, counted from 1."""
         return InputError(f"{self.place.name}, line {number}: {what}")
 
-    def _raw(self, lines: int) -> list[bytes]:
+    def _raw(self) -> Iterator[bytes]:
+        # A character has up to four bytes in UTF-8, and the line end two. No more is unpacked of a longer line.
+        longest = 4 * self._limit + 3
         try:
-            return list(islice(self._file, lines))
+            for number in count(self._line + 1):
+                line = self._file.readline(longest)
+                if len(line) == longest:
+                    raise self._too_long(number)
+                if not line:
+                    return
+                yield line
         except _BROKEN as error:
             raise InputError(f"{self.place.path} is a broken archive: {error}") from error
         except OSError as error:
             raise InputError(f"{self.place.path} cannot be read: {error.strerror}") from error
+
+    def _too_long(self, number: int) -> InputError:
+        told = f"the line has more than {self._limit} characters: expected one sentence, or a larger --line-limit"
+        return self.error(number, told)
 
     def _decoded(self, raw: list[bytes]) -> list[str]:
         # All lines at once: each has its only newline at its end, so split gives the same lines.
@@ -82,7 +102,11 @@ class Source:
             for number, line in enumerate(raw, self._line + 1):
                 self._refuse_other_encodings(line, number)
             raise
-        return [text.rstrip("\r") for text in texts[: len(raw)]]
+        texts = [text.rstrip("\r") for text in texts[: len(raw)]]
+        for number, text in enumerate(texts, self._line + 1):
+            if len(text) > self._limit:
+                raise self._too_long(number)
+        return texts
 
     def _refuse_other_encodings(self, line: bytes, number: int) -> None:
         try:
@@ -95,9 +119,8 @@ class Source:
         columns = text.split("\t")
         wanted = self.place.column or 0
         if len(columns) < wanted:
-            raise self.error(
-                number, f"the line has {len(columns)} columns, separated by tabs: expected at least {wanted}"
-            )
+            told = f"the line has {counted(len(columns), 'column')}, separated by tabs: expected at least {wanted}"
+            raise self.error(number, told)
         return columns[wanted - 1]
 
     def _string(self, text: str, number: int) -> str:
@@ -119,7 +142,7 @@ class Source:
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Source]:
+def opened(place: Place, line_limit: int) -> Iterator[Source]:
     """Open a file, and unpack it if its first bytes are those of gzip or xz.
 
     Raises:
@@ -142,7 +165,7 @@ def opened(place: Place) -> Iterator[Source]:
         what = unreadable(first)
         if what is not None:
             raise InputError(f"{place.path} {what}")
-        yield Source(place, _again(first, stream))
+        yield Source(place, _again(first, stream), line_limit)
 
 
 def _standard_input() -> io.BufferedIOBase:
@@ -151,11 +174,11 @@ def _standard_input() -> io.BufferedIOBase:
     return cast(io.BufferedIOBase, sys.stdin.buffer)
 
 
-def check_readable(places: list[Place]) -> None:
+def check_readable(places: list[Place], line_limit: int) -> None:
     """Raise InputError for files that cannot be opened; skip files that can be read only once, such as pipes."""
     for place in places:
         if place.path != "-" and (os.path.isfile(place.path) or not os.path.exists(place.path)):
-            with opened(place):
+            with opened(place, line_limit):
                 pass
         elif os.path.isdir(place.path):
             raise InputError(_why_not(place, IsADirectoryError()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import torch
 
 from ngram_metrics.cli.errors import InputError
 from ngram_metrics.cli.options import Options
+from ngram_metrics.cli.output import tell
 
 
 @contextmanager
@@ -29,7 +29,7 @@ def surroundings(options: Options) -> Iterator[None]:
 
 
 def _show(message: Warning | str, *_: object, **__: object) -> None:
-    print(f"ngram-metrics: warning: {message}", file=sys.stderr)
+    tell(f"warning: {message}")
 
 
 def _check_device(device: str) -> None:
