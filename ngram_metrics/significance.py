@@ -1,74 +1,53 @@
 """Is one system better than another? Paired tests on the counts that the metrics keep for each sentence.
 
-Both tests compare systems with a baseline on the same sentences. They estimate how often a difference as large as the
-measured one would occur by chance. They are the tests of sacrebleu, with the same formulas:
+The tests compare systems on the same sentences. They estimate how often a difference as large as the measured one would
+occur by chance:
 
-* :func:`paired_bootstrap` (Koehn 2004): draws corpora of resampled sentences, the same for all systems, and counts how
-  often the difference minus its mean exceeds the measured difference.
-* :func:`paired_approximate_randomization` (Riezler and Maxwell 2005): each trial swaps the outputs of the two systems
-  for each sentence with probability 1/2; it counts how often the difference exceeds the measured difference.
+* :func:`paired_bootstrap` (Koehn 2004) draws corpora of resampled sentences, the same for all systems, and counts how
+  often their difference is at least as far from its mean as the measured difference is from 0.
+* :func:`paired_approximate_randomization` (Riezler and Maxwell 2005) swaps the outputs of the two systems for each
+  sentence with probability 1/2, and counts how often the difference is at least the measured one.
 
-The p-value is (c + 1) / (n + 1) if c of n differences exceed it. There are two differences from sacrebleu. If the
-measured difference is 0, the p-value is 1 here; sacrebleu gives 1 / (n + 1), which reads as highly significant. And a
-difference that exceeds another by less than 1e-12, in scores of 0..1, counts as equal, because it may be a rounding
-error.
+Both are two-sided: a difference in either direction counts. If c of n differences count, the p-value is
+(c + 1) / (n + 1). It is never below 2 / 2^N for N sentences, the smallest value that a two-sided test of so many can
+have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
+:mod:`ngram_metrics.scores.p_values` says when two differences are equal.
+
+Differences from sacrebleu's tests:
+
+1. sacrebleu's bootstrap asks how often ``|d_i| - mean(|d_i|)`` exceeds ``|d|``. Of two systems that differ by chance
+   alone it finds twice as many significant as the level says. ``alternative="sacrebleu"`` has this rule.
+2. sacrebleu's randomization does not count a difference that equals the measured one. If all swaps do, as with one
+   sentence, its p-value is the smallest possible one; here it is 1.
+3. If two systems have the same score, the p-value is 1 here, and 1 / (n + 1) in sacrebleu.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple, Protocol
+import warnings
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import AnyMeasure, measure_of
-from ngram_metrics.scores.options import Average, whole_number
-from ngram_metrics.scores.resampling import (
-    RESAMPLES,
-    SEED,
-    bootstrap_weights,
-    check_confidence,
-    interval,
-    row_order,
-    scores_of_sums,
-    summands,
-    swaps,
-    weighted_sums,
-)
+from ngram_metrics.scores.options import whole_number
+from ngram_metrics.scores.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
+from ngram_metrics.scores.paired import Paired, System, names_of, paired
+from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, check_confidence, interval
 
-__all__ = ["Comparison", "paired_bootstrap", "paired_approximate_randomization"]
+__all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap"]
 
+#: The names of the tests.
+Test = Literal["randomization", "bootstrap"]
+#: How p-values are corrected for the number of comparisons: not at all, or as Holm (1979).
+Correction = Literal["holm"] | None
 #: The default of sacrebleu.
 TRIALS = 10_000
-#: Scores that differ by less are equal up to rounding, which is not the same on all devices.
-_ROUNDING = 1e-12
-
-
-class System(Protocol):
-    """A metric with the counts of a system's output, for each sentence."""
-
-    @property
-    def measure(self) -> AnyMeasure:
-        """The counts and the formula."""
-
-    @property
-    def average(self) -> Average:
-        """How the sentences become one score."""
-
-    @property
-    def settings(self) -> Tensor:
-        """A tensor that is the same for metrics with the same settings."""
-
-    @property
-    def signature(self) -> str:
-        """Everything that affects the score, with the number of references."""
-
-    def sentence_rows(self) -> Tensor:
-        """Return the packed statistics ``(sentences, fields)`` of all processes."""
-
-    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
-        """Return scores ``(..., *score_shape)`` by name."""
+#: With fewer sentences the bootstrap finds clearly more differences than the level says, see docs/significance.md.
+_FEW = 50
+#: The least draws for each comparison of a matrix: the smallest p-value, corrected, is then at most 1 / 200.
+_DRAWS_PER_PAIR = 200
 
 
 class Comparison(NamedTuple):
@@ -76,7 +55,8 @@ class Comparison(NamedTuple):
 
     Attributes:
         score: the score of the system, in 0..1.
-        p_value: the p-value of its difference from the baseline, in 0..1; None for the baseline itself.
+        p_value: the p-value of its difference from the baseline, in 0..1, corrected if the test was asked to; None for
+            the baseline itself.
         mean: the mean score of the resampled corpora; None from the randomization test, as are ``low`` and ``high``.
         low: the lower end of the confidence interval.
         high: the upper end of the confidence interval.
@@ -95,6 +75,8 @@ def paired_bootstrap(
     resamples: int = RESAMPLES,
     confidence: float = 0.95,
     seed: int = SEED,
+    alternative: Alternative = "two-sided",
+    correction: Correction = None,
 ) -> dict[str, dict[str, Comparison]]:
     """Compare systems with a baseline by paired bootstrap resampling.
 
@@ -107,19 +89,24 @@ def paired_bootstrap(
         confidence: the level of the intervals, between 0 and 1.
         seed: the seed of the draws; the same seed and systems give the same results on any device, for any order of
             sentences.
+        alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see the module's docstring.
+        correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
 
     Returns:
         The comparison for each system and each value that the metric computes: ``result[system][value]``.
 
     Raises:
         TypeError: systems that are not a mapping of names to metrics.
-        ValueError: an unknown baseline; no sentence, or different numbers of sentences; metrics with different
-            settings, or without ``confidence``; a number of resamples or a level out of its range.
+        ValueError: an unknown baseline, alternative or correction; no sentence, or different sentences; metrics with
+            different settings, or without ``confidence``; a number of resamples or a level out of its range.
+
+    Warns:
+        UserWarning: fewer than 50 sentences, for which p-values of the bootstrap are too small.
 
     Example:
         >>> from ngram_metrics import ChrF, significance
-        >>> references = ["the cat sat on the mat", "a dog ran", "it rains", "who is there"]
-        >>> outputs = {"base": ["the cat on mat", "dog run", "rain", "who there"], "better": references}
+        >>> references = ["the cat sat on the mat", "a dog ran", "it rains", "who is there"] * 15
+        >>> outputs = {"base": ["the cat on mat", "dog run", "rain", "who there"] * 15, "better": references}
         >>> systems = {name: ChrF(confidence=0.95) for name in outputs}
         >>> for name, metric in systems.items():
         ...     metric.update(outputs[name], references)
@@ -129,14 +116,16 @@ def paired_bootstrap(
     """
     check_confidence(confidence, "micro")
     _check_number("resamples", resamples)
-    values = _summands(systems, baseline)
-    measure, average, base = systems[baseline].measure, systems[baseline].average, list(systems).index(baseline)
-    sums = _sums_of_all(bootstrap_weights(len(values), resamples, seed), values)
-    scores = scores_of_sums(measure, sums, len(values), average)
-    measured = scores_of_sums(measure, values.sum(0), len(values), average)
-    differences = (scores - scores[:, base : base + 1]).abs()
-    chances = _shares_above(differences - differences.mean(0), measured, base)
-    return _compared(systems, baseline, measured, chances, scores.mean(0), *interval(scores, confidence))
+    _check_correction(correction)
+    if alternative not in get_args(Alternative):
+        raise ValueError(f"unknown alternative {alternative!r}: expected one of {list(get_args(Alternative))}")
+    tested = paired(systems, baseline)
+    _warn_of_few(len(tested.values))
+    scores = tested.resampled(bootstrap_weights(len(tested.values), resamples, seed))
+    pairs = _with_baseline(systems, baseline, tested)
+    p_values = bootstrap_p_values(tested, scores, pairs, alternative)
+    drawn = (scores.mean(0), *interval(scores, confidence))
+    return _compared(systems, baseline, tested, _corrected(p_values, correction), *drawn)
 
 
 def paired_approximate_randomization(
@@ -144,6 +133,7 @@ def paired_approximate_randomization(
     baseline: str,
     trials: int = TRIALS,
     seed: int = SEED,
+    correction: Correction = None,
 ) -> dict[str, dict[str, Comparison]]:
     """Compare systems with a baseline by paired approximate randomization.
 
@@ -152,6 +142,7 @@ def paired_approximate_randomization(
         baseline: the name of the system with which the others are compared.
         trials: how often the outputs are swapped, at least 1.
         seed: the seed of the swaps.
+        correction: ``"holm"`` or None, as for :func:`paired_bootstrap`.
 
     Returns:
         The comparisons, as :func:`paired_bootstrap` returns them, without mean and interval.
@@ -160,16 +151,71 @@ def paired_approximate_randomization(
         TypeError, ValueError: the errors of :func:`paired_bootstrap`.
     """
     _check_number("trials", trials)
-    values = _summands(systems, baseline)
-    measure, average, base = systems[baseline].measure, systems[baseline].average, list(systems).index(baseline)
-    totals, of_baseline = values.sum(0), values[:, base : base + 1]
-    # The amount that each trial moves from a system's sums to the baseline's.
-    moved = _sums_of_all(swaps(len(values), trials, seed), values - of_baseline)
-    first, second = (
-        scores_of_sums(measure, sums, len(values), average) for sums in (of_baseline.sum(0) + moved, totals - moved)
-    )
-    measured = scores_of_sums(measure, totals, len(values), average)
-    return _compared(systems, baseline, measured, _shares_above((first - second).abs(), measured, base))
+    _check_correction(correction)
+    tested = paired(systems, baseline)
+    p_values = randomization_p_values(tested, _with_baseline(systems, baseline, tested), trials, seed)
+    return _compared(systems, baseline, tested, _corrected(p_values, correction))
+
+
+def matrix(
+    systems: Mapping[str, System],
+    test: Test = "randomization",
+    correction: Correction = "holm",
+    seed: int = SEED,
+) -> dict[str, dict[str, dict[str, float]]]:
+    """Compare all pairs of systems, with the same draws for all.
+
+    The number of draws is that of the test's function, or 200 for each pair if that is more, so that a corrected
+    p-value can be small for any number of systems. Memory: for the bootstrap the scores of all draws, 8 bytes for each
+    draw, system and value; for randomization it does not depend on the number of draws.
+
+    Args:
+        systems: at least two metrics by the names of systems, as for :func:`paired_bootstrap`.
+        test: ``"randomization"`` or ``"bootstrap"``, two-sided.
+        correction: ``"holm"`` corrects the p-values of each value for the number of pairs; None leaves them.
+        seed: the seed of the draws.
+
+    Returns:
+        The p-values by value and two systems, in either order: ``result[value][a][b]`` is ``result[value][b][a]``.
+
+    Raises:
+        TypeError, ValueError: the errors of :func:`paired_bootstrap`; an unknown test, or fewer than two systems.
+
+    Warns:
+        UserWarning: the bootstrap of fewer than 50 sentences.
+
+    Example:
+        >>> from ngram_metrics import ChrF, significance
+        >>> references = ["the cat sat on the mat", "a dog ran", "it rains", "who is there"] * 15
+        >>> systems = {name: ChrF(confidence=0.95) for name in ("first", "second", "third")}
+        >>> for name, cut in (("first", 0), ("second", 0), ("third", 2)):
+        ...     systems[name].update([text[cut:] for text in references], references)
+        >>> p_values = significance.matrix(systems)["chrf"]
+        >>> p_values["first"]["second"], p_values["first"]["third"] < 0.01
+        (1.0, True)
+    """
+    if test not in get_args(Test):
+        raise ValueError(f"unknown test {test!r}: expected one of {list(get_args(Test))}")
+    _check_correction(correction)
+    names = names_of(systems)
+    if len(names) < 2:
+        raise ValueError(f"a matrix compares pairs of systems: expected at least two (got: {names})")
+    tested = paired(systems, names[0])
+    sentences = len(tested.values)
+    pairs = torch.triu_indices(len(names), len(names), 1, device=tested.values.device)
+    enough = _DRAWS_PER_PAIR * pairs.shape[1]
+    if test == "bootstrap":
+        _warn_of_few(sentences)
+        scores = tested.resampled(bootstrap_weights(sentences, max(RESAMPLES, enough), seed))
+        p_values = bootstrap_p_values(tested, scores, pairs, "two-sided")
+    else:
+        p_values = randomization_p_values(tested, pairs, max(TRIALS, enough), seed)
+    result: dict[str, dict[str, dict[str, float]]] = {}
+    for value, of_pairs in systems[names[0]].named_scores(_corrected(p_values, correction)).items():
+        table = result[value] = {name: {} for name in names}
+        for first, second, p_value in zip(*pairs.tolist(), of_pairs.tolist(), strict=True):
+            table[names[first]][names[second]] = table[names[second]][names[first]] = p_value
+    return result
 
 
 def _check_number(name: str, number: int) -> None:
@@ -177,72 +223,53 @@ def _check_number(name: str, number: int) -> None:
         raise ValueError(f"{name} must be an integer of at least 1 (got: {number})")
 
 
-def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
-    """Return the rows of each system, after a check that sentences and settings are the same."""
-    if not isinstance(systems, Mapping):
-        raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to metrics")
-    for name, system in systems.items():
-        measure_of(system, f"system {name!r}")
-    if baseline not in systems:
-        raise ValueError(f"unknown baseline {baseline!r}: expected one of {list(systems)}")
-    settings, signature = systems[baseline].settings, systems[baseline].signature
-    for name, system in systems.items():
-        if not torch.equal(system.settings.cpu(), settings.cpu()):
-            raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
-        if system.signature != signature:
-            # The numbers of references differ.
-            raise ValueError(
-                f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
-            )
-    rows = {name: system.sentence_rows() for name, system in systems.items()}
-    sentences = len(rows[baseline])
-    if sentences == 0:
-        raise ValueError(f"{baseline!r} has counted no sentence: expected at least one")
-    for name, system_rows in rows.items():
-        if len(system_rows) != sentences:
-            raise ValueError(
-                f"{name!r} has {len(system_rows)} sentences and {baseline!r} {sentences}: expected the same ones"
-            )
-    return rows
+def _check_correction(correction: Correction) -> None:
+    if correction not in (None, "holm"):
+        raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
 
 
-def _summands(systems: Mapping[str, System], baseline: str) -> Tensor:
-    """Return the values to sum, ``(sentences, systems, width)``, in an order independent of the input order."""
-    rows = list(_checked_rows(systems, baseline).values())
-    joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
-    return summands(systems[baseline].measure, joined[row_order(joined.flatten(1))], systems[baseline].average)
+def _warn_of_few(sentences: int) -> None:
+    if sentences < _FEW:
+        warnings.warn(
+            f"a bootstrap test needs at least {_FEW} sentences (got: {sentences}): with fewer its p-values are too small. "
+            "Randomization needs no such number",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
-def _sums_of_all(weights: Iterable[Tensor], values: Tensor) -> Tensor:
-    """Return the sums ``(n, systems, width)`` of values ``(sentences, systems, width)`` under each row of weights."""
-    # Columns that are the same for all systems, such as the lengths of references, are summed once.
-    shared = (values == values[:, :1]).flatten(0, 1).all(0)
-    differing = values[:, :, ~shared]
-    parts = weighted_sums(weights, torch.cat((differing.flatten(1), values[:, 0, shared]), 1))
-    sums = values.new_empty(len(parts), *values.shape[1:])
-    differing_width = differing.shape[1] * differing.shape[2]
-    sums[..., ~shared] = parts[:, :differing_width].unflatten(1, differing.shape[1:])
-    sums[..., shared] = parts[:, None, differing_width:]
-    return sums
+def _with_baseline(systems: Mapping[str, System], baseline: str, tested: Paired) -> Tensor:
+    """Return the pairs of each other system and the baseline, ``(2, systems - 1)`` int64."""
+    base = list(systems).index(baseline)
+    others = [number for number in range(len(systems)) if number != base]
+    return torch.tensor([others, [base] * len(others)], dtype=torch.int64, device=tested.values.device)
 
 
-def _shares_above(differences: Tensor, measured: Tensor, base: int) -> Tensor:
-    """Return p-values ``(systems, ...)``: the share of the differences ``(n, systems, ...)`` above the measured one."""
-    difference = (measured - measured[base]).abs()
-    above = (differences > difference + _ROUNDING).sum(0).to(torch.float64)
-    return torch.where(difference > _ROUNDING, (above + 1) / (len(differences) + 1), 1.0)
+def _corrected(p_values: Tensor, correction: Correction) -> Tensor:
+    return p_values if correction is None else holm(p_values)
 
 
 def _compared(
-    systems: Mapping[str, System], baseline: str, score: Tensor, p_value: Tensor, *others: Tensor
+    systems: Mapping[str, System], baseline: str, tested: Paired, p_values: Tensor, *drawn: Tensor
 ) -> dict[str, dict[str, Comparison]]:
-    """Return the comparisons of each system, from their columns, each ``(systems, *score_shape)``."""
+    """Return the comparisons of each system.
+
+    Args:
+        systems: the systems.
+        baseline: the system with which the others are compared.
+        tested: the values of the systems.
+        p_values: ``(systems - 1, *score_shape)``.
+        drawn: means and both ends of intervals, each ``(systems, *score_shape)``.
+    """
     named = systems[baseline].named_scores
     columns = [
-        {value: of_all.tolist() for value, of_all in named(scores).items()} for scores in (score, p_value, *others)
+        {value: of_all.tolist() for value, of_all in named(scores).items()} for scores in (tested.measured(), *drawn)
     ]
+    chances = {value: iter(of_others.tolist()) for value, of_others in named(p_values).items()}
     result: dict[str, dict[str, Comparison]] = {}
     for number, name in enumerate(systems):
-        result[name] = {value: Comparison(*(column[value][number] for column in columns)) for value in columns[0]}
-    result[baseline] = {value: comparison._replace(p_value=None) for value, comparison in result[baseline].items()}
+        result[name] = {}
+        for value in columns[0]:
+            score, *others = (column[value][number] for column in columns)
+            result[name][value] = Comparison(score, None if name == baseline else next(chances[value]), *others)
     return result

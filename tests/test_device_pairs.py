@@ -12,7 +12,7 @@ from pretend.log import LAUNCH, TO_HOST, WAIT
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
 from ngram_metrics.counting import all_pairs, listed_pairs
 from ngram_metrics.functional import aggregate_chrf
-from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 
 ROWS = [["the cat sat on the mat", "the cat sits", "a dog ran"], ["a bird", "a bird sings", "birds sing sing sing"]]
 DOCUMENTS = torch.randint(1, 30, (2, 40, 9), generator=torch.Generator().manual_seed(1))
@@ -45,6 +45,7 @@ METRICS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:a bootstrap test needs")
 @pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
 @pytest.mark.parametrize("metric", METRICS)
 def test_paired_tests_find_what_they_find_on_the_cpu(test: Callable[..., Any], metric: str):
@@ -57,7 +58,7 @@ def test_paired_tests_find_what_they_find_on_the_cpu(test: Callable[..., Any], m
         for name, system in systems.items():
             batch = outputs[name], target
             system.update(*map(there, batch) if device == DEVICE else batch)
-        return test(systems, "base", 50)
+        return test(systems, "base", 50, correction="holm"), matrix(systems)
 
     expected = compared("cpu")
     with accelerator():

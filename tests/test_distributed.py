@@ -201,6 +201,7 @@ def test_attached_to_an_engine_every_rank_reports_the_value_of_one_process(
         assert_same(of_rank[f"attached/{name}"], expected)
 
 
+@pytest.mark.filterwarnings("ignore:a bootstrap test needs")
 @each_size
 def test_every_rank_has_the_p_values_of_one_process(results: Results, size: int):
     expected = ranks.p_values(_flat(_shards(size, "uneven", TEXT)))

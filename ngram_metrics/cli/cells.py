@@ -44,7 +44,9 @@ def notes(report: Report) -> list[str]:
     if "confidence" in report:
         told.append(f"[low, high]: {100 * report['confidence']:g}% bootstrap interval")
     if "test" in report:
-        told.append(f"* differs from {report['baseline']}, p < {SIGNIFICANT}, paired {report['test']} test")
+        corrected = " with Holm's correction" if report["correction"] == "holm" else ", not corrected"
+        test = f"paired {report['test']} test{corrected}"
+        told.append(f"* differs from {report['baseline']}, p < {SIGNIFICANT}, {test}")
     return list(map(plain, told))
 
 

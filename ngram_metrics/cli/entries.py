@@ -36,6 +36,7 @@ class Report(_Scores, total=False):
 
     baseline: str
     test: str
+    correction: str
     confidence: float
     signatures: dict[str, str]
 

@@ -33,10 +33,10 @@ def report(tallies: Mapping[str, Sequence[Tally]], options: ScoreOptions) -> Rep
         for tally in of_system:
             systems[system] |= _entries(tally, next(ends))
     if others:
-        _add_p_values(systems, tallies, options.test)
+        _add_p_values(systems, tallies, options)
     made: Report = {"sentences": flat[0].sentences, "references": options.references, "systems": systems}
     if others:
-        made["baseline"], made["test"] = baseline, options.test
+        made["baseline"], made["test"], made["correction"] = baseline, options.test, options.correction
     if options.confidence is not None:
         made["confidence"] = options.confidence
     draws = _draws(options, tested=bool(others))
@@ -69,10 +69,14 @@ def _add_parts(entry: Entry, tally: Tally) -> None:
     entry["hypothesis_length"], entry["reference_length"] = hypothesis, reference
 
 
-def _add_p_values(systems: dict[str, dict[str, Entry]], tallies: Mapping[str, Sequence[Tally]], test: str) -> None:
+def _add_p_values(
+    systems: dict[str, dict[str, Entry]], tallies: Mapping[str, Sequence[Tally]], options: ScoreOptions
+) -> None:
     baseline = next(iter(tallies))
+    correction = None if options.correction == "none" else options.correction
     for number, tally in enumerate(tallies[baseline]):
-        compared = _TESTS[test]({system: of_system[number] for system, of_system in tallies.items()}, baseline)
+        tested = {system: of_system[number] for system, of_system in tallies.items()}
+        compared = _TESTS[options.test](tested, baseline, correction=correction)
         for system in compared:
             for value in tally.metric.values:
                 p_value = compared[system][value].p_value
@@ -81,10 +85,14 @@ def _add_p_values(systems: dict[str, dict[str, Entry]], tallies: Mapping[str, Se
 
 
 def _draws(options: ScoreOptions, tested: bool) -> dict[str, str]:
-    """Return the numbers of draws and the seed, for the signature."""
+    """Return the numbers of draws, their seed, and the test, for the signature."""
     draws = {}
     if options.confidence is not None or (tested and options.test == "bootstrap"):
         draws["bs"] = str(RESAMPLES)
     if tested and options.test == "randomization":
         draws["ar"] = str(TRIALS)
-    return {**draws, "seed": str(SEED)} if draws else {}
+    if draws:
+        draws["seed"] = str(SEED)
+    if tested:
+        draws |= {"test": options.test, "alternative": "two-sided", "correction": options.correction}
+    return draws

@@ -23,7 +23,8 @@ from ngram_metrics.text.messages import did_you_mean
 
 METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
 FORMATS = ("table", "json", "tsv", "markdown", "latex")
-TESTS = ("bootstrap", "randomization")
+TESTS = ("randomization", "bootstrap")
+CORRECTIONS = ("holm", "none")
 _LEVEL = "0.95"
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics REFERENCE... -i SYSTEM... [options]
@@ -42,6 +43,7 @@ class ScoreOptions(Options):
     baseline: str | None
     confidence: float | None
     test: str
+    correction: str
     digits: int | None
     details: bool
     sentences: str | None
@@ -74,7 +76,10 @@ def parser() -> Parser:
     scores.add_argument(
         "-c", "--confidence", type=_level, metavar="[LEVEL]", help="bootstrap intervals; default level: 0.95"
     )
-    scores.add_argument("--test", choices=TESTS, help="the paired test of several systems; default: bootstrap")
+    scores.add_argument("--test", choices=TESTS, help="the paired test of several systems; default: randomization")
+    scores.add_argument(
+        "--correction", choices=CORRECTIONS, help="of p-values, for the number of systems; default: holm"
+    )
     add_text_options(made)
     report = made.add_argument_group("output")
     report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
@@ -114,10 +119,10 @@ def parse(words: Sequence[str]) -> ScoreOptions:
     options.inputs = [*options.systems, *options.references]
     check_inputs(made, options.inputs)
     check_text_options(made, options, options.metrics)
-    for name in ("test", "baseline"):
+    for name in ("test", "correction", "baseline"):
         if getattr(options, name) and len(options.systems) == 1:
             made.error(f"--{name} is for several systems, and there is one: {options.systems[0]}")
-    options.test = options.test or "bootstrap"
+    options.test, options.correction = options.test or TESTS[0], options.correction or CORRECTIONS[0]
     if options.sentences and not options.sentences.endswith((".tsv", ".jsonl")):
         made.error(f"--sentences {options.sentences}: expected a name that ends in .tsv or .jsonl")
     read = [*options.inputs, *filter(None, [options.spm_model])]

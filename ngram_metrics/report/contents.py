@@ -74,7 +74,7 @@ class Contents:
                 for entries in self.report["systems"].values()
             ],
             "scores": self._sentence_scores(),
-            "buckets": buckets(self._tallies, sides["lengths"], level),
+            "buckets": buckets(self._tallies, sides["lengths"], level, self.digits),
             "copies": {name: self._copied(name) for name in COPIES},
             **sides,
         }
@@ -91,7 +91,7 @@ class Contents:
             for tally in of_system:
                 scores = tally.sentence_scores(tally.sentence_rows())
                 for value in tally.metric.values:
-                    found.setdefault(value, []).append([round(100 * score, 2) for score in scores[value]])
+                    found.setdefault(value, []).append([round(100 * score, self.digits) for score in scores[value]])
         return found
 
     def _sides(self) -> dict[str, Any]:

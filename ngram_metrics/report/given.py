@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from ngram_metrics.cli.metrics import Metric, chosen
-from ngram_metrics.cli.score_arguments import ScoreOptions
+from ngram_metrics.cli.score_arguments import CORRECTIONS, TESTS, ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.scores.measure import measure_of
 from ngram_metrics.text.inputs import Tokenizer
@@ -68,7 +68,13 @@ def _sentences(name: str, sentences: object) -> list[str]:
 def report_options(systems: list[str], references: list[str], confidence: float) -> ScoreOptions:
     """Return the options of the command line for the same numbers."""
     return ScoreOptions(
-        systems=systems, references=references, confidence=confidence, test="bootstrap", digits=None, details=False
+        systems=systems,
+        references=references,
+        confidence=confidence,
+        test=TESTS[0],
+        correction=CORRECTIONS[0],
+        digits=None,
+        details=False,
     )
 
 

@@ -65,6 +65,14 @@ class Measure(ABC, Generic[Statistics]):
         """Return the parts of the score by name: the counts, each ``(..., width)``."""
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))
 
+    def reference_counts(self, statistics: Statistics) -> dict[str, Tensor]:
+        """Return by name the fields that with one reference per sentence do not depend on the hypothesis.
+
+        Their names begin with ``reference_``; no other field's does.
+        """
+        fields = zip(type(statistics).__annotations__, statistics, strict=True)
+        return {name: field for name, field in fields if name.startswith("reference_")}
+
     @abstractmethod
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, by name, as strings."""

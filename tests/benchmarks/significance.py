@@ -70,7 +70,7 @@ def counted(name: str, outputs: Outputs) -> dict[str, Any]:
 def tested(name: str, metrics: dict[str, Any]) -> list[float]:
     """Return the p-values of all systems but the baseline, by our test."""
     baseline, *others = metrics
-    result = paired_bootstrap(metrics, baseline, RESAMPLES)
+    result = paired_bootstrap(metrics, baseline, RESAMPLES, alternative="sacrebleu")
     return [result[other][name].p_value for other in others]
 
 

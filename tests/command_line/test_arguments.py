@@ -107,6 +107,8 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("base.txt -r ref.txt -m rouge --spm-model m", "--spm-model is for bleu, overlap and gleu"),
         ("base.txt -r ref.txt -tok zh --spm-model m", "--tokenizer and --spm-model: expected one of them"),
         ("base.txt -r ref.txt --test bootstrap", "--test is for several systems, and there is one: base.txt"),
+        ("base.txt -r ref.txt --correction holm", "--correction is for several systems, and there is one: base.txt"),
+        ("base.txt other.txt -r ref.txt --correction bonferroni", "invalid choice: 'bonferroni'"),
         ("base.txt -r ref.txt --baseline base.txt", "--baseline is for several systems, and there is one: base.txt"),
         ("base.txt -r ref.txt --sentences s.csv", "--sentences s.csv: expected a name that ends in .tsv or .jsonl"),
         ("base.txt -r ref.txt -o ./base.txt", "--output ./base.txt would overwrite base.txt"),

@@ -1,6 +1,8 @@
 """Intervals and paired tests: sacrebleu's within chance, and those of the metrics exactly."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import BASE, FILES, OTHER, REFERENCES, printed, report, write
@@ -8,7 +10,7 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 from systems import output
 
-from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics import Bleu, ChrF, ROUGEScore, cli
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 
@@ -42,25 +44,32 @@ def test_an_interval_is_that_of_the_metric_whoever_is_beside(folder: Path, capsy
             assert [entry["score"], entry["low"], entry["high"]] == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.parametrize(("test", "kind"), [("bootstrap", "bs"), ("randomization", "ar")])
-def test_systems_are_tested_against_the_first(test: str, kind: str, folder: Path, capsys):
+@pytest.mark.parametrize("correction", ["holm", "none"])
+@pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
+def test_systems_are_tested_against_the_first(test: Callable[..., Any], correction: str, folder: Path, capsys):
+    name = {paired_bootstrap: "bootstrap", paired_approximate_randomization: "randomization"}[test]
     write(folder / "alike.txt", alike := output(REFERENCES, 0.3, seed=12))
     systems = {"base.txt": BASE, "other.txt": OTHER, "alike.txt": alike}
-    found = report(capsys, *systems, "-r", "ref.txt", "-m", "chrf", "--test", test)
-    assert (found["baseline"], found["test"]) == ("base.txt", test)
+    words = [*systems, "-r", "ref.txt", "-m", "chrf"]
+    found = report(capsys, *words, "--test", name, "--correction", correction)
+    assert (found["baseline"], found["test"], found["correction"]) == ("base.txt", name, correction)
     assert list(found["systems"]) == list(systems)
     assert list(found["systems"]["base.txt"]["chrf"]) == ["score"]
-    draws = {"bs": 1000, "ar": 10_000}[kind]
-    _, theirs = PairedTest(list(systems.items()), {"chrf": CHRF()}, [REFERENCES], kind, n_samples=min(draws, 2000))()
     counted = {name: ChrF(confidence=0.95) for name in systems}
     for name, metric in counted.items():
         metric.update(systems[name], REFERENCES)
-    exact = {"bs": paired_bootstrap, "ar": paired_approximate_randomization}[kind](counted, "base.txt")
-    for (name, _), result in zip(list(systems.items())[1:], theirs["chrF2"][1:], strict=True):
-        entry = found["systems"][name]["chrf"]
-        assert entry["score"] == pytest.approx(float(result.score), abs=1e-9)
-        assert entry["p_value"] == pytest.approx(result.p_value, abs=0.09)
-        assert entry["p_value"] == exact[name]["chrf"].p_value
+    exact = test(counted, "base.txt", correction=None if correction == "none" else correction)
+    for system in ("other.txt", "alike.txt"):
+        assert found["systems"][system]["chrf"]["p_value"] == exact[system]["chrf"].p_value
+    if (name, correction) == ("randomization", "holm"):
+        assert report(capsys, *words) == found, "the default"
+        return
+    if name == "randomization":
+        _, theirs = PairedTest(list(systems.items()), {"chrf": CHRF()}, [REFERENCES], "ar", n_samples=2000)()
+        for (system, _), result in zip(list(systems.items())[1:], theirs["chrF2"][1:], strict=True):
+            entry = found["systems"][system]["chrf"]
+            assert entry["score"] == pytest.approx(float(result.score), abs=1e-9)
+            assert entry["p_value"] == pytest.approx(result.p_value, abs=0.05)
 
 
 def test_another_baseline_is_tested_against(folder: Path, capsys):
@@ -68,6 +77,28 @@ def test_another_baseline_is_tested_against(folder: Path, capsys):
     first = report(capsys, "other.txt", "base.txt", "alike.txt", "-r", "ref.txt")
     other = report(capsys, "base.txt", "alike.txt", "other.txt", "-r", "ref.txt", "--baseline", "other.txt")
     assert other == first
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ((), "paired randomization test with Holm's correction"),
+        (("--test", "bootstrap"), "paired bootstrap test with Holm's correction"),
+        (("--correction", "none"), "paired randomization test, not corrected"),
+    ],
+    ids=str,
+)
+def test_the_table_names_the_test_and_its_correction(options: tuple[str, ...], told: str, folder: Path, capsys):
+    shown = printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", *options)
+    assert f"\n* differs from base.txt, p < 0.05, {told}\n" in shown
+
+
+def test_the_bootstrap_of_few_lines_warns_once(folder: Path, capsys):
+    for name in ("base.txt", "other.txt", "ref.txt"):
+        write(folder / name, FILES[name][:49])
+    assert cli.main(["base.txt", "other.txt", "-r", "ref.txt", "--test", "bootstrap"]) == 0
+    assert capsys.readouterr().err.startswith("ngram-metrics: warning: a bootstrap test needs at least 50 sentences")
+    printed(capsys, "base.txt", "other.txt", "-r", "ref.txt")
 
 
 def test_what_is_the_same_differs_by_no_chance(folder: Path, capsys):
@@ -100,15 +131,19 @@ def test_signatures_are_those_of_the_metrics(level: list[str], folder: Path, cap
         assert found[name] == metric.signature
 
 
+#: What a signature says of the test by default.
+TEST = {"test": "randomization", "alternative": "two-sided", "correction": "holm"}
+
+
 @pytest.mark.parametrize(
     ("options", "draws"),
     [
-        (["--test", "bootstrap"], {"bs": "1000", "seed": "12345"}),
-        (["--test", "randomization"], {"ar": "10000", "seed": "12345"}),
-        (["--test", "randomization", "-c"], {"bs": "1000", "ar": "10000", "seed": "12345"}),
+        ([], {"ar": "10000", "seed": "12345", **TEST}),
+        (["-c", "--correction", "none"], {"bs": "1000", "ar": "10000", "seed": "12345", **TEST, "correction": "none"}),
+        (["--test", "bootstrap"], {"bs": "1000", "seed": "12345", **TEST, "test": "bootstrap"}),
     ],
 )
 def test_signatures_name_the_draws_of_what_is_printed_only(options: list[str], draws: dict, folder: Path, capsys):
     found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-m", "chrf", *options)["signatures"]["chrf"]
     fields = dict(field.split(":") for field in found.split("|"))
-    assert {name: fields[name] for name in ("bs", "ar", "seed") if name in fields} == draws
+    assert {name: fields[name] for name in ("bs", "ar", "seed", *TEST) if name in fields} == draws

@@ -28,7 +28,7 @@ def test_the_table_shows_what_json_holds(folder: Path, capsys):
         "",
         "120 sentences, reference ref.txt, scores in 0..100",
         "[low, high]: 95% bootstrap interval",
-        "* differs from base.txt, p < 0.05, paired bootstrap test",
+        "* differs from base.txt, p < 0.05, paired randomization test with Holm's correction",
     ]
     assert rows[6:] == [f"{name}: {text}" for name, text in found["signatures"].items()]
     assert len(header) == len(rows[0].rstrip("*")) + 1 == len(rows[1].rstrip("*")) + 1, "columns are aligned"

@@ -83,6 +83,19 @@ def test_the_page_has_as_many_digits_as_the_command(folder, capsys):
     assert [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()] == shown_scores
 
 
+def test_sentences_and_buckets_have_as_many_digits_as_the_systems(folder, capsys):
+    command = ("base.txt", "-r", "ref.txt", "-m", "chrf", "-w", "4", "--report", "page.html", "--sentences", "s.jsonl")
+    printed(capsys, *command)
+    data = data_of(folder / "page.html")
+    sentences = [json.loads(line)["chrf"] for line in (folder / "s.jsonl").read_text().splitlines()]
+    assert data["digits"] == 4
+    assert data["scores"]["chrf"][0] == [round(score, 4) for score in sentences]
+    for bucket in data["buckets"]:
+        shown = [number for of_system in bucket["scores"]["chrf"] for number in of_system]
+        assert shown == [round(number, 4) for number in shown]
+        assert shown != [round(number, 2) for number in shown]
+
+
 def test_the_function_writes_what_the_command_writes(folder, capsys):
     printed(capsys, *FILES_OF, "--report", "page.html")
     systems = {name: FILES[name] for name in ("base.txt", "other.txt")}

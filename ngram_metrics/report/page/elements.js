@@ -39,6 +39,6 @@ function tell(words) {
   tell.timer = setTimeout(() => { byId("status").textContent = ""; }, 4000);
 }
 
-const shown = (score) => score.toFixed(2);
+const shown = (score) => score.toFixed(data.digits);
 const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 const chosenSystems = () => data.systems.map((_, number) => number).filter((number) => chosen.has(number));

@@ -1,0 +1,105 @@
+"""P-values of paired tests: how often chance alone makes a difference as large as the measured one.
+
+With c of n differences at least as large, p is (c + 1) / (n + 1) (Phipson and Smyth 2010). For N sentences it is at
+least 2 / 2^N, the smallest p-value of a two-sided test that swaps the outputs of two systems in all ways.
+
+Two differences are equal if they agree within 1e-12 of the larger of the two measured scores, some 4,000 units in the
+last place: sums in another order, or on another device, differ by less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.scores.paired import NUMBERS_AT_ONCE, Paired
+from ngram_metrics.scores.resampling import swaps
+
+#: Which differences of resampled corpora count: see :func:`bootstrap_p_values`.
+Alternative = Literal["two-sided", "sacrebleu"]
+#: Differences that agree within this share of the larger score are equal.
+_ROUNDING = 1e-12
+
+
+def bootstrap_p_values(paired: Paired, scores: Tensor, pairs: Tensor, alternative: Alternative) -> Tensor:
+    """Return the p-values ``(pairs, *score_shape)`` of the paired bootstrap.
+
+    Args:
+        paired: the systems.
+        scores: ``(draws, systems, *score_shape)``, those of resampled corpora.
+        pairs: ``(2, pairs)`` int64, the two systems of each pair.
+        alternative: d is the measured difference and d_i that of a resample. ``"two-sided"`` counts where
+            ``|d_i - mean(d_i)| >= |d|``; p is 1 if no resample differs from another. ``"sacrebleu"`` counts where
+            ``|d_i| - mean(|d_i|) > |d|``; p is 1 if d is 0, and is not limited by the number of sentences.
+    """
+    measured = paired.measured()
+    found = []
+    for first, second in _some(pairs, scores[:, :1].numel()):
+        difference, rounding = _difference(measured, first, second)
+        drawn = scores[:, first] - scores[:, second]  # (draws, pairs, ...)
+        if alternative == "sacrebleu":
+            drawn = drawn.abs()
+            above = (drawn - drawn.mean(0) > difference + rounding).sum(0)
+            p_values, differs = _share(above, len(scores), None), difference > rounding
+        else:
+            apart = (drawn - drawn.mean(0)).abs()
+            p_values = _share((apart >= difference - rounding).sum(0), len(scores), len(paired.values))
+            differs = apart.amax(0) > rounding
+        found.append(torch.where(differs, p_values, 1.0))
+    return torch.cat(found)
+
+
+def randomization_p_values(paired: Paired, pairs: Tensor, trials: int, seed: int) -> Tensor:
+    """Return the p-values ``(pairs, *score_shape)`` of approximate randomization, all from the same swaps.
+
+    Args:
+        paired: the systems.
+        pairs: ``(2, pairs)`` int64, the two systems of each pair.
+        trials: how often outputs are swapped.
+        seed: the seed of the swaps.
+    """
+    totals = paired.values.sum(0)  # (systems, width)
+    measured = paired.score(totals)
+    count = torch.zeros_like(measured[pairs[0]], dtype=torch.int64)
+    for sums in paired.sums(swaps(len(paired.values), trials, seed)):
+        counts = []
+        for first, second in _some(pairs, sums[:, :1].numel()):
+            difference, rounding = _difference(measured, first, second)
+            # What a trial moves from the sums of the first system to those of the second.
+            moved = sums[:, first] - sums[:, second]  # (draws, pairs, width)
+            drawn = paired.score(totals[first] - moved) - paired.score(totals[second] + moved)
+            counts.append((drawn.abs() >= difference - rounding).sum(0))
+        count += torch.cat(counts)
+    return _share(count, trials, len(paired.values))
+
+
+def holm(p_values: Tensor) -> Tensor:
+    """Return p-values ``(comparisons, ...)`` corrected for the number of comparisons (Holm 1979).
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; none is below a smaller one, or above 1.
+    """
+    ordered, order = p_values.sort(0)
+    factors = torch.arange(len(ordered), 0, -1, device=ordered.device).reshape(-1, *[1] * (ordered.dim() - 1))
+    corrected = (ordered * factors).cummax(0).values.clamp(max=1)
+    return torch.empty_like(corrected).scatter(0, order, corrected)
+
+
+def _some(pairs: Tensor, numbers: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield both systems of some pairs at a time, for which ``numbers`` are computed each."""
+    at_once = max(1, NUMBERS_AT_ONCE // numbers)
+    yield from zip(*(side.split(at_once) for side in pairs), strict=True)
+
+
+def _difference(measured: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the size of the measured difference of pairs, and below which size a number is rounding."""
+    ours, theirs = measured[first], measured[second]
+    return (ours - theirs).abs(), _ROUNDING * torch.maximum(ours.abs(), theirs.abs())
+
+
+def _share(count: Tensor, draws: int, sentences: int | None) -> Tensor:
+    """Return (c + 1) / (n + 1); with ``sentences`` at least the smallest p-value of so many."""
+    lowest = 0.0 if sentences is None else min(1.0, 2.0 ** (1 - sentences))
+    return ((count.to(torch.float64) + 1) / (draws + 1)).clamp(min=lowest)

@@ -1,0 +1,158 @@
+"""Several systems on the same sentences: their counts, checked and side by side, and their sums under weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.scores.measure import AnyMeasure, measure_of
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
+from ngram_metrics.scores.rows import unpack
+
+#: Numbers computed at a time, 8 bytes each, which limits memory.
+NUMBERS_AT_ONCE = 1 << 22
+
+
+class System(Protocol):
+    """A metric with the counts of a system's output, for each sentence."""
+
+    @property
+    def measure(self) -> AnyMeasure:
+        """The counts and the formula."""
+
+    @property
+    def average(self) -> Average:
+        """How the sentences become one score."""
+
+    @property
+    def settings(self) -> Tensor:
+        """A tensor that is the same for metrics with the same settings."""
+
+    @property
+    def signature(self) -> str:
+        """Everything that affects the score, with the number of references."""
+
+    def sentence_rows(self) -> Tensor:
+        """Return the packed statistics ``(sentences, fields)`` of all processes."""
+
+    def named_scores(self, score: Tensor) -> dict[str, Tensor]:
+        """Return scores ``(..., *score_shape)`` by name."""
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Several systems on the same sentences.
+
+    Attributes:
+        measure: the formula.
+        average: how the sentences become one score.
+        values: ``(sentences, systems, width)``, the values whose sums give scores.
+    """
+
+    measure: AnyMeasure
+    average: Average
+    values: Tensor
+
+    def score(self, sums: Tensor) -> Tensor:
+        """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over all sentences."""
+        return scores_of_sums(self.measure, sums, len(self.values), self.average)
+
+    def measured(self) -> Tensor:
+        """Return the score of each system, ``(systems, *score_shape)``."""
+        return self.score(self.values.sum(0))
+
+    def resampled(self, weights: Iterable[Tensor]) -> Tensor:
+        """Return the scores of each system under each row of weights, ``(draws, systems, *score_shape)``."""
+        return torch.cat([self.score(sums) for sums in self.sums(weights)])
+
+    def sums(self, weights: Iterable[Tensor]) -> Iterator[Tensor]:
+        """Yield the sums of each system under rows of weights, ``(draws, systems, width)``, a few draws at a time."""
+        values = self.values
+        # Columns that are the same for all systems, such as the lengths of references, are summed once.
+        shared = (values == values[:, :1]).flatten(0, 1).all(0)
+        differing = values[..., ~shared]
+        joined = torch.cat((differing.flatten(1), values[:, 0, shared]), 1)
+        width = joined.shape[1] - int(shared.sum())
+        at_once = max(1, NUMBERS_AT_ONCE // values[0].numel())
+        for block in weights:
+            for rows in block.to(values.device).split(at_once):
+                parts = rows @ joined
+                sums = values.new_empty(len(parts), *values.shape[1:])
+                sums[..., ~shared] = parts[:, :width].unflatten(1, differing.shape[1:])
+                sums[..., shared] = parts[:, None, width:]
+                yield sums
+
+
+def names_of(systems: Mapping[str, System]) -> list[str]:
+    """Return the names of systems; raise TypeError if they are not a mapping."""
+    if not isinstance(systems, Mapping):
+        raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to metrics")
+    return list(systems)
+
+
+def paired(systems: Mapping[str, System], baseline: str) -> Paired:
+    """Return the values of all systems, in an order of sentences that does not depend on the input order.
+
+    Raises:
+        TypeError: systems that are not a mapping of names to metrics.
+        ValueError: an unknown baseline; no sentence, or different sentences; metrics with different settings, or that
+            keep sums only.
+    """
+    rows = list(_checked_rows(systems, baseline).values())
+    joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
+    measure, average = systems[baseline].measure, systems[baseline].average
+    return Paired(measure, average, summands(measure, joined[row_order(joined.flatten(1))], average))
+
+
+def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
+    """Return the rows of each system, after a check that sentences and settings are the same."""
+    names = names_of(systems)
+    for name, system in systems.items():
+        measure_of(system, f"system {name!r}")
+    if baseline not in systems:
+        raise ValueError(f"unknown baseline {baseline!r}: expected one of {names}")
+    settings, signature = systems[baseline].settings, systems[baseline].signature
+    for name, system in systems.items():
+        if not torch.equal(system.settings.cpu(), settings.cpu()):
+            raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
+        if system.signature != signature:
+            # The numbers of references differ.
+            raise ValueError(
+                f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
+            )
+    rows = {name: system.sentence_rows() for name, system in systems.items()}
+    sentences = len(rows[baseline])
+    if sentences == 0:
+        raise ValueError(f"{baseline!r} has counted no sentence: expected at least one")
+    for name, system_rows in rows.items():
+        if len(system_rows) != sentences:
+            raise ValueError(
+                f"{name!r} has {len(system_rows)} sentences and {baseline!r} {sentences}: expected the same ones"
+            )
+    if signature.startswith("nrefs:1|"):
+        _check_references(rows, systems[baseline].measure, baseline)
+    return rows
+
+
+def _check_references(rows: Mapping[str, Tensor], measure: AnyMeasure, baseline: str) -> None:
+    """Raise ValueError if a sentence has another reference in one system than in another, as far as counts tell.
+
+    This needs one reference per sentence: which one of several is counted depends on the hypothesis.
+    """
+    counted = {name: measure.reference_counts(unpack(of_system, measure.layout)) for name, of_system in rows.items()}
+    for field, expected in counted[baseline].items():
+        for name, of_system in counted.items():
+            given = of_system[field].to(expected.device)
+            differing = (given != expected).reshape(len(expected), -1).any(1)
+            if differing.any():
+                sentence = int(differing.to(torch.uint8).argmax())
+                raise ValueError(
+                    f"sentence {sentence} has another reference in {name!r} than in {baseline!r} ({field}: "
+                    f"{given[sentence].tolist()} and {expected[sentence].tolist()}): "
+                    "expected the same sentences in the same order"
+                )

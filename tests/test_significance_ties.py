@@ -1,0 +1,116 @@
+"""What is no evidence to the paired tests: ties, few sentences, and draws that do not differ."""
+
+import random
+import warnings
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import pytest
+from paired import OUTPUTS, REFERENCES, counted
+from sacrebleu.metrics import CHRF
+from sacrebleu.significance import PairedTest
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+
+TESTS = (paired_bootstrap, paired_approximate_randomization)
+each_test = pytest.mark.parametrize("test", TESTS)
+
+
+def test_the_randomization_of_a_few_sentences_is_that_of_all_swaps():
+    """The exact share, over all 2^5 swaps, of differences that are at least the measured one."""
+    outputs = {name: lines[:5] for name, lines in OUTPUTS.items()}
+    peer = CHRF()
+    scores = {
+        name: [peer.sentence_score(one, [other]).score for one, other in zip(lines, REFERENCES, strict=False)]
+        for name, lines in outputs.items()
+    }
+    ours = paired_approximate_randomization(counted(ChrF, outputs, average="macro"), "base", 4000)
+    for name in ("alike", "close", "far"):
+        gaps = [one - other for one, other in zip(scores[name], scores["base"], strict=True)]
+        swapped = [
+            abs(sum(sign * gap for sign, gap in zip(signs, gaps, strict=True))) for signs in product((1, -1), repeat=5)
+        ]
+        share = sum(one >= abs(sum(gaps)) - 1e-9 for one in swapped) / len(swapped)
+        error = (share * (1 - share) / 4000) ** 0.5
+        assert ours[name]["chrf"].p_value == pytest.approx(share, abs=4 * error + 1e-3)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("sentences", [1, 2, 3, 5, 8, 12])
+def test_a_few_sentences_have_no_smaller_p_value_than_two_of_all_swaps(sentences: int, average: str):
+    """All sentences are better: of all 2^n swaps none and all give the measured difference, and no other does."""
+    outputs = {"base": OUTPUTS["base"][:sentences], "better": REFERENCES[:sentences]}
+    systems, least = counted(ChrF, outputs, average=average), 2 / 2**sentences
+    found = paired_approximate_randomization(systems, "base")["better"]["chrf"].p_value
+    assert found >= least
+    assert found == pytest.approx(least, abs=4 * (least * (1 - least) / 10_000) ** 0.5 + 1e-4)
+    with pytest.warns(UserWarning, match=rf"needs at least 50 sentences \(got: {sentences}\)"):
+        assert paired_bootstrap(systems, "base")["better"]["chrf"].p_value >= least
+    assert sentences > 1 or found == 1
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_no_resample_that_differs_is_no_evidence(average: str):
+    """Sixty times one sentence: every resample has the measured difference, which tells nothing about its spread."""
+    systems = {"base": ["the cat sat on mat"] * 60, "better": ["the cat sat on the mat"] * 60}
+    metrics = {name: ChrF(average=average, confidence=0.95) for name in systems}
+    for name, lines in systems.items():
+        metrics[name].update(lines, ["the cat sat on the mat."] * 60)
+    assert paired_bootstrap(metrics, "base", 100)["better"]["chrf"].p_value == 1
+    assert paired_bootstrap(metrics, "base", 100, alternative="sacrebleu")["better"]["chrf"].p_value == 1 / 101
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+def test_systems_that_differ_in_one_sentence_do_not_differ_by_more_than_chance(average: str):
+    """Each swap gives the measured difference, one way or the other, whatever the last bits of its sum.
+
+    A resample has the sentence as often as chance has it, so that some resamples differ, and no difference is certain.
+    A system beside them that is the baseline itself changes nothing.
+    """
+    for changed in range(8):
+        lines = list(OUTPUTS["base"])
+        lines[changed] = "so it is."
+        outputs = {"base": OUTPUTS["base"], "same": OUTPUTS["base"], "one": lines}
+        systems = counted(ChrF, outputs, average=average)
+        assert paired_approximate_randomization(systems, "base", 500)["one"]["chrf"].p_value == 1
+        found = paired_bootstrap(systems, "base", 500)["one"]["chrf"].p_value
+        assert 0.05 < found < 0.9
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_test
+def test_identical_systems_do_not_differ(test: Callable[..., Any], average: str):
+    """Where sacrebleu gives 1 / (n + 1), as if they surely did."""
+    outputs = {"base": OUTPUTS["base"], "same": list(OUTPUTS["base"])}
+    for make in (Bleu, ChrF, NgramOverlap):
+        for comparison in test(counted(make, outputs, average=average), "base")["same"].values():
+            assert comparison.p_value == 1
+    _, found = PairedTest(list(outputs.items()), {"chrf": CHRF()}, [REFERENCES], "bs", n_samples=100)()
+    assert found["chrF2"][1].p_value == pytest.approx(1 / 101)
+
+
+def test_scores_that_are_equal_but_for_rounding_do_not_differ():
+    """One system's sentences in the other's order: their means differ in the last bit at most.
+
+    With several references nobody can tell from the counts that the sentences are others.
+    """
+    lines, targets = OUTPUTS["far"], [[one, one] for one in REFERENCES]
+    systems = {"base": ChrF(average="macro", confidence=0.95), "moved": ChrF(average="macro", confidence=0.95)}
+    order = random.Random(5).sample(range(len(lines)), len(lines))
+    systems["base"].update(lines, targets)
+    systems["moved"].update([lines[index] for index in order], [targets[index] for index in order])
+    for test in TESTS:
+        assert test(systems, "base")["moved"]["chrf"].p_value == 1
+
+
+def test_the_bootstrap_warns_of_few_sentences_at_the_callers_line():
+    few, enough = ({name: lines[:count] for name, lines in OUTPUTS.items()} for count in (49, 50))
+    with pytest.warns(UserWarning, match=r"^a bootstrap test needs at least 50 sentences \(got: 49\)") as seen:
+        paired_bootstrap(counted(ChrF, few), "base", 10)
+    assert [warning.filename for warning in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paired_bootstrap(counted(ChrF, enough), "base", 10)
+        paired_approximate_randomization(counted(ChrF, few), "base", 10)
