@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from torchmetrics import Metric, MetricCollection
+from torchmetrics import MetricCollection
 
 from ngram_metrics.sentence_table import SentenceTable
-from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
+from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.values import Metrics, copied, values_by_name
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
@@ -52,8 +53,9 @@ class ScoresCallback(Callback):
         sentences: the number of sentences to write, at least 0; ids are written as numbers.
 
     Raises:
-        TypeError: a metric of another package, or one value of ROUGE; in a run, a step that returns another object.
-        ValueError: no metric, or one with ``average="none"``; a negative number of sentences.
+        TypeError: a metric of another package; in a run, a step that returns another object.
+        ValueError: no metric, or one with ``average="none"``; two metrics that write one name; a
+            negative number of sentences.
 
     Example:
         >>> from ngram_metrics import Bleu, ChrF
@@ -62,12 +64,8 @@ class ScoresCallback(Callback):
         >>> # Trainer(callbacks=[scores, EarlyStopping(monitor="val/chrf", mode="max")])
     """
 
-    def __init__(
-        self, metrics: Metric | Sequence[Metric] | Mapping[str, Metric] | MetricCollection, sentences: int = 5
-    ) -> None:
-        # The names in a collection have its prefix.
-        named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, MetricCollection)) else metrics
-        self.metrics = MetricCollection(named)
+    def __init__(self, metrics: Metrics, sentences: int = 5) -> None:
+        self.metrics = copied(metrics)
         self.sentences = sentences
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # refuses wrong arguments

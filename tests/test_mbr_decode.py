@@ -143,8 +143,8 @@ def test_rows_without_a_choice_are_refused_by_number(hypotheses, references, wor
 @pytest.mark.parametrize(
     ("probabilities", "error", "words"),
     [
-        ([[1, 1]], ValueError, "reference_probabilities has 1 rows: expected 2, one for each row"),
-        ([0.5, 0.5], ValueError, "row 0 of reference_probabilities has 1 numbers: expected 2"),
+        ([[1, 1]], ValueError, "reference_probabilities has 1 row: expected 2, one for each row"),
+        ([0.5, 0.5], ValueError, "row 0 of reference_probabilities has 1 number: expected 2"),
         ([[1, 1], [1, 1]], ValueError, "row 1 of reference_probabilities has 2 numbers: expected 1"),
         ([[1, 1], [0]], ValueError, r"row 1 of reference_probabilities is \[0.0\]: expected finite .*, not all 0"),
         ([[1, -1], [1]], ValueError, r"row 0 of reference_probabilities is \[1.0, -1.0\]: expected finite numbers"),

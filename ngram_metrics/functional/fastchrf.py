@@ -5,13 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ngram_metrics.checks import checked_bool
 from ngram_metrics.scores.all_pairs import pair_scores
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 
 
+@named_arguments
 def pairwise_chrf(
     hypotheses: Groups,
     references: Groups,
@@ -48,11 +51,12 @@ def pairwise_chrf(
                  [ 79.6537,  57.1529,  50.7218]]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    reader = CharacterReader(whitespace=not remove_whitespace)
+    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
     scores = pair_scores(measure, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
 
+@named_arguments
 def aggregate_chrf(
     hypotheses: Groups,
     references: Groups,
@@ -82,7 +86,7 @@ def aggregate_chrf(
         tensor([[78.5639, 63.3719]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    reader = CharacterReader(whitespace=not remove_whitespace)
+    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
     ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, torch.device(device or "cpu"))
     scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
     rows = scores.split(hypothesis_groups.counts.tolist())

@@ -11,6 +11,7 @@ from torch import Tensor
 from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
@@ -23,6 +24,7 @@ from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import WordReader
 
 
+@named_arguments
 def bleu_score(
     preds: Hypotheses,
     target: References,
@@ -71,6 +73,7 @@ def bleu_score(
     return _score(WordReader(tokenizer, lowercase, pad_id), measure, preds, target, average, device)
 
 
+@named_arguments
 def rouge_score(
     preds: Hypotheses,
     target: References,
@@ -115,6 +118,7 @@ def rouge_score(
     return by_key(_score(reader, measure, preds, target, average, device, empty_score=math.nan), keys)
 
 
+@named_arguments
 def chrf_score(
     preds: Hypotheses,
     target: References,
@@ -150,6 +154,7 @@ def chrf_score(
     return _score(reader, measure, preds, target, average, device)
 
 
+@named_arguments
 def ngram_overlap(
     preds: Hypotheses,
     target: References,
@@ -180,6 +185,7 @@ def ngram_overlap(
     return _score(reader, OverlapMeasure(ngram), preds, target, average, device)
 
 
+@named_arguments
 def gleu_score(
     preds: Hypotheses,
     target: References,

@@ -32,6 +32,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
@@ -81,6 +82,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        check_booleans(self)
         for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
             object.__setattr__(self, name, checked_order(order, name, lowest=0))
         if self.char_order + self.word_order == 0:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import TypeAlias
@@ -11,6 +13,26 @@ from typing import TypeAlias
 NameOf: TypeAlias = Callable[[int], str]
 #: Characters without a visible form, or that change how others are shown: controls, also of direction, and surrogates.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+#: Packages whose lines are not the user's: this one, and the frameworks that call it.
+_NOT_THE_USER = (
+    "ngram_metrics",
+    "torch",
+    "torchmetrics",
+    "ignite",
+    "lightning",
+    "pytorch_lightning",
+    "transformers",
+    "trl",
+)
+
+
+def warn_user(message: str) -> None:
+    """Give a UserWarning that names the user's line: the last one outside this package and the frameworks."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def shortened(value: object, width: int = 60) -> str:
@@ -29,6 +51,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     words = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), words, 1)
     return f"; did you mean {words[close[0]]!r}?" if close else ""
+
+
+def type_name(value: object) -> str:
+    """Return the name of an object's type with its article, such as ``a list`` and ``an int``."""
+    name = type(value).__name__
+    return f"{'an' if name.startswith((*'AEIOaeio', 'nd')) else 'a'} {name}"
 
 
 def visible(text: str) -> str:

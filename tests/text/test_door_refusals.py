@@ -11,24 +11,24 @@ from ngram_metrics.text.door import read
     ("preds", "target", "words"),
     [
         # Different numbers.
-        (["a", "b"], ["a"], r"preds has 2 sentences and target has 1 items"),
-        ([], ["a"], r"preds has 0 sentences and target has 1 items"),
-        ([[1]], [[1], [2]], r"preds has 1 sentences and target has 2 items"),
+        (["a", "b"], ["a"], r"preds has 2 sentences and target has 1 item"),
+        ([], ["a"], r"preds has 0 sentences and target has 1 item"),
+        ([[1]], [[1], [2]], r"preds has 1 sentence and target has 2 items"),
         (
             torch.zeros(2, 3).long(),
             torch.zeros(1, 3).long(),
             r"preds has 2 sentences and target has 1: expected references for each sentence",
         ),
         # Transposed, as for sacrebleu: a list for each stream of references.
-        (["a b", "c"], [["a", "c d"]], r"target has 1 items: .*pass list\(zip\(\*target\)\)$"),
+        (["a b", "c"], [["a", "c d"]], r"target has 1 item: .*pass list\(zip\(\*target\)\)$"),
         (["a", "b"], [["c", "d"]] * 3, r"target has 3 items: .*; target looks like sacrebleu's list of reference str"),
-        ([["a"], ["b", "c"]], [[["a"], ["b"]]], r"target has 1 items: .*pass list\(zip"),
-        ([[1], [2]], [[torch.tensor([1]), torch.tensor([2])]], r"target has 1 items: .*pass list\(zip"),
+        ([["a"], ["b", "c"]], [[["a"], ["b"]]], r"target has 1 item: .*pass list\(zip"),
+        ([[1], [2]], [[torch.tensor([1]), torch.tensor([2])]], r"target has 1 item: .*pass list\(zip"),
         (["a", "b"], [["c", "d"], "d", ["e", "f"]], r"target has 3 items: .* for each sentence$"),
-        (["a", "b"], [["c", "d", "e"]], r"target has 1 items: .* for each sentence$"),
-        ([["a"], ["b"]], [["a", "b"]], r"target has 1 items: .* for each sentence$"),
+        (["a", "b"], [["c", "d", "e"]], r"target has 1 item: .* for each sentence$"),
+        ([["a"], ["b"]], [["a", "b"]], r"target has 1 item: .* for each sentence$"),
         (["a", "b"], [], r"target has 0 items: .* for each sentence$"),
-        (torch.zeros(2, 3).long(), [[1]], r"preds has 2 sentences and target has 1 items"),
+        (torch.zeros(2, 3).long(), [[1]], r"preds has 2 sentences and target has 1 item"),
         # No reference.
         (["a", "b"], ["a", []], r"sentence 1 has no reference: its item of target is \[\].* written \[''\]"),
         ("a", [], r"sentence 0 has no reference.* written \[''\]"),
@@ -72,7 +72,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (
             ["a b"],
             [[1, 2]],
-            r"reference 0 of sentence 0 is a int, 1, but the first sentence is text: expected one kind",
+            r"reference 0 of sentence 0 is an int, 1, but the first sentence is text: expected one kind",
         ),
         (["a b"], [torch.tensor([1])], r"reference 0 of sentence 0 is a Tensor.* but the first sentence is text"),
         (["a b"], torch.tensor([[1]]), r"reference 0 of sentence 0 is a Tensor.* but the first sentence is text"),
@@ -129,8 +129,8 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (["a"], None, r"target is a NoneType"),
         (["a", None], ["a", "b"], r"sentence 1 is a NoneType, None, but the first sentence is text"),
         (["a"], [["b", None]], r"reference 1 of sentence 0 is a NoneType"),
-        (5, 5, r"preds is a int: expected a sequence"),
-        ([5], [5], r"sentence 0 is a int, 5: expected a str"),
+        (5, 5, r"preds is an int: expected a sequence"),
+        ([5], [5], r"sentence 0 is an int, 5: expected a str"),
     ],
 )
 def test_what_is_no_sentence_is_refused_by_name_and_place(preds, target, words):
