@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from ngram_metrics.cli.errors import InputError
+from ngram_metrics.cli.output import InputError
 
 SHELLS = ("bash", "zsh", "tcsh")
 

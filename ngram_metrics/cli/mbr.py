@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from typing import TypeGuard, TypeVar
 
-from ngram_metrics.cli.errors import InputError
+from ngram_metrics.cli.files import Source
 from ngram_metrics.cli.mbr_arguments import MbrOptions
 from ngram_metrics.cli.metrics import chosen, for_pairs
-from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.progress import progress
-from ngram_metrics.cli.sources import Source, opened
+from ngram_metrics.cli.output import InputError, Progress, written_to
 from ngram_metrics.mbr import Decoded, decode
 from ngram_metrics.text.messages import counted
 
@@ -23,16 +19,10 @@ CHUNK = 256
 Item = TypeVar("Item")
 
 
-def run(options: MbrOptions) -> None:
+def run(options: MbrOptions, samples: Source, weights: Source | None = None) -> None:
     """Decode, and write one line per sentence."""
     (metric,) = chosen(options)
-    with ExitStack() as stack:
-        samples = stack.enter_context(opened(place_of(options.samples), options.line_limit))
-        weights = None
-        if options.weights:
-            weights = stack.enter_context(opened(place_of(options.weights), options.line_limit))
-        write = stack.enter_context(written_to(options.output))
-        bar = stack.enter_context(progress("sentences"))
+    with written_to(options.output) as write, Progress("sentences") as bar:
         done = 0
         for rows, probabilities in _chunks(samples, weights, options.k):
             decoded = decode(for_pairs(metric), rows, None, probabilities)

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NoReturn, TypeVar, get_args
 
+from ngram_metrics.cli.files import decimal
 from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.paths import decimal, file_name
+from ngram_metrics.cli.paths import file_name
 from ngram_metrics.text.messages import did_you_mean, shortened, visible
 from ngram_metrics.text.tokenizer_names import TokenizerName
 

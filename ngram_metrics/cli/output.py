@@ -1,4 +1,4 @@
-"""Writing to standard output or a file, in UTF-8; a full disk or a closed pipe is an error of one line."""
+"""What a command writes: files and standard output, errors of one line, and a progress bar."""
 
 from __future__ import annotations
 
@@ -9,8 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 
-from ngram_metrics.cli.errors import OutputError
 from ngram_metrics.text.messages import visible
+
+#: The progress bar appears after this many seconds.
+DELAY = 0.5
+
+
+class InputError(Exception):
+    """An error in the input, which ends a command with one line and exit code 1."""
+
+
+class OutputError(Exception):
+    """An error in writing to a file or to standard output, which ends a command in the same way."""
 
 
 @contextmanager
@@ -88,3 +98,35 @@ def _told(name: str) -> Iterator[None]:
 def tell(what: str) -> None:
     """Write a line on standard error, whatever characters the names in it have."""
     print(f"ngram-metrics: {visible(' '.join(what.split()))}", file=sys.stderr)
+
+
+class Progress:
+    """A progress bar on standard error, if that is a terminal and tqdm is installed.
+
+    Args:
+        unit: what is counted.
+    """
+
+    def __init__(self, unit: str) -> None:
+        self._bar = None
+        with suppress(ImportError):
+            from tqdm import tqdm
+
+            self._bar = tqdm(unit=f" {unit}", delay=DELAY, disable=None, leave=False)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def update(self, count: int) -> None:
+        """Count."""
+        if self._bar is not None:
+            self._bar.update(count)
+
+    def name(self, phase: str) -> None:
+        """Show the name of the current phase, if the bar is visible already."""
+        if self._bar is not None:
+            self._bar.set_description(phase, refresh=self._bar.format_dict["elapsed"] > DELAY)

@@ -1,42 +1,12 @@
-"""A FILE on the command line: a file, or a column or a field of it."""
+"""Files on the command line, checked."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
-
-class Place(NamedTuple):
-    """The source of lines.
-
-    Attributes:
-        name: the argument on the command line.
-        path: the path of the file; ``-`` for standard input.
-        column: the column of a tab-separated table, from 1, or None.
-        field: the field of JSON lines, or None.
-    """
-
-    name: str
-    path: str
-    column: int | None = None
-    field: str | None = None
-
-
-def place_of(name: str) -> Place:
-    """Split a name into path and column or field; if a file with the whole name exists, it has neither."""
-    path, colon, part = name.rpartition(":")
-    # The rest of a path after the drive of Windows is not a field.
-    if not colon or not path or not part or os.path.exists(name) or "/" in part or "\\" in part:
-        return Place(name, name)
-    column = decimal(part)
-    return Place(name, path, field=part) if column is None else Place(name, path, column=column)
-
-
-def decimal(text: str) -> int | None:
-    """Return a number, or None if it has other characters than digits, or more digits than any number here."""
-    return int(text) if text.isdecimal() and len(text) < 20 else None
+from ngram_metrics.cli.files import Place, place_of
 
 
 def file_name(text: str) -> str:

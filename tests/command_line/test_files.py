@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import REFERENCES, failing, scores, write
+from commands import REFERENCES, failing, printed, scores, write
 
 from ngram_metrics.cli import score, score_arguments
 
@@ -153,16 +153,32 @@ def test_files_that_cannot_be_read_are_named(folder: Path, capsys, monkeypatch):
     assert failing(capsys, "base.txt", "-r", "ref.txt") == "ref.txt cannot be read: permission denied"
 
 
+@pytest.mark.parametrize("command", ["base.txt other.txt -r ref.txt -m bleu,chrf -c", "mbr base.txt -k 5"])
+def test_a_file_is_opened_once(command: str, folder: Path, capsys, monkeypatch):
+    named = []
+    whole = builtins.open
+    monkeypatch.setattr(
+        builtins, "open", lambda path, *given, **options: (named.append(path), whole(path, *given, **options))[1]
+    )
+    printed(capsys, *command.split())
+    files = [word for word in command.split() if word.endswith(".txt")]
+    assert sorted(name for name in named if name in files) == sorted(files)
+
+
+def _stream(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_standard_input_is_read_and_left_open(packed: bool, folder: Path, capsys, monkeypatch):
     expected = scores(capsys, "base.txt", "-r", "ref.txt")
     for arguments, name in ((["-", "-r", "ref.txt"], "base.txt"), (["base.txt", "-r", "-"], "ref.txt")):
         content = (folder / name).read_bytes()
-        stream = io.TextIOWrapper(io.BytesIO(gzip.compress(content) if packed else content))
+        stream = _stream(gzip.compress(content) if packed else content)
         monkeypatch.setattr(sys, "stdin", stream)
         assert scores(capsys, *arguments) == expected
         assert not sys.stdin.buffer.closed
-    stream = io.TextIOWrapper(io.BytesIO(b"".join(b"7\t%s\n" % line for line in content.splitlines())))
+    stream = _stream(b"".join(b"7\t%s\n" % line for line in content.splitlines()))
     monkeypatch.setattr(sys, "stdin", stream)
     assert scores(capsys, "base.txt", "-r", "-:2") == expected
     monkeypatch.setattr(sys, "stdin", None)

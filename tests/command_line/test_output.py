@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,7 @@ from commands import BASE, failing, printed, refused, report, write
 
 from ngram_metrics import cli
 from ngram_metrics.cli import output
-from ngram_metrics.cli.errors import OutputError
-from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.output import OutputError, written_to
 
 WORDS = ["base.txt", "-r", "ref.txt", "-m", "bleu"]
 #: An escape sequence, a turn of the writing direction, and what ends lines and cells.
@@ -60,6 +60,20 @@ def test_writes_that_are_partial_go_on(folder: Path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(slow)))
     assert cli.main(WORDS) == 0
     assert slow.taken.decode() == expected
+
+
+@pytest.mark.parametrize("words", [WORDS, ["mbr", "base.txt", "-k", "5"], ["--help"]])
+def test_output_goes_to_a_stream_of_text(words: list[str], folder: Path, capsys):
+    def run() -> None:
+        with suppress(SystemExit):
+            assert cli.main(words) == 0
+
+    run()
+    expected = capsys.readouterr().out
+    with redirect_stdout(io.StringIO()) as stream:
+        run()
+    assert stream.getvalue() == expected
+    assert capsys.readouterr().out == ""
 
 
 def test_output_goes_through_an_open_descriptor(folder: Path, capsys):
