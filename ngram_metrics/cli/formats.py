@@ -7,10 +7,10 @@ import shutil
 import sys
 from collections.abc import Callable
 
+from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.cells import Table, by_value, notes, overview, parts, plain, signatures
 from ngram_metrics.cli.entries import Report, numbers
 from ngram_metrics.cli.markup import latex_table, latex_text, markdown_table, markdown_text
-from ngram_metrics.cli.score_arguments import ScoreOptions
 
 
 def written(report: Report, options: ScoreOptions) -> str:

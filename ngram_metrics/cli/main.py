@@ -11,12 +11,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 
-from ngram_metrics.cli import mbr_arguments, score_arguments
+from ngram_metrics.cli.arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
 from ngram_metrics.cli.files import opened, place_of
-from ngram_metrics.cli.mbr_arguments import MbrOptions
 from ngram_metrics.cli.options import Options
 from ngram_metrics.cli.output import InputError, OutputError, tell
-from ngram_metrics.cli.score_arguments import ScoreOptions
 
 _COMMANDS = ("score", "mbr")
 
@@ -33,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if sys.stderr is None:  # closed; print would write to standard output
             stack.enter_context(redirect_stderr(stack.enter_context(open(os.devnull, "w"))))
         try:
-            _run((mbr_arguments if command == "mbr" else score_arguments).parse(words), ends=arguments is None)
+            _run((parse_mbr if command == "mbr" else parse_score)(words), ends=arguments is None)
         except KeyboardInterrupt:
             tell("interrupted")
             return 130

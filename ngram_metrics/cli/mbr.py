@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard, TypeVar
 
+from ngram_metrics.cli.arguments import MbrOptions
 from ngram_metrics.cli.files import Source
-from ngram_metrics.cli.mbr_arguments import MbrOptions
 from ngram_metrics.cli.metrics import chosen, for_pairs
 from ngram_metrics.cli.output import InputError, Progress, written_to
 from ngram_metrics.mbr import Decoded, decode

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 
+from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.entries import Report
 from ngram_metrics.cli.metrics import Metric
 from ngram_metrics.cli.output import written_to
 from ngram_metrics.cli.report import report
-from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.text.word_reader import WordReader
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.files import Source, chunks
 from ngram_metrics.cli.formats import written
 from ngram_metrics.cli.metrics import chosen
 from ngram_metrics.cli.output import Progress, written_to
 from ngram_metrics.cli.page import Page, page_of
 from ngram_metrics.cli.report import report
-from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.sentences import SentenceLines
 from ngram_metrics.cli.tally import Tally
 

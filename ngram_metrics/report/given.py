@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ngram_metrics.cli.arguments import CORRECTIONS, TESTS, ScoreOptions
 from ngram_metrics.cli.metrics import Metric, chosen
-from ngram_metrics.cli.score_arguments import CORRECTIONS, TESTS, ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.scores.measure import measure_of
 from ngram_metrics.scores.options import refuse_equal_names

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from commands import REFERENCES, failing, printed, scores, write
 
-from ngram_metrics.cli import score, score_arguments
+from ngram_metrics.cli import score
+from ngram_metrics.cli.arguments import parse_score
 
 
 @pytest.mark.parametrize("chunk", [2, 4096])
@@ -122,7 +123,7 @@ def test_the_longest_line_has_as_many_characters_as_the_limit(character: str, en
 
 
 def test_ten_million_characters_are_a_line(folder: Path):
-    assert score_arguments.parse(["a", "-r", "b"]).line_limit == 10_000_000
+    assert parse_score(["a", "-r", "b"]).line_limit == 10_000_000
 
 
 def test_the_line_is_counted_from_the_start_of_the_file(folder: Path, capsys, monkeypatch):

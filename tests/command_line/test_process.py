@@ -20,7 +20,8 @@ from commands import REFERENCES, failing, printed, write
 from systems import references
 
 from ngram_metrics import cli
-from ngram_metrics.cli import output, score, score_arguments
+from ngram_metrics.cli import output, score
+from ngram_metrics.cli.arguments import METRICS
 
 COMMAND = [sys.executable, "-m", "ngram_metrics"]
 
@@ -223,7 +224,7 @@ def test_progress_begins_within_two_seconds_of_work(folder: Path, capsys, monkey
     write(folder / "long.txt", REFERENCES * 35)
     bar = _Bar()
     monkeypatch.setattr(score, "Progress", lambda unit: bar)
-    printed(capsys, "long.txt", "-r", "long.txt", "-m", ",".join(score_arguments.METRICS))
+    printed(capsys, "long.txt", "-r", "long.txt", "-m", ",".join(METRICS))
     lines, seconds = bar.told[1]
     assert lines <= score.CHUNK
     assert seconds - bar.told[0][1] < 1
