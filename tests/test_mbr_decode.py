@@ -140,6 +140,13 @@ def test_rows_without_a_choice_are_refused_by_number(hypotheses, references, wor
         mbr.decode(ngram_metrics.ChrF(), hypotheses, references)
 
 
+def test_a_blank_at_the_end_of_a_hypothesis_is_kept_and_counted():
+    metric = ngram_metrics.ChrF(char_order=1, whitespace=True)
+    assert mbr.pairwise(metric, [["ab "]], [["ab"]]).item() == pytest.approx(10 / 11)  # F2 of 2/3 and 1
+    chosen = mbr.decode(metric, [["a\t", "ab ", "ab \n"]], [["ab "]])
+    assert (chosen.hypotheses, chosen.expected_utilities.tolist()) == (["ab "], [1])
+
+
 @pytest.mark.parametrize(
     ("probabilities", "error", "words"),
     [

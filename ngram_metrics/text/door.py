@@ -196,7 +196,7 @@ def plain(value: Any, where: str) -> Any:
             if is_masked:
                 raise TypeError(f"{where} is a masked array of {value.dtype}: expected masks of ids only")
             return value.tolist()
-        if is_masked and isinstance(value, np.ma.MaskedArray):
+        if is_masked and isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iu":
             hidden = torch.from_numpy(np.array(np.ma.getmaskarray(value), order="C"))
             ids = plain(value.filled(0), where)
             return ids[~hidden] if value.ndim == 1 else ids.long().masked_fill(hidden, -1)

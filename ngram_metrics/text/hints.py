@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from itertools import islice, product
+from itertools import islice, product, starmap
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ _WITHOUT_BLANKS = (
     (re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]"), 12),
 )
 #: How many hypotheses and references are looked at, and how many characters of each.
-_FEW_TEXTS, _FEW_CHARACTERS = 8, 200
+_FEW_TEXTS, _FEW_CHARACTERS = 4, 60
 #: How many hypotheses are looked at for a full stop at the end.
 _MANY_TEXTS = 100
 #: More streams of references are not looked for.
@@ -101,23 +101,23 @@ def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequenc
     size = len(hypotheses)
     if not 2 <= size <= _STREAMS or any(count != size for count in counts):
         return
-    words = [set(text.split()) for text in hypotheses]
 
     def is_of_its_position(stream: int, position: int) -> bool:
-        found = set(references[stream * size + position].split())
-        others = [words[other] for other in range(size) if other != position]
-        others += [set(references[stream * size + other].split()) for other in range(size) if other != position]
-        return _likeness(found, words[position]) > 2 * max(_likeness(found, other) for other in others)
+        beside = references[stream * size : (stream + 1) * size]
+        text, likeness = beside[position], _likeness(beside[position], hypotheses[position])
+        others = (other for texts in (beside, hypotheses) for place, other in enumerate(texts) if place != position)
+        return all(likeness > 2 * _likeness(text, other) for other in others)
 
-    if all(is_of_its_position(*place) for place in product(range(size), repeat=2)):
+    if all(starmap(is_of_its_position, product(range(size), repeat=2))):
         warn_user(
             "each item of target has a text for every hypothesis, in their order, as sacrebleu's streams of references "
             "have: an item of target is the references of one sentence. Pass list(zip(*target))"
         )
 
 
-def _likeness(first: set[str], second: set[str]) -> float:
-    return len(first & second) / max(1, len(first | second))
+def _likeness(first: str, second: str) -> float:
+    words, others = set(first.split()), set(second.split())
+    return len(words & others) / max(1, len(words | others))
 
 
 def warn_of_texts_as_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
@@ -125,10 +125,15 @@ def warn_of_texts_as_tokens(documents: Sequence[Sequence[Hashable]], name_of: Na
 
     The token ``" the"`` of GPT-2 has no blank inside.
     """
-    given = [index for index, document in enumerate(documents) if len(document)]
-    if given and all(len(documents[index]) == 1 and _has_blanks_inside(documents[index][0]) for index in given):
+    first = None
+    for index, document in enumerate(documents):
+        if len(document) > 1 or (len(document) == 1 and not _has_blanks_inside(document[0])):
+            return
+        if first is None and len(document) == 1:
+            first = index
+    if first is not None:
         warn_user(
-            f"{name_of(given[0])} is one token with blanks; a text is a str: pass 'the cat sat' instead of "
+            f"{name_of(first)} is one token with blanks; a text is a str: pass 'the cat sat' instead of "
             "['the cat sat'], which matches as a whole or not at all"
         )
 
@@ -143,8 +148,8 @@ def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) 
     joined = " ".join(few)
     if joined.isascii():
         return
-    parts = joined.split()
     for letters, shortest in _WITHOUT_BLANKS:
+        parts = joined.split() if letters.search(joined) else []
         found = [len(part) for part in parts if letters.search(part)]
         if found and sum(found) >= shortest * len(found) and 2 * sum(found) > sum(map(len, parts)):
             warn_user(
@@ -165,16 +170,19 @@ def warn_of_tokenized_texts(hypotheses: Sequence[str]) -> None:
 
 
 def look_swapped(preds: Any, target: Any) -> bool:
-    """Return whether ``preds`` is one level deeper than ``target``, as references are, and no sentence of tokens."""
+    """Return whether ``preds`` is one level deeper than ``target``, as references are, and no sentences of words."""
     depth = _depth(preds)
     if depth - _depth(target) != 1:
         return False
-    # Two levels with words are sentences of tokens; with texts they are references.
-    return depth != 2 or any(_has_blanks_inside(text) for item in preds for text in item)
+    if depth == 1:
+        return isinstance(target, str)
+    return depth > 2 or any(map(_has_blanks_inside, preds[0]))
 
 
 def _depth(value: Any) -> int:
-    """Return the number of levels above a str, a number or a token: 1 for ``["a b"]``."""
-    if isinstance(value, Tensor):
-        return value.dim()
-    return (1 + _depth(value[0]) if len(value) else 1) if isinstance(value, (list, tuple)) else 0
+    """Return the number of levels above a str, a number or a token: 1 for ``["a b"]``; more than 4 are 4."""
+    depth = 0
+    while isinstance(value, (list, tuple)) and depth < 4:
+        depth += 1
+        value = value[0] if value else None
+    return depth + value.ndim if isinstance(value, (Tensor, np.ndarray)) else depth

@@ -84,7 +84,7 @@ def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> T
     """Return the references of samples as a padded tensor."""
     expected = f"expected references ({len(preds)}, width) or ({len(preds)}, references, width)"
     try:
-        references = target if isinstance(target, Tensor) else plain(np.asarray(target), "target")
+        references = target if isinstance(target, Tensor) else plain(np.ma.asanyarray(target), "target")
     except ValueError as error:
         raise ValueError(f"target is ragged, but the samples are padded: {expected}") from error
     if not isinstance(references, Tensor):

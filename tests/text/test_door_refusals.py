@@ -144,9 +144,47 @@ def test_a_sentence_that_is_too_long_for_a_message_is_cut():
     assert len(str(error.value)) < 300
 
 
-def test_unsigned_ids_that_int64_does_not_hold_are_refused():
-    ids = np.array([[2**63 + 5, 6]], np.uint64)
-    for preds, target in ((ids, ids), ([ids[0]], [[ids[0]]])):
-        with pytest.raises(ValueError, match=r"has the id 9223372036854775813: expected ids below 2\^63"):
-            read(preds, target)
-    assert read(ids[:, 1:], ids[:, 1:]).kind == "ids"
+@pytest.mark.parametrize(
+    ("target", "preds"),
+    [
+        ("the cat", ["a cat", "the cat"]),
+        (["the cat"], [["a cat", "the cat"]]),
+        (["the cat", "a"], [["a cat"], ["a"]]),
+        (["the cat"], [np.array(["a cat", "the cat"])]),
+        ([["the", "cat"]], [[["a", "cat"], ["the", "cat"]]]),
+        ([[1, 2]], [[[1], [2]]]),
+        ([torch.tensor([1, 2])], [[torch.tensor([1])]]),
+        (torch.zeros(2, 3).long(), torch.zeros(2, 2, 3).long()),
+        (np.zeros((2, 3), int), np.zeros((2, 2, 3), int)),
+    ],
+)
+def test_references_as_preds_are_named(preds, target):
+    read(target, preds)
+    with pytest.raises((TypeError, ValueError), match=r"; preds and target look swapped$"):
+        read(preds, target)
+
+
+CYCLE: list = []
+CYCLE.append(CYCLE)
+
+
+@pytest.mark.parametrize(
+    ("preds", "target"),
+    [
+        ([["the", "cat"]], ["the cat"]),
+        ([["the", "cat"], "a b"], ["the cat", "a b"]),
+        (["a"], {"a": 1}),
+        (["a"], (text for text in ["a"])),
+        ([[1, 2]], [1, 2]),
+        ([], ["a"]),
+        ([CYCLE], ["a b"]),
+        (CYCLE, CYCLE),
+        (torch.zeros(2, 3, 4, 5).long(), torch.zeros(2, 4).long()),
+        (torch.zeros(3).long(), torch.zeros(3).long()),
+    ],
+    ids=range(10),
+)
+def test_other_mistakes_are_not_said_to_be_swapped(preds, target):
+    with pytest.raises((TypeError, ValueError), match="expected") as error:
+        read(preds, target)
+    assert "swapped" not in str(error.value)
