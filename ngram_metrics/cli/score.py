@@ -9,14 +9,11 @@ from contextlib import ExitStack, contextmanager
 import torch
 from torch import Tensor
 
+from ngram_metrics.cli.arguments import ScoreOptions
+from ngram_metrics.cli.files import Source, chunks
 from ngram_metrics.cli.models import chosen
-from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.score_arguments import ScoreOptions
-from ngram_metrics.cli.side_by_side import chunks
-from ngram_metrics.cli.sources import opened
 from ngram_metrics.evaluation.arguments import Texts
-from ngram_metrics.evaluation.progress import Bar, name_phase, progress
+from ngram_metrics.evaluation.output import Progress, written_to
 from ngram_metrics.evaluation.results import Settings, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
 from ngram_metrics.evaluation.tables import Style, plain, terminal_width, written
@@ -25,8 +22,8 @@ from ngram_metrics.significance import Correction
 from ngram_metrics.text.word_reader import WordReader
 
 
-def run(options: ScoreOptions) -> None:
-    """Score all systems, and write all results."""
+def run(options: ScoreOptions, sources: Sequence[Source]) -> None:
+    """Score all systems, and write all results; the sources are those of the systems, and of the references."""
     scorers = chosen(options)
     keep = options.confidence is not None or len(options.systems) > 1 or options.report is not None
     references = str(len(options.references))
@@ -38,10 +35,10 @@ def run(options: ScoreOptions) -> None:
     settings = Settings(options.confidence, options.test, correction, SEED)
     # Opened first, so that an output that cannot be written is reported before the work.
     with written_to(options.output) as write, _report_of(options.report) as write_report:
-        with progress("lines") as bar:
-            _count(systems, options, bar, texts if write_report is not None else None)
+        with Progress("lines") as bar:
+            _count(systems, options, sources, bar, texts if write_report is not None else None)
             if keep:
-                name_phase(bar, "resampling")
+                bar.name("resampling")
             summary = summarised(systems, list(scorers), options.references, settings)
             if write_report is not None:
                 from ngram_metrics.report.page import page
@@ -66,11 +63,15 @@ def _report_of(path: str | None) -> Iterator[Callable[[str], object] | None]:
         yield write
 
 
-def _count(systems: Mapping[str, list[SystemCounts]], options: ScoreOptions, bar: Bar, texts: Texts | None) -> None:
+def _count(
+    systems: Mapping[str, list[SystemCounts]],
+    options: ScoreOptions,
+    sources: Sequence[Source],
+    bar: Progress,
+    texts: Texts | None,
+) -> None:
     """Count all lines, write the scores of each, and keep the texts if the page needs them."""
     with ExitStack() as stack:
-        names = [*options.systems, *options.references]
-        sources = [stack.enter_context(opened(place_of(name))) for name in names]
         write = stack.enter_context(written_to(options.sentences)) if options.sentences else None
         as_json, first = (options.sentences or "").endswith(".jsonl"), 1
         for columns in chunks(sources, CHUNK):

@@ -12,7 +12,7 @@ from ngram_metrics.scorer import Scorer, scorer_of
 from ngram_metrics.scores.options import refuse_equal_names, whole_number
 from ngram_metrics.scores.resampling import ENDS, check_confidence
 from ngram_metrics.significance import Test
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import counted, did_you_mean, shortened, visible
 
 
 class Texts(NamedTuple):
@@ -61,16 +61,18 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
     if metrics is None or isinstance(metrics, str):
         names = DEFAULT_METRICS if metrics is None else metrics.split(",")
         if unknown := [name for name in names if name not in METRICS]:
-            raise ValueError(f"unknown metric {unknown[0]!r}: expected some of {','.join(METRICS)}")
+            told = f"unknown metric {unknown[0]!r}: expected some of {','.join(METRICS)}"
+            raise ValueError(told + did_you_mean(unknown[0], METRICS))
         return {name: named(name) for name in names}
     if not isinstance(metrics, Mapping) or not metrics:
         raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")
+    names = _names("metrics", metrics)
     found: dict[str, Scorer] = {}
     for name, metric in metrics.items():
         scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
         if scorer.average == "none":
             raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
-        found[str(name)] = scorer.called(str(name))
+        found[names[name]] = scorer.called(names[name])
     # TSV has a column for each end of an interval.
     ends = ("", *ENDS)
     refuse_equal_names(
@@ -113,7 +115,10 @@ def checked_groups(groups: Any, system: str, segments: int) -> Any:
 def _labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
     listed = _listed(name, labels, "a label for each segment")
     if len(listed) != segments:
-        raise ValueError(f"{name} has {len(listed)} labels and system {system!r} {segments} segments: expected as many")
+        raise ValueError(
+            f"{name} has {counted(len(listed), 'label')} and system {system!r} {counted(segments, 'segment')}: "
+            "expected as many"
+        )
     for index, label in enumerate(listed):
         if not isinstance(label, Hashable) or label != label:
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
@@ -125,9 +130,16 @@ def _systems(systems: Any) -> dict[str, list[str]]:
         return {"system": _texts("systems", systems)}
     if not systems:
         raise ValueError("systems is empty: expected at least one name with its segments")
-    if len(set(map(str, systems))) < len(systems):
-        raise ValueError(f"systems has two names that are written alike: {list(systems)}")
-    return {str(name): _texts(f"system {name!r}", segments) for name, segments in systems.items()}
+    names = _names("systems", systems)
+    return {names[name]: _texts(f"system {name!r}", segments) for name, segments in systems.items()}
+
+
+def _names(given: str, mapping: Mapping[Any, Any]) -> dict[Any, str]:
+    """Return the names of a mapping as they are shown."""
+    names = {name: str(name) for name in mapping}
+    if len(set(map(visible, names.values()))) < len(names):
+        raise ValueError(f"{given} has two names that are written alike: {list(mapping)}")
+    return names
 
 
 def _references(references: Any, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
@@ -135,7 +147,8 @@ def _references(references: Any, system: str, segments: int) -> tuple[list[str],
     if isinstance(references, Mapping):
         if not references:
             raise ValueError("references is empty: expected at least one name with its segments")
-        return _streams({str(name): lines for name, lines in references.items()}, system, segments)
+        names = _names("references", references)
+        return _streams({names[name]: lines for name, lines in references.items()}, system, segments)
     items = _listed("references", references, "a list of texts, several such lists, or a mapping of names to lists")
     if all(isinstance(item, str) for item in items):
         return _streams({"1": items}, system, segments)
@@ -168,7 +181,9 @@ def _streams(lists: Mapping[str, Any], system: str, segments: int) -> tuple[list
 
 def _check_length(name: str, texts: Sequence[str], other: str, segments: int) -> None:
     if len(texts) != segments:
-        raise ValueError(f"{name} has {len(texts)} segments and {other} {segments}: expected the same number")
+        raise ValueError(
+            f"{name} has {counted(len(texts), 'segment')} and {other} {segments}: expected the same number"
+        )
 
 
 def _texts(name: str, texts: Any) -> list[str]:

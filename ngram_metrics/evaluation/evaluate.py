@@ -10,7 +10,7 @@ import torch
 
 from ngram_metrics.evaluation import tables
 from ngram_metrics.evaluation.arguments import Texts, checked_groups, checked_scorers, checked_settings, checked_texts
-from ngram_metrics.evaluation.progress import name_phase, progress
+from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
 from ngram_metrics.scorer import Scorer
@@ -206,14 +206,14 @@ def evaluate(
     scorers = checked_scorers(metrics)
     settings = checked_settings(confidence, test, correction, seed)
     labels = checked_groups(groups, next(iter(texts.systems)), len(texts.references))
-    with progress("segments") as bar:
+    with Progress("segments") as bar:
         counts = {name: _empty_counts(scorers, texts) for name in texts.systems}
         for first in range(0, len(texts.references), CHUNK):
             part = slice(first, first + CHUNK)
             of_systems = [segments[part] for segments in texts.systems.values()]
             count(counts, of_systems, texts.references[part], torch.device("cpu"))
             bar.update(len(of_systems) * len(of_systems[0]))
-        name_phase(bar, "resampling")
+        bar.name("resampling")
         return Evaluation(counts, summarised(counts, list(scorers), texts.names, settings, labels), texts)
 
 

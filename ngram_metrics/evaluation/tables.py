@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ngram_metrics.evaluation.results import Result, Summary
-from ngram_metrics.text.messages import visible
+from ngram_metrics.text.messages import counted, visible
 
 #: A difference with a smaller p-value is marked.
 SIGNIFICANT = 0.05
@@ -86,7 +86,7 @@ def notes(summary: Summary) -> list[str]:
     """Return the notes below a table, before the signatures."""
     settings, names = summary.settings, summary.references
     word = "reference" if len(names) == 1 else "references"
-    told = [f"{summary.segments} sentences, {word} {', '.join(names)}, scores in 0..100"]
+    told = [f"{counted(summary.segments, 'sentence')}, {word} {', '.join(names)}, scores in 0..100"]
     if settings.confidence is not None:
         told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval")
     if len(summary.results) > 1:

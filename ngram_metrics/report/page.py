@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ngram_metrics.cli.errors import OutputError
-from ngram_metrics.cli.output import written_to
 from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.output import OutputError, written_to
 from ngram_metrics.evaluation.results import Result, Summary, Systems, summarised
 from ngram_metrics.evaluation.tables import Style, is_significant, notes, signatures
 from ngram_metrics.report.contents import COPIES, contents

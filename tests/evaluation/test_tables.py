@@ -9,7 +9,7 @@ import pytest
 from report.pages import HOSTILE
 
 from ngram_metrics import evaluate
-from ngram_metrics.evaluation import progress
+from ngram_metrics.evaluation import output
 
 NAME = "<b onload='x()'>&*[_|$\\ \u202e\t\n"
 
@@ -58,7 +58,7 @@ def test_a_bar_counts_on_a_terminal_after_two_seconds_if_tqdm_is_installed(insta
     stream = io.StringIO()
     stream.isatty = lambda: True
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "DELAY", 1e-9)
+    monkeypatch.setattr(output, "DELAY", 1e-9)
     if not installed:
         monkeypatch.setitem(sys.modules, "tqdm", None)
     evaluate({"a": ["a"], "b": ["b"]}, ["b"], "chrf", test="randomization")

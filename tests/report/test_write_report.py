@@ -8,11 +8,12 @@ import json
 import re
 import sys
 from collections import Counter
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from commands import FILES, failing, printed, refused, report, write
-from report.pages import HOSTILE, REFERENCES, SYSTEMS
+from report.pages import HOSTILE, NAME, REFERENCES, SYSTEMS
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ngram_metrics import Bleu, ROUGEScore
@@ -121,6 +122,65 @@ def test_buckets_hold_every_sentence_once_and_score_as_a_corpus(folder):
         metric.update([texts[s] for s in inside], [lines[s] for s in inside])
         values = [round(100 * value.item(), 2) for value in metric.compute().values()]
         assert bucket["scores"]["BLEU"] == [values]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        (range(1, 11), [(1, 2, 2), (3, 4, 2), (5, 6, 2), (7, 8, 2), (9, 10, 2)]),
+        ([1] * 6 + [5] * 3 + [9], [(1, 1, 6), (5, 5, 3), (9, 9, 1)]),
+        ([1, 2], [(1, 1, 1), (2, 2, 1)]),
+        ([3], [(3, 3, 1)]),
+    ],
+    ids=str,
+)
+def test_a_bucket_ends_with_the_length_that_a_fifth_of_the_sentences_reach(tmp_path, lengths, expected):
+    lines = ["x " * length for length in lengths]
+    write_report(tmp_path / "page.html", {"a": lines}, lines, {"bleu": Bleu()})
+    found = data_of(tmp_path / "page.html")["buckets"]
+    assert [(bucket["from"], bucket["to"], bucket["sentences"]) for bucket in found] == expected
+
+
+class _Tags(HTMLParser):
+    """The elements of a page, and its texts."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags, self.texts = Counter(), []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        self.tags[tag] += 1
+        self.tags.update(name for name, _ in attrs if name.startswith("on"))
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_a_name_is_no_markup_and_hides_nothing(tmp_path):
+    pages = []
+    for name in ("plain", NAME):
+        metrics = {name: Bleu(), "x": ROUGEScore(rouge_keys="rouge1")}
+        write_report(tmp_path / "page.html", {name: ["a b"], f"{name}2": ["a c"]}, ["a b"], metrics, title=name)
+        pages.append(_Tags((tmp_path / "page.html").read_text("utf-8")))
+    assert pages[0].tags == pages[1].tags
+    shown = NAME.replace("\u202e", "[U+202E]")
+    # The title, its heading, the rows, the heading of the value, and the note on the baseline.
+    assert {text: pages[1].texts.count(text) for text in (shown, f"{shown}2")} == {shown: 4, f"{shown}2": 1}
+    assert f"* differs from {shown}, " in "".join(pages[1].texts)
+    data = data_of(tmp_path / "page.html")
+    assert (data["systems"], data["values"]) == ([shown, f"{shown}2"], [shown, "rouge1"])
+    assert "\u202e" not in json.dumps(data, ensure_ascii=False)
+
+
+def test_a_tab_in_the_name_of_a_metric_is_no_cell(tmp_path):
+    write_report(tmp_path / "page.html", ONE, ["x"], metrics={"a\tb\nc": Bleu(average="micro")})
+    data = data_of(tmp_path / "page.html")
+    header, row = (line.split("\t") for line in data["copies"]["tsv"].splitlines())
+    assert header == ["system", *(f"{data['values'][0]}{part}" for part in ("", "_low", "_high"))]
+    assert len(row) == len(header)
+    assert "\t" not in data["copies"]["latex"] + data["copies"]["markdown"]
+    assert len([line for line in data["copies"]["latex"].splitlines() if not line.startswith("%")]) == 7
 
 
 def test_words_orders_and_places_are_those_of_the_tokens(folder):
