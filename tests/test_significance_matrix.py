@@ -10,8 +10,13 @@ from paired import OUTPUTS, REFERENCES, counted
 from systems import output
 
 from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.significance import p_values, paired_systems
-from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.significance import (
+    matrix,
+    p_values,
+    paired_approximate_randomization,
+    paired_bootstrap,
+    paired_systems,
+)
 
 TESTS = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_randomization}
 each_test = pytest.mark.parametrize("test", TESTS)

@@ -72,7 +72,8 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
         scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
         if scorer.average == "none":
             raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
-        found[names[name]] = scorer.called(names[name])
+        shown = visible(names[name])
+        found[shown] = scorer.called(shown)
     # TSV has a column for each end of an interval.
     ends = ("", *ENDS)
     refuse_equal_names(

@@ -200,7 +200,7 @@ def evaluate(
         tuned   79.98   87.36
         >>> found = result.results["tuned"]["bleu"]
         >>> found.wins, found.ties, found.losses
-        (2, 1, 0)
+        (1, 2, 0)
     """
     texts = checked_texts(systems, references, baseline)
     scorers = checked_scorers(metrics)

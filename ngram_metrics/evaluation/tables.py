@@ -220,7 +220,8 @@ def _markdown_text(text: str) -> str:
 
 def _latex(summary: Summary, style: Style) -> list[str]:
     r"""Return a table that needs ``\usepackage{booktabs}``; its caption says what the star and the intervals mean."""
-    caption = ". ".join(_latex_text(note).replace("*", "$^*$") for note in notes(summary))
+    # A star elsewhere is part of a name.
+    caption = ". ".join(re.sub(r"^\*", "$^*$", _latex_text(note)) for note in notes(summary))
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}.}}"]
     for table in _tables(summary, style):
         header, *rows = map(_latex_row, [table.header, *table.rows])

@@ -99,11 +99,11 @@ def test_latex(folder: Path, capsys):
     found = report(capsys, "a_b&c.txt", "other.txt", "-r", "ref.txt")
     lines = printed(capsys, "a_b&c.txt", "other.txt", "-r", "ref.txt", "-f", "latex").splitlines()
     values = [f"{entry['score']:.2f}" for entry in found["systems"]["a_b&c.txt"].values()]
-    assert lines[:3] == [r"\begin{tabular}{lrr}", r"\hline", r"system & bleu & chrf \\"]
-    assert lines[4] == rf"a\_b\&c.txt & {' & '.join(values)} \\"
-    assert lines[5].count("$^*$") == 2
-    assert lines[6:8] == [r"\hline", r"\end{tabular}"]
-    assert all(line.startswith("% ") for line in lines[8:])
+    assert lines[3:7] == [r"\begin{tabular}{lrr}", r"\toprule", r"system & bleu & chrf \\", r"\midrule"]
+    assert lines[7] == rf"a\_b\&c.txt & {' & '.join(values)} \\"
+    assert lines[8].count("$^*$") == 2
+    assert lines[9:12] == [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    assert all(line.startswith("% ") for line in lines[12:])
 
 
 @pytest.mark.parametrize(
@@ -121,16 +121,16 @@ def test_no_character_of_a_name_is_a_command_of_latex(character: str, written: s
     for other in (name, f"{name}2"):
         write(folder / other, (folder / "base.txt").read_bytes())
     lines = printed(capsys, name, "other.txt", "-r", f"{name}2", "-m", "bleu", "-f", "latex").splitlines()
-    assert lines[4].startswith(f"{written} & ")
-    assert f"% 120 sentences, reference {written}2, scores in 0..100" in lines
-    assert any(line.startswith(f"% * differs from {written}, ") for line in lines)
+    assert lines[7].startswith(f"{written} & ")
+    caption = rf"\caption{{120 sentences, reference {written}2, scores in 0..100. $^*$ differs from {written}, "
+    assert lines[2].startswith(caption)
 
 
 def test_a_name_is_no_argument_of_the_line_end_of_latex(folder: Path, capsys):
     for name in ("[b].txt", "*c.txt"):
         write(folder / name, (folder / "base.txt").read_bytes())
     lines = printed(capsys, "base.txt", "[b].txt", "*c.txt", "-r", "ref.txt", "-f", "latex").splitlines()
-    assert [line.split(" &")[0] for line in lines[4:7]] == ["base.txt", "{}[b].txt", "{}*c.txt"]
+    assert [line.split(" &")[0] for line in lines[7:10]] == ["base.txt", "{}[b].txt", "{}*c.txt"]
 
 
 @pytest.mark.parametrize("digits", [0, 5])

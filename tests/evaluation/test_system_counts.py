@@ -17,7 +17,7 @@ TEXTS = st.text("ab \n.,é東", max_size=12)
 SCORERS = [*map(named, METRICS), scorer.rouge(accumulate="avg"), scorer.bleu(tokenizer="char", lowercase=True)]
 
 
-@pytest.mark.filterwarnings("ignore:(ROUGE's rule|the references of each sentence are single words):UserWarning")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
 @fewer(4)
 @given(st.data())
 def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):

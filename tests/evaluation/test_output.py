@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from commands import BASE, failing, printed, refused, report, write
+from commands import folder as folder
 
 from ngram_metrics import cli
-from ngram_metrics.cli import output
-from ngram_metrics.cli.output import OutputError, written_to
+from ngram_metrics.evaluation import output
+from ngram_metrics.evaluation.output import OutputError, written_to
 
 WORDS = ["base.txt", "-r", "ref.txt", "-m", "bleu"]
 #: An escape sequence, a turn of the writing direction, and what ends lines and cells.
