@@ -1,7 +1,8 @@
 """BLEU, ROUGE, chrF, n-gram overlap and GLEU for PyTorch training loops, on one exact counting module.
 
-The classes listed here are ``torchmetrics.Metric`` classes. :mod:`ngram_metrics.ignite` has the same metrics for
-pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in one call.
+The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
+:mod:`ngram_metrics.ignite` has the same metrics for pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in
+one call.
 """
 
 from importlib import import_module
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from ngram_metrics import functional as functional
     from ngram_metrics import mbr as mbr
     from ngram_metrics import significance as significance
+    from ngram_metrics.evaluation.evaluate import Evaluation as Evaluation
+    from ngram_metrics.evaluation.evaluate import evaluate as evaluate
     from ngram_metrics.torchmetrics.bleu import Bleu as Bleu
     from ngram_metrics.torchmetrics.chrf import ChrF as ChrF
     from ngram_metrics.torchmetrics.gleu import Gleu as Gleu
@@ -20,8 +23,16 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
-_MODULES = {"Bleu": "bleu", "ROUGEScore": "rouge", "ChrF": "chrf", "NgramOverlap": "overlap", "Gleu": "gleu"}
+__all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "evaluate", "Evaluation"]
+_MODULES = {
+    "Bleu": "torchmetrics.bleu",
+    "ROUGEScore": "torchmetrics.rouge",
+    "ChrF": "torchmetrics.chrf",
+    "NgramOverlap": "torchmetrics.overlap",
+    "Gleu": "torchmetrics.gleu",
+    "evaluate": "evaluation.evaluate",
+    "Evaluation": "evaluation.evaluate",
+}
 #: The public modules. The last three need a framework that may not be installed.
 _PUBLIC = ("functional", "mbr", "significance", "report", "hugging_face", "ignite", "lightning", "ignite_handler")
 
@@ -30,7 +41,7 @@ def __getattr__(name: str) -> object:
     # A name is imported when it is first used: the command line answers --help without importing torch.
     value: object
     if name in _MODULES:
-        value = getattr(import_module(f"ngram_metrics.torchmetrics.{_MODULES[name]}"), name)
+        value = getattr(import_module(f"ngram_metrics.{_MODULES[name]}"), name)
     elif name in _PUBLIC:
         value = import_module(f"ngram_metrics.{name}")
     elif name == "__version__":

@@ -1,61 +1,115 @@
-"""``ngram-metrics score``: read all files in parallel, count, and write a report."""
+"""``ngram-metrics score``: read all files in parallel, count, and write all results."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 
-from ngram_metrics.cli.formats import written
-from ngram_metrics.cli.metrics import chosen
-from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.page import Page, page_of
-from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.progress import Bar, name_phase, progress
-from ngram_metrics.cli.report import report
-from ngram_metrics.cli.score_arguments import ScoreOptions
-from ngram_metrics.cli.sentences import SentenceLines
-from ngram_metrics.cli.side_by_side import chunks
-from ngram_metrics.cli.sources import opened
-from ngram_metrics.cli.tally import Tally
+import torch
+from torch import Tensor
 
-#: Lines of a system counted at a time.
-CHUNK = 2048
+from ngram_metrics.cli.arguments import ScoreOptions
+from ngram_metrics.cli.files import Source, chunks
+from ngram_metrics.cli.models import chosen
+from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.output import Progress, written_to
+from ngram_metrics.evaluation.results import Settings, summarised
+from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
+from ngram_metrics.evaluation.tables import Style, plain, terminal_width, written
+from ngram_metrics.scores.resampling import SEED
+from ngram_metrics.significance import Correction
+from ngram_metrics.text.word_reader import WordReader
 
 
-def run(options: ScoreOptions) -> None:
-    """Score all systems, and write the report."""
-    metrics = chosen(options)
+def run(options: ScoreOptions, sources: Sequence[Source]) -> None:
+    """Score all systems, and write all results; the sources are those of the systems, and of the references."""
+    scorers = chosen(options)
     keep = options.confidence is not None or len(options.systems) > 1 or options.report is not None
-    tallies = {
-        system: [Tally(metric, len(options.references), keep) for metric in metrics] for system in options.systems
+    references = str(len(options.references))
+    systems = {
+        system: [SystemCounts(scorer, references, keep) for scorer in scorers.values()] for system in options.systems
     }
+    texts = Texts({system: [] for system in systems}, options.references, [])
+    correction: Correction = "holm" if options.correction == "holm" else None
+    settings = Settings(options.confidence, options.test, correction, SEED)
     # Opened first, so that an output that cannot be written is reported before the work.
-    with written_to(options.output) as write, page_of(options, metrics) as page:
-        with progress("lines") as bar:
-            _count(tallies, options, bar, page)
+    with written_to(options.output) as write, _report_of(options.report) as write_report:
+        with Progress("lines") as bar:
+            _count(systems, options, sources, bar, texts if write_report is not None else None)
             if keep:
-                name_phase(bar, "resampling")
-            found = report(tallies, options)
-            if page is not None:
-                page.write(tallies, found)
-        write(written(found, options))
+                bar.name("resampling")
+            summary = summarised(systems, list(scorers), options.references, settings)
+            if write_report is not None:
+                from ngram_metrics.report.page import page
+
+                readers = [each.reader for each in scorers.values() if isinstance(each.reader, WordReader)]
+                words = readers[0] if readers else WordReader("13a")
+                write_report(page(systems, summary, texts, words, digits=options.digits))
+        width = {} if options.output else {"width": terminal_width()}
+        write(written(summary, options.format, Style(options.digits, options.details, **width)))
 
 
-def _count(tallies: dict[str, list[Tally]], options: ScoreOptions, bar: Bar, page: Page | None) -> None:
+@contextmanager
+def _report_of(path: str | None) -> Iterator[Callable[[str], object] | None]:
+    """Open the file of ``--report``; None without ``--report``."""
+    if path is None:
+        yield None
+        return
+    from ngram_metrics.report.page import check_installed
+
+    check_installed()
+    with written_to(path) as write:
+        yield write
+
+
+def _count(
+    systems: Mapping[str, list[SystemCounts]],
+    options: ScoreOptions,
+    sources: Sequence[Source],
+    bar: Progress,
+    texts: Texts | None,
+) -> None:
+    """Count all lines, write the scores of each, and keep the texts if the page needs them."""
     with ExitStack() as stack:
-        names = [*options.systems, *options.references]
-        sources = [stack.enter_context(opened(place_of(name))) for name in names]
         write = stack.enter_context(written_to(options.sentences)) if options.sentences else None
-        lines = SentenceLines(as_json=(options.sentences or "").endswith(".jsonl"))
+        as_json, first = (options.sentences or "").endswith(".jsonl"), 1
         for columns in chunks(sources, CHUNK):
-            references = list(zip(*columns[len(tallies) :], strict=True))
-            if page is not None:
-                page.keep(columns)
-            scores = {}
-            for (system, of_system), hypotheses in zip(tallies.items(), columns, strict=False):
-                rows = [tally.count(hypotheses, references) for tally in of_system]
-                if write is not None:
-                    pairs = zip(of_system, rows, strict=True)
-                    scores[system] = [tally.sentence_scores(of_tally) for tally, of_tally in pairs]
-                bar.update(len(hypotheses))
+            hypotheses, references = (
+                columns[: len(systems)],
+                list(map(list, zip(*columns[len(systems) :], strict=True))),
+            )
+            rows = count(systems, hypotheses, references, torch.device(options.device))
+            bar.update(len(systems) * len(references))
+            if texts is not None:
+                texts.references.extend(references)
+                for kept, lines in zip(texts.systems.values(), hypotheses, strict=True):
+                    kept.extend(lines)
             if write is not None:
-                write(lines.of(scores))
+                write("".join(f"{line}\n" for line in _segment_lines(systems, rows, first, as_json)))
+            first += len(references)
+
+
+def _segment_lines(
+    systems: Mapping[str, Sequence[SystemCounts]], rows: Mapping[str, Sequence[Tensor]], first: int, as_json: bool
+) -> Iterator[str]:
+    """Yield ``--sentences``: the scores of lines in 0..100, numbered from ``first``, for each line and each system."""
+    of_systems = [
+        {
+            name: values
+            for counts, of_metric in zip(of_system, rows[system], strict=True)
+            for name, values in named_segments(counts.scorer, counts.scorer.of_segments().scores(of_metric)).items()
+        }
+        for system, of_system in systems.items()
+    ]
+    names = list(of_systems[0])
+    if first == 1 and not as_json:
+        yield "\t".join(["line", "system", *names])
+    lines = zip(*(zip(*values.values(), strict=True) for values in of_systems), strict=True)
+    for number, line in enumerate(lines, first):
+        for system, scores in zip(systems, line, strict=True):
+            percents = [100 * score for score in scores]
+            if as_json:
+                yield json.dumps({"line": number, "system": system, **dict(zip(names, percents, strict=True))})
+            else:
+                yield "\t".join([str(number), plain(system), *map(repr, percents)])

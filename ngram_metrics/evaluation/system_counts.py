@@ -23,19 +23,23 @@ class SystemCounts:
         scorer: the metric.
         references: the number of references of a segment, for the signature, such as ``1`` or ``1-4``.
         keep: whether the counts of each segment are kept, and not only their sums.
+
+    Attributes:
+        segments: the number of segments.
+        row: the summed counts, ``(fields,)``.
     """
 
     def __init__(self, scorer: Scorer, references: str, keep: bool) -> None:
         self.scorer, self._references, self._keep = scorer, references, keep
         self.segments = 0
         measure = scorer.measure
-        self._row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype)
+        self.row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype)
         self._score_sum = torch.zeros(measure.score_shape, dtype=torch.float64)
         self._rows: list[Tensor] = []
 
     def add(self, rows: Tensor) -> None:
         """Add the counts of segments, ``(segments, fields)``."""
-        self._row += rows.sum(0)
+        self.row += rows.sum(0)
         self.segments += len(rows)
         if self.scorer.average == "macro":
             self._score_sum += self.scorer.scores(rows).sum(0)
@@ -50,16 +54,16 @@ class SystemCounts:
 
     def score(self) -> Tensor:
         """Return the score of the corpus, ``(*score_shape)``."""
-        return self._score_sum / self.segments if self.scorer.average == "macro" else self.scorer.scores(self._row)
-
-    def parts(self) -> dict[str, Tensor]:
-        """Return the parts of the score of the corpus by name."""
-        return self.scorer.parts(self._row)
+        return self._score_sum / self.segments if self.scorer.average == "macro" else self.scorer.scores(self.row)
 
     def sentence_rows(self) -> Tensor:
         """Return the counts of each segment, ``(segments, fields)``; needs ``keep``."""
         self._rows = [torch.cat(self._rows)] if len(self._rows) > 1 else self._rows
         return self._rows[0]
+
+    def segment_scores(self) -> Tensor:
+        """Return the score of each segment, ``(segments, *score_shape)``; needs ``keep``."""
+        return self.scorer.of_segments().scores(self.sentence_rows())
 
     @property
     def signature(self) -> str:
@@ -71,11 +75,10 @@ class SystemCounts:
         return self.scorer.signature(self._references, "text", draws)
 
 
-def segment_scores(scorer: Scorer, rows: Tensor) -> dict[str, list[float]]:
-    """Return the values of segments in 0..1, from their counts: F of ROUGE under the name of its key."""
+def named_segments(scorer: Scorer, scores: Tensor) -> dict[str, list[float]]:
+    """Return scores of segments ``(segments, *score_shape)`` by name: F of ROUGE under that of its key."""
     titles = {value: title for title, value in scorer.titles.items()}
-    values = scorer.named(scorer.of_segments().scores(rows))
-    return {titles.get(value, value): scores.tolist() for value, scores in values.items()}
+    return {titles.get(value, value): of_value.tolist() for value, of_value in scorer.named(scores).items()}
 
 
 def count(

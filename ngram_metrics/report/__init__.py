@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from ngram_metrics.cli.errors import OutputError
-from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.report import report
-from ngram_metrics.report.contents import Contents
-from ngram_metrics.report.given import checked_sides, checked_words, chosen_metrics, report_options, tallied
-from ngram_metrics.report.page import check_installed, written
-from ngram_metrics.scores.resampling import check_confidence
+from ngram_metrics.evaluation import DEFAULT_METRICS
+from ngram_metrics.evaluation.evaluate import Metric, evaluate
+from ngram_metrics.evaluation.metrics import named
+from ngram_metrics.report.page import check_installed
+from ngram_metrics.scorer import Scorer
 from ngram_metrics.text.inputs import Tokenizer
-
-if TYPE_CHECKING:
-    from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 __all__ = ["write_report"]
 
@@ -29,7 +23,7 @@ def write_report(
     path: str | os.PathLike[str],
     systems: Mapping[str, Sequence[str]],
     references: Sequence[str] | Sequence[Sequence[str]],
-    metrics: Mapping[str, Accumulator] | None = None,
+    metrics: Mapping[str, Metric | Scorer] | None = None,
     title: str | None = None,
     confidence: float = 0.95,
     tokenizer: Tokenizer | None = "13a",
@@ -67,18 +61,8 @@ def write_report(
     check_installed()
     if confidence is None:
         raise TypeError("confidence is None: expected the level of the intervals, such as 0.95")
-    check_confidence(confidence, "micro")
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title is a {type(title).__name__}: expected a text")
-    texts, reference_texts = checked_sides(systems, references)
-    names = [str(number) for number in range(1, len(reference_texts) + 1)]
-    options = report_options(list(texts), names, confidence)
-    words = checked_words(tokenizer)
-    chosen = chosen_metrics(metrics, words.tokenizer)
-    try:
-        with written_to(os.fsdecode(path)) as write:
-            tallies = tallied(texts, reference_texts, chosen)
-            found = report(tallies, options)
-            write(written(Contents(options, words, tallies, texts, reference_texts, found), title))
-    except OutputError as error:
-        raise OSError(str(error)) from error
+    default: dict[str, Metric | Scorer] = {
+        name: named(name, "none" if tokenizer is None else tokenizer) for name in DEFAULT_METRICS
+    }
+    found = evaluate(systems, references, default if metrics is None else metrics, confidence=confidence)
+    found.write_report(path, title, tokenizer)

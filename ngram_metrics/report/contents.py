@@ -2,137 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+import numpy as np
 import torch
 
-from ngram_metrics.cli.entries import Report
-from ngram_metrics.cli.formats import written
-from ngram_metrics.cli.score_arguments import ScoreOptions
-from ngram_metrics.cli.tally import Tally
-from ngram_metrics.counting.documents import DocumentGroups
-from ngram_metrics.report.buckets import buckets
-from ngram_metrics.report.words import ORDERS, matched, words_of
+from ngram_metrics.counting.documents import DocumentGroups, host_counts
+from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.results import Result, Summary, Systems, of_part
+from ngram_metrics.evaluation.system_counts import named_segments
+from ngram_metrics.evaluation.tables import Style, written
+from ngram_metrics.report.words import ORDERS, Words, matched, words_of
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
 
 #: The formats that the page can copy, and their titles.
 COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
+_BUCKETS = 5
 
 
-class Contents:
-    """All results of systems.
+def contents(systems: Systems, summary: Summary, texts: Texts, words: WordReader, style: Style) -> dict[str, Any]:
+    """Return the data for the script of the page.
 
     Args:
-        options: the options of the command line for the same numbers; ``confidence`` is set.
+        systems: the counts of each segment of the systems.
+        summary: their results, with intervals.
+        texts: the texts of systems and references.
         words: splits texts into words, where matches are shown.
-        tallies: for each system the same metrics, the baseline first, with the counts of each sentence.
-        texts: the sentences of each system.
-        references: lists of references.
-        found: the command line's report for these options.
-
-    Attributes:
-        report: ``found``.
+        style: how scores are written.
     """
+    sides = _sides(texts, words)
+    return {
+        "systems": list(map(visible, texts.systems)),
+        "references": list(map(visible, texts.names)),
+        "values": summary.values,
+        "signs": {value: 1 if better else -1 for value, better in summary.higher_is_better.items()},
+        "orders": ORDERS,
+        "digits": style.places,
+        "entries": [
+            {value: _rounded(result, style.places) for value, result in results.items()}
+            for results in summary.results.values()
+        ],
+        "scores": _segment_scores(systems, summary.values, style.places),
+        "buckets": list(_buckets(systems, summary, sides["lengths"], style.places)),
+        "copies": {form: written(summary, form, style) for form in COPIES},
+        **sides,
+    }
 
-    def __init__(
-        self,
-        options: ScoreOptions,
-        words: WordReader,
-        tallies: Mapping[str, Sequence[Tally]],
-        texts: Mapping[str, Sequence[str]],
-        references: Sequence[Sequence[str]],
-        found: Report,
-    ) -> None:
-        self._options, self._words, self._tallies = options, words, tallies
-        self._texts, self._references, self.report = texts, references, found
 
-    @property
-    def digits(self) -> int:
-        """The digits of scores after the decimal point."""
-        return 2 if self._options.digits is None else self._options.digits
+def _rounded(result: Result, digits: int) -> list[float]:
+    """Return a score in 0..100 and the ends of its interval."""
+    return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the data for the script of the page."""
-        sides = self._sides()
-        level = self._options.confidence
-        assert level is not None
-        return {
-            "systems": list(map(visible, self._texts)),
-            "references": list(map(visible, self._options.references)),
-            "values": list(next(iter(self.report["systems"].values()))),
-            "orders": ORDERS,
-            "digits": self.digits,
-            "entries": [
-                {
-                    value: [round(number, self.digits) for number in (entry["score"], entry["low"], entry["high"])]
-                    for value, entry in entries.items()
-                }
-                for entries in self.report["systems"].values()
-            ],
-            "scores": self._sentence_scores(),
-            "buckets": buckets(self._tallies, sides["lengths"], level, self.digits),
-            "copies": {name: self._copied(name) for name in COPIES},
-            **sides,
+
+def _segment_scores(systems: Systems, values: Sequence[str], digits: int) -> dict[str, list[list[float]]]:
+    """Return the scores of the segments, for each value and each system."""
+    found: dict[str, list[list[float]]] = {value: [] for value in values}
+    for of_system in systems.values():
+        for counts in of_system:
+            scores = named_segments(counts.scorer, counts.segment_scores())
+            for value in counts.scorer.titles:
+                found[value].append([round(100 * score, digits) for score in scores[value]])
+    return found
+
+
+def _buckets(systems: Systems, summary: Summary, lengths: Sequence[float], digits: int) -> Iterator[dict[str, Any]]:
+    """Yield up to five buckets of similar size, by the length of the reference.
+
+    Each has the shortest and the longest reference, the number of segments, and the score of each value and system with
+    the ends of its interval: they show whether a system is weak on short or on long segments.
+    """
+    words = np.asarray(lengths)
+    edges = np.unique(np.quantile(words, np.linspace(0, 1, _BUCKETS + 1)[1:-1], method="lower"))
+    bucket = np.searchsorted(edges, words, "left")
+    for number in np.unique(bucket):
+        places = np.flatnonzero(bucket == number)
+        results = of_part(systems, torch.from_numpy(places), summary.settings)
+        yield {
+            "from": words[places].min().item(),
+            "to": words[places].max().item(),
+            "sentences": len(places),
+            "scores": {
+                value: [_rounded(of_system[value], digits) for of_system in results.values()]
+                for value in summary.values
+            },
         }
 
-    def _copied(self, name: str) -> str:
-        options = copy(self._options)
-        options.format = name
-        return written(self.report, options)
 
-    def _sentence_scores(self) -> dict[str, list[list[float]]]:
-        """Return the scores of the sentences, for each value and each system, rounded to the digits that are shown."""
-        found: dict[str, list[list[float]]] = {}
-        for of_system in self._tallies.values():
-            for tally in of_system:
-                scores = tally.sentence_scores(tally.sentence_rows())
-                for value in tally.metric.values:
-                    found.setdefault(value, []).append([round(100 * score, self.digits) for score in scores[value]])
-        return found
+def _sides(texts: Texts, reader: WordReader) -> dict[str, Any]:
+    """Return the texts, their words, and the matched orders."""
+    counts = host_counts(list(map(len, texts.references)))
+    originals = [*chain.from_iterable(texts.references), *chain.from_iterable(texts.systems.values())]
+    words = words_of(reader, originals)
+    first, segments = int(counts.sum()), len(counts)
+    groups = DocumentGroups(words.tokens.slice(0, first), counts)
+    starts = range(first, len(originals), segments)
+    streams = _streams(texts)
+    hypothesis_orders, reference_orders = [], []
+    for start in starts:
+        of_system, of_references = matched(words.tokens.slice(start, start + segments), groups)
+        hypothesis_orders.append(of_system)
+        reference_orders.append([_at(of_references, stream, "") for stream in streams])
+    shown: dict[str, list[Any]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
+    missing: dict[str, Any] = {"texts": None, "steps": [], "ids": []}
+    means = np.add.reduceat(words.tokens.lengths[:first].numpy(), (counts.cumsum(0) - counts).numpy()) / counts.numpy()
+    return {
+        "of_references": {
+            name: [_at(values, stream, missing[name]) for stream in streams] for name, values in shown.items()
+        },
+        "of_systems": {name: [values[start : start + segments] for start in starts] for name, values in shown.items()},
+        "hypothesis_orders": hypothesis_orders,
+        "reference_orders": reference_orders,
+        "lengths": [round(length, 1) for length in means.tolist()],
+        "rewritten": _rewritten(originals, words, streams, starts),
+    }
 
-    def _sides(self) -> dict[str, Any]:
-        """Return the texts, their words, and the matched orders."""
-        count, sentences = len(self._references), len(self._references[0])
-        originals = [
-            *chain.from_iterable(zip(*self._references, strict=True)),
-            *chain.from_iterable(self._texts.values()),
-        ]
-        words = words_of(self._words, originals)
-        first = count * sentences
-        groups = DocumentGroups(words.tokens.slice(0, first), torch.full((sentences,), count, device="cpu"))
-        hypothesis_orders, reference_orders = [], []
-        for start in range(first, len(originals), sentences):
-            of_system, of_references = matched(words.tokens.slice(start, start + sentences), groups)
-            hypothesis_orders.append(of_system)
-            reference_orders.append([of_references[number::count] for number in range(count)])
-        lengths = words.tokens.lengths[:first].view(sentences, count).double().mean(1)
-        shown: dict[str, list[Any]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
-        return {
-            "of_references": {
-                name: [values[number:first:count] for number in range(count)] for name, values in shown.items()
-            },
-            "of_systems": {
-                name: [values[start : start + sentences] for start in range(first, len(originals), sentences)]
-                for name, values in shown.items()
-            },
-            "hypothesis_orders": hypothesis_orders,
-            "reference_orders": reference_orders,
-            "lengths": [round(length, 1) for length in lengths.tolist()],
-            "rewritten": self._rewritten(originals, words.texts, first),
-        }
 
-    def _rewritten(self, originals: Sequence[str], shown: Sequence[str], first: int) -> dict[str, str]:
-        """Return the original texts that were rewritten before they were split into words, by their place."""
-        count, sentences = len(self._references), len(self._references[0])
-        found = {}
-        for place, (before, after) in enumerate(zip(originals, shown, strict=True)):
+def _streams(texts: Texts) -> list[list[int | None]]:
+    """Return for each name of a reference the place of this reference of each segment; None for a missing one."""
+    places = iter(range(sum(map(len, texts.references))))
+    of_segments = [[next(places) for _ in several] for several in texts.references]
+    return [
+        [several[number] if number < len(several) else None for several in of_segments]
+        for number in range(len(texts.names))
+    ]
+
+
+def _at(values: Sequence[Any], stream: Sequence[int | None], missing: Any) -> list[Any]:
+    return [missing if place is None else values[place] for place in stream]
+
+
+def _rewritten(
+    originals: Sequence[str], words: Words, streams: Sequence[Sequence[int | None]], starts: range
+) -> dict[str, str]:
+    """Return the original texts that were rewritten before they were split into words, by their place."""
+    places = {
+        **{
+            f"r{number}:{segment}": place
+            for number, stream in enumerate(streams)
+            for segment, place in enumerate(stream)
+        },
+        **{
+            f"s{number}:{segment}": start + segment
+            for number, start in enumerate(starts)
+            for segment in range(len(streams[0]))
+        },
+    }
+    found = {}
+    for name, place in places.items():
+        if place is not None:
+            before, after = originals[place], words.texts[place]
             if before is not after and before.strip() != after.strip():
-                if place < first:
-                    found[f"r{place % count}:{place // count}"] = before
-                else:
-                    found[f"s{(place - first) // sentences}:{(place - first) % sentences}"] = before
-        return found
+                found[name] = before
+    return found

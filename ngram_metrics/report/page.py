@@ -5,19 +5,26 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ngram_metrics.cli.cells import SIGNIFICANT, notes, signatures
-from ngram_metrics.cli.entries import Entry
-from ngram_metrics.report.contents import COPIES, Contents
+from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.output import OutputError, written_to
+from ngram_metrics.evaluation.results import Result, Summary, Systems, summarised
+from ngram_metrics.evaluation.tables import Style, is_significant, notes, signatures
+from ngram_metrics.report.contents import COPIES, contents
 from ngram_metrics.report.escapes import script_json
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import visible
+from ngram_metrics.text.word_reader import WordReader
 
 _FOLDER = Path(__file__).parent / "page"
 #: The files of the script, in order.
 _SCRIPTS = ("elements", "words", "systems", "pictures", "sentences", "ngrams", "start")
+#: The level of the intervals if the results have none.
+_LEVEL = 0.95
 
 
 class Cell(NamedTuple):
@@ -36,15 +43,54 @@ def check_installed() -> None:
         raise ModuleNotFoundError("a report needs Jinja2: pip install Jinja2")
 
 
-def written(contents: Contents, title: str | None) -> str:
-    """Return the page as HTML."""
+def write_page(
+    path: str | os.PathLike[str],
+    systems: Systems,
+    summary: Summary,
+    texts: Texts,
+    title: str | None,
+    tokenizer: Tokenizer | None,
+) -> None:
+    """Write the page to a file; see :meth:`ngram_metrics.Evaluation.write_report`."""
+    check_installed()
+    if title is not None and not isinstance(title, str):
+        raise TypeError(f"title is a {type(title).__name__}: expected a text")
+    words = WordReader("none" if tokenizer is None else tokenizer)
+    try:
+        with written_to(os.fsdecode(path)) as write:
+            write(page(systems, summary, texts, words, title))
+    except OutputError as error:
+        raise OSError(str(error)) from error
+
+
+def page(
+    systems: Systems,
+    summary: Summary,
+    texts: Texts,
+    words: WordReader,
+    title: str | None = None,
+    digits: int | None = None,
+) -> str:
+    """Return the page as HTML.
+
+    Args:
+        systems: the counts of each segment of the systems.
+        summary: their results; the page always has intervals, by default of the level 0.95.
+        texts: the texts of systems and references.
+        words: splits texts into words, where matches are shown.
+        title: the title; None for the names of the systems.
+        digits: the digits of scores after the decimal point; None for 2.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    found = contents.report
-    parts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
-    script = "\n".join(['"use strict";', "{", *parts, "}"])
-    style = (_FOLDER / "page.css").read_text(encoding="utf-8")
+    if summary.settings.confidence is None:
+        settings = summary.settings._replace(confidence=_LEVEL)
+        summary = summarised(systems, list(summary.signatures), summary.references, settings)
+    style = Style(digits)
+    scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
+    script = "\n".join(['"use strict";', "{", *scripts, "}"])
+    styles = (_FOLDER / "page.css").read_text(encoding="utf-8")
     environment = Environment(
         loader=FileSystemLoader(_FOLDER),
         autoescape=True,
@@ -54,18 +100,21 @@ def written(contents: Contents, title: str | None) -> str:
     )
     # All markup comes from this package, or was escaped for its place.
     return environment.get_template("page.html").render(
-        title=visible(_title(list(found["systems"])) if title is None else title),
-        values=list(next(iter(found["systems"].values()))),
-        rows=[(visible(system), _cells(contents, entries)) for system, entries in found["systems"].items()],
-        compared="test" in found,
-        notes=list(map(visible, notes(found))),
-        signatures=list(map(visible, signatures(found))),
+        title=visible(_title(list(summary.results)) if title is None else title),
+        values={value: "higher" if better else "lower" for value, better in summary.higher_is_better.items()},
+        rows=[
+            (visible(system), [_cell(result, style.places) for result in results.values()])
+            for system, results in summary.results.items()
+        ],
+        compared=len(summary.results) > 1,
+        notes=notes(summary),
+        signatures=signatures(summary),
         copies=COPIES,
         script=Markup(script),
-        style=Markup(style),
+        style=Markup(styles),
         script_digest=_digest(script),
-        style_digest=_digest(style),
-        data=Markup(script_json(contents.as_json())),
+        style_digest=_digest(styles),
+        data=Markup(script_json(contents(systems, summary, texts, words, style))),
     )
 
 
@@ -74,20 +123,14 @@ def _title(systems: Sequence[str]) -> str:
     return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
-def _cells(contents: Contents, entries: dict[str, Entry]) -> list[Cell]:
-    baseline = next(iter(contents.report["systems"].values()))
-    return [_cell(entry, baseline[value], contents.digits) for value, entry in entries.items()]
-
-
-def _cell(entry: Entry, baseline: Entry, digits: int) -> Cell:
-    p_value = entry.get("p_value")
-    difference = "" if p_value is None else f"{entry['score'] - baseline['score']:+.{digits}f}"
+def _cell(result: Result, digits: int) -> Cell:
+    score, low, high = (f"{100 * (part or 0.0):.{digits}f}" for part in (result.score, result.low, result.high))
     return Cell(
-        f"{entry['score']:.{digits}f}",
-        f"[{entry['low']:.{digits}f}, {entry['high']:.{digits}f}]",
-        difference,
-        "" if p_value is None else f"{p_value:.4f}",
-        p_value is not None and p_value < SIGNIFICANT,
+        score,
+        f"[{low}, {high}]",
+        "" if result.difference is None else f"{100 * result.difference:+.{digits}f}",
+        "" if result.p_value is None else f"{result.p_value:.4f}",
+        is_significant(result),
     )
 
 

@@ -34,7 +34,7 @@ from torch import Tensor
 from ngram_metrics.scores.options import whole_number
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, check_confidence, interval
 from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
-from ngram_metrics.significance.paired import Paired, System, names_of, paired
+from ngram_metrics.significance.paired_systems import Paired, System, names_of, paired
 
 __all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap"]
 

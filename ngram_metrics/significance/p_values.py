@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scores.resampling import swaps
-from ngram_metrics.significance.paired import NUMBERS_AT_ONCE, Paired
+from ngram_metrics.significance.paired_systems import NUMBERS_AT_ONCE, Paired
 
 #: Which differences of resampled corpora count: see :func:`bootstrap_p_values`.
 Alternative = Literal["two-sided", "sacrebleu"]

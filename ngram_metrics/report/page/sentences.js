@@ -5,11 +5,14 @@ const list = { order: [], page: 0, held: null, current: null };
 const atOnce = () => Math.max(5, Math.min(20, Math.floor(LINES / (chosen.size + data.references.length))));
 const picked = () => ({ first: Number(byId("first").value), second: Number(byId("second").value) });
 
+// 1 if a higher score is better, else -1.
+const sign = () => data.signs[state.value];
+
 // The number by which sentences are sorted, and the direction.
 const ORDERS = {
   apart: ["largest difference", (first, second) => (s) => -Math.abs(first[s] - second[s])],
-  ahead: ["first better", (first, second) => (s) => second[s] - first[s]],
-  behind: ["first worse", (first, second) => (s) => first[s] - second[s]],
+  ahead: ["first better", (first, second) => (s) => sign() * (second[s] - first[s])],
+  behind: ["first worse", (first, second) => (s) => sign() * (first[s] - second[s])],
   worst: ["lowest score", (first) => (s) => first[s]],
   best: ["highest score", (first) => (s) => -first[s]],
   longest: ["longest", () => (s) => -data.lengths[s]],
@@ -22,7 +25,7 @@ function searched(side, number) {
   const key = `${side}${number}`;
   if (!lowered.has(key)) {
     const texts = (side === "r" ? data.of_references : data.of_systems).texts[number];
-    lowered.set(key, texts.map((text) => text.toLowerCase()));
+    lowered.set(key, texts.map((text) => (text ?? "").toLowerCase()));
   }
   return lowered.get(key);
 }
@@ -76,9 +79,11 @@ function articleOf(sentence) {
   const systems = chosenSystems();
   const markedBy = marked === "chosen" ? systems : [Number(marked)];
   const named = data.values.map((value) => make("th", { scope: "col" }, value));
-  const rows = data.references.map((name, number) => {
+  const rows = data.references.flatMap((name, number) => {
     const orders = largest(markedBy.map((system) => data.reference_orders[system][number][sentence]));
     const { texts, steps } = data.of_references;
+    // A sentence may have fewer references than another.
+    if (texts[number][sentence] === null) return [];
     return make("tr", { class: "reference" }, make("th", { scope: "row" }, "reference ", make("bdi", {}, name)),
       make("td", { class: "text" }, shadedLine(texts[number][sentence], steps[number][sentence], orders, true),
         inWords(orders), ...givenLine(`r${number}:${sentence}`)),

@@ -1,9 +1,10 @@
 // The table of systems: sorted by a click, copied by a button.
 function sortTable(table, heading) {
   const column = [...heading.parentElement.children].indexOf(heading);
-  const numbers = heading.querySelector("button").dataset.sort === "number";
-  // Numbers are sorted from the highest first.
-  const ascending = numbers ? heading.getAttribute("aria-sort") === "descending"
+  const { sort } = heading.querySelector("button").dataset;
+  const numbers = sort !== "name";
+  // The best score is first.
+  const ascending = sort === "higher" ? heading.getAttribute("aria-sort") === "descending"
     : heading.getAttribute("aria-sort") !== "ascending";
   const key = (row) => {
     const text = row.children[column].textContent;

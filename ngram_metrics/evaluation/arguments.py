@@ -1,0 +1,202 @@
+"""The arguments of :func:`ngram_metrics.evaluate`, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple, get_args
+
+from ngram_metrics.evaluation import DEFAULT_METRICS, METRICS
+from ngram_metrics.evaluation.metrics import named
+from ngram_metrics.evaluation.results import Settings
+from ngram_metrics.scorer import Scorer, scorer_of
+from ngram_metrics.scores.options import refuse_equal_names, whole_number
+from ngram_metrics.scores.resampling import ENDS, check_confidence
+from ngram_metrics.significance import Test
+from ngram_metrics.text.messages import counted, did_you_mean, shortened, visible
+
+
+class Texts(NamedTuple):
+    """The texts of systems and references.
+
+    Attributes:
+        systems: the segments of each system.
+        names: the names of the references.
+        references: the references of each segment, at least one.
+    """
+
+    systems: dict[str, list[str]]
+    names: list[str]
+    references: list[list[str]]
+
+
+def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
+    """Return the texts, those of the baseline first.
+
+    Raises:
+        TypeError: systems, references or segments of another type.
+        ValueError: no system, no segment, or different numbers of segments; an unknown baseline; references that may
+            be read in two ways.
+    """
+    texts = _systems(systems)
+    first, segments = next(iter(texts.items()))
+    if not segments:
+        raise ValueError(f"system {first!r} has no segment: expected at least one")
+    for name, of_system in texts.items():
+        _check_length(f"system {name!r}", of_system, f"system {first!r}", len(segments))
+    if baseline is not None:
+        if baseline not in texts:
+            raise ValueError(f"unknown baseline {baseline!r}: expected one of {list(texts)}")
+        texts = {baseline: texts[baseline], **texts}
+    names, of_segments = _references(references, f"system {first!r}", len(segments))
+    return Texts(texts, names, of_segments)
+
+
+def checked_scorers(metrics: Any) -> dict[str, Scorer]:
+    """Return metrics by name, each with the name of its value.
+
+    Raises:
+        TypeError: neither names nor a mapping of names to metrics of this package.
+        ValueError: an unknown name; a metric with average none; two metrics with the same name for a value.
+    """
+    if metrics is None or isinstance(metrics, str):
+        names = DEFAULT_METRICS if metrics is None else metrics.split(",")
+        if unknown := [name for name in names if name not in METRICS]:
+            told = f"unknown metric {unknown[0]!r}: expected some of {','.join(METRICS)}"
+            raise ValueError(told + did_you_mean(unknown[0], METRICS))
+        return {name: named(name) for name in names}
+    if not isinstance(metrics, Mapping) or not metrics:
+        raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")
+    names = _names("metrics", metrics)
+    found: dict[str, Scorer] = {}
+    for name, metric in metrics.items():
+        scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
+        if scorer.average == "none":
+            raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
+        shown = visible(names[name])
+        found[shown] = scorer.called(shown)
+    # TSV has a column for each end of an interval.
+    ends = ("", *ENDS)
+    refuse_equal_names(
+        (name, [f"{value}{end}" for value in each.titles for end in ends]) for name, each in found.items()
+    )
+    return found
+
+
+def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any) -> Settings:
+    """Return how systems are compared.
+
+    Raises:
+        ValueError: a level out of its range, or an unknown test or correction.
+        TypeError: a seed that is not an integer.
+    """
+    check_confidence(confidence, "micro")
+    if test not in get_args(Test):
+        raise ValueError(f"unknown test {test!r}: expected one of {list(get_args(Test))}")
+    if correction not in (None, "holm"):
+        raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
+    if whole_number(seed) is None:
+        raise TypeError(f"seed is {shortened(seed)}: expected an integer")
+    return Settings(confidence, test, correction, seed)
+
+
+def checked_groups(groups: Any, system: str, segments: int) -> Any:
+    """Return the label of each segment, or such lists by name.
+
+    Raises:
+        TypeError: not a list of hashable labels, or a mapping of names to such lists.
+        ValueError: another number of labels than of segments, or a label that is not equal to itself.
+    """
+    if groups is None:
+        return None
+    if isinstance(groups, Mapping):
+        return {name: _labels(f"groups {name!r}", labels, system, segments) for name, labels in groups.items()}
+    return _labels("groups", groups, system, segments)
+
+
+def _labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
+    listed = _listed(name, labels, "a label for each segment")
+    if len(listed) != segments:
+        raise ValueError(
+            f"{name} has {counted(len(listed), 'label')} and system {system!r} {counted(segments, 'segment')}: "
+            "expected as many"
+        )
+    for index, label in enumerate(listed):
+        if not isinstance(label, Hashable) or label != label:
+            raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
+    return listed
+
+
+def _systems(systems: Any) -> dict[str, list[str]]:
+    if not isinstance(systems, Mapping):
+        return {"system": _texts("systems", systems)}
+    if not systems:
+        raise ValueError("systems is empty: expected at least one name with its segments")
+    names = _names("systems", systems)
+    return {names[name]: _texts(f"system {name!r}", segments) for name, segments in systems.items()}
+
+
+def _names(given: str, mapping: Mapping[Any, Any]) -> dict[Any, str]:
+    """Return the names of a mapping as they are shown."""
+    names = {name: str(name) for name in mapping}
+    if len(set(map(visible, names.values()))) < len(names):
+        raise ValueError(f"{given} has two names that are written alike: {list(mapping)}")
+    return names
+
+
+def _references(references: Any, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
+    """Return the names of the references, and the references of each segment."""
+    if isinstance(references, Mapping):
+        if not references:
+            raise ValueError("references is empty: expected at least one name with its segments")
+        names = _names("references", references)
+        return _streams({names[name]: lines for name, lines in references.items()}, system, segments)
+    items = _listed("references", references, "a list of texts, several such lists, or a mapping of names to lists")
+    if all(isinstance(item, str) for item in items):
+        return _streams({"1": items}, system, segments)
+    lists = [item if isinstance(item, str) else _listed(f"references[{n}]", item) for n, item in enumerate(items)]
+    as_streams = all(not isinstance(item, str) and len(item) == segments for item in lists)
+    as_segments = len(lists) == segments
+    if as_streams and as_segments and segments > 1:
+        raise ValueError(
+            f"references has {segments} lists of {segments} texts, which may be lists of references or the references "
+            'of each segment: expected a mapping of names to lists, such as {"1": first, "2": second}'
+        )
+    if not as_segments:
+        return _streams({str(number): lines for number, lines in enumerate(lists, 1)}, system, segments)
+    of_segments = [
+        _texts(f"references[{index}]", [item] if isinstance(item, str) else item) for index, item in enumerate(lists)
+    ]
+    for index, several in enumerate(of_segments):
+        if not several:
+            raise ValueError(f"segment {index} has no reference: its item of references is empty")
+    return [str(number + 1) for number in range(max(map(len, of_segments)))], of_segments
+
+
+def _streams(lists: Mapping[str, Any], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
+    """Return the names of lists, each with a reference of each segment, and the references of each segment."""
+    texts = {name: _texts(f"reference list {name!r}", lines) for name, lines in lists.items()}
+    for name, lines in texts.items():
+        _check_length(f"reference list {name!r}", lines, system, segments)
+    return list(texts), list(map(list, zip(*texts.values(), strict=True)))
+
+
+def _check_length(name: str, texts: Sequence[str], other: str, segments: int) -> None:
+    if len(texts) != segments:
+        raise ValueError(
+            f"{name} has {counted(len(texts), 'segment')} and {other} {segments}: expected the same number"
+        )
+
+
+def _texts(name: str, texts: Any) -> list[str]:
+    listed = _listed(name, texts)
+    for index, text in enumerate(listed):
+        if not isinstance(text, str):
+            raise TypeError(f"segment {index} of {name} is a {type(text).__name__}: expected a text")
+    return listed
+
+
+def _listed(name: str, items: Any, expected: str = "a sequence of texts") -> list[Any]:
+    """Return a sequence, an array or a column of a table as a list."""
+    if isinstance(items, (str, bytes, Mapping)) or not (hasattr(items, "__len__") and hasattr(items, "__iter__")):
+        raise TypeError(f"{name} is a {type(items).__name__}: expected {expected}")
+    return list(items.tolist() if hasattr(items, "tolist") else items)

@@ -1,0 +1,227 @@
+"""Several systems are a value: one call scores, tests and compares them, and the result shows itself."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import torch
+
+from ngram_metrics.evaluation import tables
+from ngram_metrics.evaluation.arguments import Texts, checked_groups, checked_scorers, checked_settings, checked_texts
+from ngram_metrics.evaluation.output import Progress
+from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
+from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
+from ngram_metrics.scorer import Scorer
+from ngram_metrics.scores.resampling import SEED
+from ngram_metrics.significance import Correction, Test
+from ngram_metrics.text.inputs import Tokenizer
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Metric(Protocol):
+    """A metric of this package, for torchmetrics or ignite, or a value of one, such as ``rouge["rougeL_fmeasure"]``."""
+
+    @property
+    def scorer(self) -> Scorer:
+        """The metric without its state."""
+
+
+#: A label for each segment.
+Labels: TypeAlias = Sequence[Hashable]
+
+
+class Evaluation:
+    """The results of systems on the same segments, as :func:`evaluate` returns them.
+
+    ``print`` shows the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
+    :attr:`results`, :attr:`groups`, :meth:`segments` and :meth:`to_pandas` are in 0..1, those of tables in 0..100.
+    """
+
+    def __init__(self, systems: Systems, summary: Summary, texts: Texts) -> None:
+        self._systems, self._summary, self._texts = systems, summary, texts
+
+    @property
+    def results(self) -> Results:
+        """The results by the names of systems and values, the baseline first: ``results[system][value].score``.
+
+        Each is a :class:`ngram_metrics.evaluation.results.Result`. A value has the name of its metric; those of ROUGE
+        have the names of its keys, with precision and recall beside F.
+        """
+        return self._summary.results
+
+    @property
+    def groups(self) -> dict[Any, Any]:
+        """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
+
+        For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``.
+        """
+        return self._summary.groups
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """Everything that affects the scores, in sacrebleu's format, by the names of metrics."""
+        return self._summary.signatures
+
+    def segments(self) -> dict[str, list[Any]]:
+        """Return the scores of all segments in 0..1 as columns: the number of the segment from 0, the system, values.
+
+        The rows of a segment, one for each system, are consecutive. For BLEU of a corpus the score of a segment leaves
+        out orders that are longer than the segment, as sacrebleu does.
+        """
+        count = self._summary.segments
+        columns: dict[str, list[Any]] = {
+            "segment": [segment for segment in range(count) for _ in self._systems],
+            "system": list(self._systems) * count,
+        }
+        each = [
+            {name: values for counts in of_system for name, values in _segments(counts).items()}
+            for of_system in self._systems.values()
+        ]
+        for name in each[0]:
+            columns[name] = [
+                score for row in zip(*(of_system[name] for of_system in each), strict=True) for score in row
+            ]
+        return columns
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Return a ``pandas.DataFrame`` with a row for each system and value; scores are in 0..1.
+
+        The columns are ``system``, ``value`` and the attributes of the results that some result has.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas") from error
+        rows = [
+            {"system": system, "value": value, **result.known()}
+            for system, results in self.results.items()
+            for value, result in results.items()
+        ]
+        return pandas.DataFrame(rows)
+
+    def to_latex(self) -> str:
+        r"""Return a LaTeX table, which needs ``\usepackage{booktabs}``; signatures are comments below it."""
+        return self._written("latex")
+
+    def to_markdown(self) -> str:
+        """Return a table in Markdown."""
+        return self._written("markdown")
+
+    def to_tsv(self) -> str:
+        """Return tab-separated lines with all digits: a header, and a line for each system."""
+        return self._written("tsv")
+
+    def to_json(self) -> str:
+        """Return all results as JSON, those of groups too."""
+        return self._written("json")
+
+    def write_report(
+        self, path: str | os.PathLike[str], title: str | None = None, tokenizer: Tokenizer | None = "13a"
+    ) -> None:
+        """Write all results and all texts as one HTML page, see :mod:`ngram_metrics.report`.
+
+        Args:
+            path: the path of the page; an existing file is replaced when the page is complete.
+            title: the title of the page; None for the names of the systems.
+            tokenizer: splits texts into words, where matches are shown.
+
+        Raises:
+            TypeError: a title that is not a text.
+            ValueError: an unknown tokenizer.
+            OSError: the file cannot be written; an existing file does not change.
+            ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
+        """
+        from ngram_metrics.report.page import write_page  # only here: the page shows an evaluation
+
+        write_page(path, self._systems, self._summary, self._texts, title, tokenizer)
+
+    def _written(self, form: str) -> str:
+        return tables.written(self._summary, form, tables.Style())
+
+    def __str__(self) -> str:
+        return tables.written(self._summary, "table", tables.Style(width=tables.terminal_width())).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return tables.html_table(self._summary)
+
+
+def evaluate(
+    systems: Mapping[str, Sequence[str]] | Sequence[str],
+    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]],
+    metrics: str | Mapping[str, Metric | Scorer] | None = None,
+    baseline: str | None = None,
+    confidence: float | None = 0.95,
+    test: Test = "randomization",
+    correction: Correction = "holm",
+    groups: Labels | Mapping[str, Labels] | None = None,
+    seed: int = SEED,
+) -> Evaluation:
+    """Score systems, test them against a baseline, and return all results.
+
+    The numbers are those of the command ``ngram-metrics`` for the same texts. A progress bar appears on a terminal
+    after 2 seconds, if tqdm is installed.
+
+    Args:
+        systems: the segments of each system by its name, or those of one system, named ``"system"``.
+        references: the reference of each segment; several such lists; a list of references for each segment; or a
+            mapping of names to lists. If there are as many lists as segments, each with as many texts, only the last
+            form is clear.
+        metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"``, with the settings that papers
+            report; or a mapping of names to metrics of this package, whose settings are used and whose counts do not
+            change. None for ``"bleu,chrf"``.
+        baseline: the system that the others are compared with; None for the first.
+        confidence: the level of the bootstrap intervals, between 0 and 1; None for no intervals.
+        test: ``"randomization"`` or ``"bootstrap"``, see :mod:`ngram_metrics.significance`.
+        correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
+        groups: a label for each segment, or such lists by name; the results of each label are those of its segments as
+            a corpus, never means of scores.
+        seed: the seed of the intervals and of the test.
+
+    Raises:
+        TypeError: an argument of another type; segments that are not text; a metric that is not of this package.
+        ValueError: no system or no segment; different numbers of segments, references or labels; references that may
+            be read in two ways; an unknown metric, baseline, test or correction; a metric with average none; two
+            metrics with the same name for a value; a level out of its range.
+
+    Example:
+        >>> import ngram_metrics
+        >>> references = ["The cat sat on the mat.", "There is a dog in the garden.", "It rains."]
+        >>> base = ["The cat is on the mat.", "There is dog in garden.", "It rains."]
+        >>> tuned = ["The cat sat on a mat.", "There is a dog in the garden.", "It rains."]
+        >>> result = ngram_metrics.evaluate({"base": base, "tuned": tuned}, references, confidence=None)
+        >>> print(str(result).splitlines()[2])
+        tuned   79.98   87.36
+        >>> found = result.results["tuned"]["bleu"]
+        >>> found.wins, found.ties, found.losses
+        (1, 2, 0)
+    """
+    texts = checked_texts(systems, references, baseline)
+    scorers = checked_scorers(metrics)
+    settings = checked_settings(confidence, test, correction, seed)
+    labels = checked_groups(groups, next(iter(texts.systems)), len(texts.references))
+    with Progress("segments") as bar:
+        counts = {name: _empty_counts(scorers, texts) for name in texts.systems}
+        for first in range(0, len(texts.references), CHUNK):
+            part = slice(first, first + CHUNK)
+            of_systems = [segments[part] for segments in texts.systems.values()]
+            count(counts, of_systems, texts.references[part], torch.device("cpu"))
+            bar.update(len(of_systems) * len(of_systems[0]))
+        bar.name("resampling")
+        return Evaluation(counts, summarised(counts, list(scorers), texts.names, settings, labels), texts)
+
+
+def _empty_counts(scorers: Mapping[str, Scorer], texts: Texts) -> list[SystemCounts]:
+    fewest, most = min(map(len, texts.references)), max(map(len, texts.references))
+    references = str(most) if fewest == most else f"{fewest}-{most}"
+    return [SystemCounts(scorer, references, keep=True) for scorer in scorers.values()]
+
+
+def _segments(counts: SystemCounts) -> dict[str, list[float]]:
+    return named_segments(counts.scorer, counts.segment_scores())

@@ -1,0 +1,270 @@
+"""All results of systems: scores, intervals, differences from the baseline, and p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.evaluation.system_counts import SystemCounts
+from ngram_metrics.scores.resampling import (
+    RESAMPLES,
+    bootstrap_weights,
+    interval,
+    row_order,
+    scores_of_sums,
+    summands,
+    weighted_sums,
+)
+from ngram_metrics.significance import (
+    TRIALS,
+    Comparison,
+    Correction,
+    Test,
+    paired_approximate_randomization,
+    paired_bootstrap,
+)
+
+#: The counts of each system for the same metrics; the first system is the baseline.
+Systems: TypeAlias = Mapping[str, Sequence[SystemCounts]]
+#: Scores of segments that differ by less are equal up to rounding.
+_TIE = 1e-12
+_TESTS: dict[str, Callable[..., dict[str, dict[str, Comparison]]]] = {
+    "bootstrap": paired_bootstrap,
+    "randomization": paired_approximate_randomization,
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """One value of a system. Scores, and the parts of scores, are in 0..1; what does not apply is None.
+
+    Attributes:
+        score: the score of all segments.
+        segments: the number of segments.
+        low: the lower end of the bootstrap interval, with ``confidence``.
+        high: its upper end.
+        difference: the score minus that of the baseline; None for the baseline, as the next four.
+        p_value: the p-value of the difference; None for a group.
+        wins: the segments with a better score than the baseline's.
+        ties: those with the same score, up to 1e-12.
+        losses: those with a worse score.
+        precision: ROUGE's precision; ``score`` is F.
+        recall: ROUGE's recall.
+        precisions: BLEU's precision for each order, after smoothing.
+        brevity_penalty: BLEU's brevity penalty.
+        ratio: the length of the hypotheses divided by that of the references.
+        hypothesis_length: the tokens of all hypotheses.
+        reference_length: the tokens of the references that BLEU compares them with.
+    """
+
+    score: float
+    segments: int
+    low: float | None = None
+    high: float | None = None
+    difference: float | None = None
+    p_value: float | None = None
+    wins: int | None = None
+    ties: int | None = None
+    losses: int | None = None
+    precision: float | None = None
+    recall: float | None = None
+    precisions: tuple[float, ...] | None = None
+    brevity_penalty: float | None = None
+    ratio: float | None = None
+    hypothesis_length: int | None = None
+    reference_length: int | None = None
+
+    def known(self) -> dict[str, Any]:
+        """Return all parts that are not None by name."""
+        return {name: part for name, part in asdict(self).items() if part is not None}
+
+
+#: The results of systems by the names of systems and values.
+Results: TypeAlias = dict[str, dict[str, Result]]
+
+
+class Settings(NamedTuple):
+    """How systems are compared: the arguments of :func:`ngram_metrics.evaluate`."""
+
+    confidence: float | None
+    test: Test
+    correction: Correction
+    seed: int
+
+
+class Summary(NamedTuple):
+    """All results of systems on the same segments.
+
+    Attributes:
+        results: by the names of systems and values; the first system is the baseline.
+        groups: the results of each group, by label, or by the name of a grouping and label.
+        signatures: what affects the scores, by the names of metrics.
+        segments: the number of segments.
+        references: the names of the references.
+        higher_is_better: for each value, whether a higher score is better.
+        settings: how the systems are compared.
+    """
+
+    results: Results
+    groups: dict[Any, Any]
+    signatures: dict[str, str]
+    segments: int
+    references: Sequence[str]
+    higher_is_better: dict[str, bool]
+    settings: Settings
+
+    @property
+    def baseline(self) -> str:
+        """The system with which the others are compared."""
+        return next(iter(self.results))
+
+    @property
+    def values(self) -> list[str]:
+        """The names of the values."""
+        return list(self.results[self.baseline])
+
+
+def summarised(
+    systems: Systems, names: Sequence[str], references: Sequence[str], settings: Settings, groups: Any = None
+) -> Summary:
+    """Return all results.
+
+    Args:
+        systems: the counts of the systems.
+        names: the names of the metrics.
+        references: the names of the references.
+        settings: how the systems are compared.
+        groups: None, the label of each segment, or such labels by the name of a grouping.
+    """
+    results = results_of(systems, settings.confidence, settings.seed)
+    if len(systems) > 1:
+        results = _tested(results, systems, settings)
+    found: dict[Any, Any] = {}
+    if isinstance(groups, Mapping):
+        found = {name: _grouped(systems, labels, settings) for name, labels in groups.items()}
+    elif groups is not None:
+        found = _grouped(systems, groups, settings)
+    draws, of_baseline = _draws(settings, len(systems) > 1), next(iter(systems.values()))
+    signatures = {name: counts.signature_with(draws) for name, counts in zip(names, of_baseline, strict=True)}
+    better = {title: counts.scorer.measure.higher_is_better for counts in of_baseline for title in counts.scorer.titles}
+    return Summary(results, found, signatures, of_baseline[0].segments, references, better, settings)
+
+
+def results_of(systems: Systems, confidence: float | None, seed: int) -> Results:
+    """Return the results without p-values; intervals, wins, ties and losses need the counts of segments."""
+    of_baseline = next(iter(systems.values()))
+    ends = _intervals([counts for each in systems.values() for counts in each], confidence, seed)
+    results: Results = {}
+    for system, of_system in systems.items():
+        found = results[system] = {}
+        for counts, base in zip(of_system, of_baseline, strict=True):
+            scorer, scores = counts.scorer, counts.scorer.named(counts.score())
+            low, high = next(ends)
+            compared = None if of_system is of_baseline else _compared(counts, base)
+            for title, value in scorer.titles.items():
+                made = Result(scores[value].item(), counts.segments, **_parts(counts, title, scores))
+                if confidence is not None:
+                    made = replace(made, low=low[value].item(), high=high[value].item())
+                if compared is not None:
+                    made = replace(made, **compared[value])
+                found[title] = made
+    return results
+
+
+def _parts(counts: SystemCounts, title: str, scores: Mapping[str, Tensor]) -> dict[str, Any]:
+    """Return the parts of a score by the names of the attributes of a result."""
+    if f"{title}_precision" in scores:
+        return {name: scores[f"{title}_{name}"].item() for name in ("precision", "recall")}
+    parts = counts.scorer.parts(counts.row)
+    if "brevity_penalty" not in parts:
+        return {}
+    hypothesis, reference = int(parts["hypothesis_length"]), int(parts["reference_length"])
+    return {
+        "precisions": tuple(parts["precisions"].tolist()),
+        "brevity_penalty": parts["brevity_penalty"].item(),
+        "ratio": hypothesis / reference if reference else 0.0,
+        "hypothesis_length": hypothesis,
+        "reference_length": reference,
+    }
+
+
+def _compared(counts: SystemCounts, baseline: SystemCounts) -> dict[str, dict[str, Any]]:
+    """Return the differences from the baseline, and the wins, ties and losses, by the names of values."""
+    scorer = counts.scorer
+    differences = scorer.named(counts.score() - baseline.score())
+    apart = counts.segment_scores() - baseline.segment_scores()  # (segments, *score_shape)
+    better = scorer.named(apart if scorer.measure.higher_is_better else -apart)
+    found = {}
+    for value, difference in differences.items():
+        wins, losses = (int((better[value] * sign > _TIE).sum()) for sign in (1, -1))
+        ties = counts.segments - wins - losses
+        found[value] = {"difference": difference.item(), "wins": wins, "ties": ties, "losses": losses}
+    return found
+
+
+def _intervals(
+    every: Sequence[SystemCounts], confidence: float | None, seed: int
+) -> Iterator[tuple[dict[str, Tensor], ...]]:
+    """Yield for each system and metric the ends of the intervals of its values by name, from one set of draws.
+
+    Each interval is the one that ``confidence=`` gives for the metric alone: the rows of each system are sorted.
+    """
+    if confidence is None:
+        yield from [({}, {})] * len(every)
+        return
+    segments, parts = every[0].segments, []
+    for counts in every:
+        rows = counts.sentence_rows()
+        parts.append(summands(counts.scorer.measure, rows[row_order(rows)], counts.scorer.average))
+    sums = weighted_sums(bootstrap_weights(segments, RESAMPLES, seed), torch.cat(parts, 1))
+    for counts, of_each in zip(every, sums.split([part.shape[1] for part in parts], 1), strict=True):
+        scorer = counts.scorer
+        ends = interval(scores_of_sums(scorer.measure, of_each, segments, scorer.average), confidence)
+        yield tuple(map(scorer.named, ends))
+
+
+def _tested(results: Results, systems: Systems, settings: Settings) -> Results:
+    """Return the results with the p-values of the differences from the baseline."""
+    baseline, *others = systems
+    test = _TESTS[settings.test]
+    tested = {system: dict(of_system) for system, of_system in results.items()}
+    for number, counts in enumerate(systems[baseline]):
+        same = {system: of_system[number] for system, of_system in systems.items()}
+        compared = test(same, baseline, seed=settings.seed, correction=settings.correction)
+        for system in others:
+            for title, value in counts.scorer.titles.items():
+                tested[system][title] = replace(tested[system][title], p_value=compared[system][value].p_value)
+    return tested
+
+
+def _grouped(systems: Systems, labels: Sequence[Hashable], settings: Settings) -> dict[Hashable, Results]:
+    """Return the results of the segments with each label, in the order in which the labels first appear."""
+    places: dict[Hashable, list[int]] = {}
+    for segment, label in enumerate(labels):
+        places.setdefault(label, []).append(segment)
+    return {label: of_part(systems, torch.tensor(segments), settings) for label, segments in places.items()}
+
+
+def of_part(systems: Systems, segments: Tensor, settings: Settings) -> Results:
+    """Return the results of the segments with these indices as a corpus."""
+    parts = {system: [counts.part(segments) for counts in of_system] for system, of_system in systems.items()}
+    return results_of(parts, settings.confidence, settings.seed)
+
+
+def _draws(settings: Settings, tested: bool) -> dict[str, str]:
+    """Return the numbers of draws, their seed, and the test, for the signature."""
+    draws = {}
+    if settings.confidence is not None or (tested and settings.test == "bootstrap"):
+        draws["bs"] = str(RESAMPLES)
+    if tested and settings.test == "randomization":
+        draws["ar"] = str(TRIALS)
+    if draws:
+        draws["seed"] = str(settings.seed)
+    if tested:
+        test = {"test": settings.test, "alternative": "two-sided", "correction": settings.correction or "none"}
+        draws |= test
+    return draws

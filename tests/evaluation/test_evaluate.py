@@ -1,0 +1,228 @@
+"""One place has the numbers: those of `evaluate`, the command and the page are equal to the last bit."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from commands import BASE, OTHER, REFERENCES, SECOND, report, write
+from commands import folder as folder
+from report.test_write_report import data_of
+from sacrebleu.metrics import BLEU, CHRF
+from systems import output
+
+import ngram_metrics
+from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional
+from ngram_metrics.evaluation import METRICS
+from ngram_metrics.ignite import ChrF as IgniteChrF
+from ngram_metrics.scores.overlap import OverlapMeasure
+
+SYSTEMS = {"base": BASE, "other": OTHER}
+LABELS = [("news", "talk", "rare")[index % 7 % 3 if index else 2] for index in range(120)]
+
+
+@pytest.mark.parametrize(("count", "names"), [(2, ",".join(METRICS)), (16, "bleu,rouge")])
+def test_numbers_are_those_of_the_command_and_of_the_page(count: int, names: str, folder: Path, capsys):
+    systems = {f"{number}.txt": output(REFERENCES, number / 40, number) for number in range(count)}
+    for name, lines in systems.items():
+        write(folder / name, lines)
+    words = [*systems, "-r", "ref.txt", "ref2.txt", "-m", names, "-c", "0.9", "-w", "15"]
+    of_command = report(capsys, *words, "--report", "page.html", "--sentences", "lines.jsonl")
+    found = evaluate(systems, {"ref.txt": REFERENCES, "ref2.txt": SECOND}, names, confidence=0.9)
+    full = report(capsys, *words[:-2])
+    assert json.loads(found.to_json()) == full
+    scores = {
+        system: {value: entry["score"] for value, entry in each.items()} for system, each in full["systems"].items()
+    }
+    assert {s: {value: 100 * each.score for value, each in r.items()} for s, r in found.results.items()} == scores
+    page = data_of(folder / "page.html")
+    for entries, results in zip(page["entries"], of_command["systems"].values(), strict=True):
+        assert entries == {value: [each[name] for name in ("score", "low", "high")] for value, each in results.items()}
+    lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text().splitlines()]
+    columns = found.segments()
+    assert [line["line"] - 1 for line in lines] == columns.pop("segment")
+    assert [line["system"] for line in lines] == columns.pop("system")
+    assert {name: [line[name] for line in lines] for name in lines[0] if name not in ("line", "system")} == {
+        name: [100 * score for score in scores] for name, scores in columns.items()
+    }
+
+
+def test_print_shows_the_table_of_the_command(folder: Path, capsys):
+    ngram_metrics.cli.main(["base.txt", "other.txt", "-r", "ref.txt", "-c"])
+    found = evaluate({"base.txt": BASE, "other.txt": OTHER}, {"ref.txt": REFERENCES})
+    assert f"{found}\n" == capsys.readouterr().out
+
+
+def test_one_list_is_one_system_without_a_comparison():
+    found = evaluate(BASE, REFERENCES, "chrf", confidence=None)
+    (result,) = found.results["system"].values()
+    assert result.known() == {"score": ChrF()(BASE, REFERENCES).item(), "segments": 120}
+    assert found.groups == {}
+    assert "ar:" not in found.signatures["chrf"]
+
+
+@pytest.mark.parametrize(
+    "references",
+    [
+        [REFERENCES, SECOND],
+        list(zip(REFERENCES, SECOND, strict=True)),
+        {"first": REFERENCES, "second": SECOND},
+        [[first, second] for first, second in zip(REFERENCES, SECOND, strict=True)],
+    ],
+    ids=["lists", "tuples of segments", "mapping", "lists of segments"],
+)
+def test_references_have_any_form(references):
+    found = evaluate(BASE, references, "bleu", confidence=None).results["system"]["bleu"]
+    expected = BLEU().corpus_score(BASE, [REFERENCES, SECOND])
+    assert 100 * found.score == pytest.approx(expected.score, abs=1e-11)
+    assert found.precisions == pytest.approx([value / 100 for value in expected.precisions])
+    assert (found.hypothesis_length, found.reference_length) == (expected.sys_len, expected.ref_len)
+    assert (found.brevity_penalty, found.ratio) == pytest.approx((expected.bp, expected.ratio))
+
+
+def test_segments_may_have_different_numbers_of_references(tmp_path: Path):
+    references = [
+        [first, second] if index % 2 else first
+        for index, (first, second) in enumerate(zip(REFERENCES, SECOND, strict=True))
+    ]
+    found = evaluate(SYSTEMS, references)
+    metric = Bleu(average="micro", smooth="exp", tokenizer="13a")
+    metric.update(BASE, [[each] if isinstance(each, str) else each for each in references])
+    assert found.results["base"]["bleu"].score == metric.compute().item()
+    assert found.signatures["bleu"].startswith("nrefs:1-2|")
+    found.write_report(tmp_path / "page.html")
+    data = data_of(tmp_path / "page.html")
+    assert data["references"] == ["1", "2"]
+    texts, orders = data["of_references"]["texts"][1], [of_system[1] for of_system in data["reference_orders"]]
+    assert texts == [second if index % 2 else None for index, second in enumerate(SECOND)]
+    for index, ids in enumerate(data["of_references"]["ids"][1]):
+        assert {len(ids)} == {len(of_system[index]) for of_system in orders}
+        counts = [len(of_stream[index]) for of_stream in data["of_references"]["ids"]]
+        assert data["lengths"][index] == round(sum(counts) / (1 + index % 2), 1)
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "rouge"])
+def test_groups_are_corpora_of_their_own(metric: str):
+    found = evaluate(
+        SYSTEMS, [REFERENCES, SECOND], metric, groups={"domain": LABELS, "half": [i < 60 for i in range(120)]}
+    )
+    assert list(found.groups) == ["domain", "half"]
+    assert list(found.groups["domain"]) == list(dict.fromkeys(LABELS))
+    assert evaluate(SYSTEMS, [REFERENCES, SECOND], metric, groups=LABELS).groups == found.groups["domain"]
+    for name, labels in (("domain", LABELS), ("half", [i < 60 for i in range(120)])):
+        for label, results in found.groups[name].items():
+            inside = [index for index, other in enumerate(labels) if other == label]
+            parts = {system: [lines[index] for index in inside] for system, lines in SYSTEMS.items()}
+            references = [[lines[index] for index in inside] for lines in (REFERENCES, SECOND)]
+            alone = evaluate(parts, references, metric).results
+            for system, values in alone.items():
+                for value, expected in values.items():
+                    wanted = {part: each for part, each in expected.known().items() if part != "p_value"}
+                    got = results[system][value].known()
+                    assert got.pop("precisions", ()) == pytest.approx(wanted.pop("precisions", ()))
+                    assert got == pytest.approx(wanted, abs=1e-12)
+                    assert got["segments"] == len(inside)
+    json.loads(found.to_json())["groups"]["half"]["True"]["other"]
+
+
+def test_wins_ties_and_losses_are_those_of_sacrebleus_sentences():
+    systems = {"base": BASE, "other": [*BASE[:40], *OTHER[40:]], "worse": output(REFERENCES, 0.6, 5)}
+    found = evaluate(systems, REFERENCES)
+    for value, peer in (("bleu", BLEU(effective_order=True)), ("chrf", CHRF())):
+        of_systems = {
+            name: [peer.sentence_score(*pair).score for pair in zip(lines, ([one] for one in REFERENCES), strict=True)]
+            for name, lines in systems.items()
+        }
+        for name in ("other", "worse"):
+            apart = [ours - base for ours, base in zip(of_systems[name], of_systems["base"], strict=True)]
+            ties = sum(abs(each) < 1e-9 for each in apart)
+            wins = sum(each >= 1e-9 for each in apart)
+            result = found.results[name][value]
+            assert (result.wins, result.ties, result.losses) == (wins, ties, 120 - wins - ties)
+            assert result.difference == result.score - found.results["base"][value].score
+        assert found.results["base"][value].wins is None
+
+
+def test_less_may_be_better(monkeypatch, tmp_path: Path):
+    higher = evaluate(SYSTEMS, REFERENCES, "overlap")
+    monkeypatch.setattr(OverlapMeasure, "higher_is_better", False)
+    lower = evaluate(SYSTEMS, REFERENCES, "overlap")
+    first, second = (each.results["other"]["overlap"] for each in (higher, lower))
+    assert (first.wins, first.ties, first.losses) == (second.losses, second.ties, second.wins)
+    assert first.wins > first.losses > 0
+    assert [re.search('class="(better|worse)"', each._repr_html_())[1] for each in (higher, lower)] == [
+        "better",
+        "worse",
+    ]
+    lower.write_report(tmp_path / "page.html")
+    assert data_of(tmp_path / "page.html")["signs"] == {"overlap": -1}
+    assert 'data-sort="lower">overlap' in (tmp_path / "page.html").read_text()
+
+
+def test_another_baseline_comes_first():
+    found = evaluate(SYSTEMS, REFERENCES, "chrf", baseline="other")
+    assert found.results == evaluate({"other": OTHER, "base": BASE}, REFERENCES, "chrf").results
+    assert list(found.results) == ["other", "base"]
+
+
+def test_metrics_are_those_that_were_given_and_stay_as_they_are():
+    rouge, chrf = ROUGEScore(rouge_keys=("rouge1", "rougeL"), use_stemmer=True), IgniteChrF(word_order=2)
+    metrics = {"BLEU-2": Bleu(ngram=2), "ROUGE": rouge, "recall": rouge["rougeL_recall"], "chrF++": chrf}
+    found = evaluate(BASE, REFERENCES, metrics, confidence=None)
+    results = found.results["system"]
+    assert list(results) == ["BLEU-2", "rouge1", "rougeL", "recall", "chrF++"]
+    assert list(found.signatures) == list(metrics)
+    expected = functional.rouge_score(BASE, REFERENCES, use_stemmer=True)
+    for key in ("rouge1", "rougeL"):
+        parts = (results[key].score, results[key].precision, results[key].recall)
+        wanted = [expected[f"{key}_{name}"].item() for name in ("fmeasure", "precision", "recall")]
+        assert parts == pytest.approx(wanted, abs=1e-15)
+    assert results["recall"].score == results["rougeL"].recall
+    assert results["recall"].precision is None
+    assert results["BLEU-2"].score == pytest.approx(functional.bleu_score(BASE, REFERENCES, ngram=2).item(), abs=1e-15)
+    assert rouge.update_count == 0
+
+
+@pytest.mark.parametrize("correction", ["holm", None])
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_the_test_is_the_one_asked_for(test: str, correction: str | None):
+    systems = {**SYSTEMS, "alike": output(REFERENCES, 0.3, seed=12)}
+    metrics = {name: ChrF(confidence=0.5) for name in systems}
+    for name, metric in metrics.items():
+        metric.update(systems[name], REFERENCES)
+    paired = {
+        "bootstrap": ngram_metrics.significance.paired_bootstrap,
+        "randomization": ngram_metrics.significance.paired_approximate_randomization,
+    }[test]
+    expected = paired(metrics, "base", seed=7, correction=correction)
+    found = evaluate(systems, REFERENCES, "chrf", test=test, correction=correction, seed=7)
+    for name in ("other", "alike"):
+        assert found.results[name]["chrf"].p_value == expected[name]["chrf"].p_value
+    told = f"test:{test}|alternative:two-sided|correction:{correction or 'none'}|"
+    assert told in found.signatures["chrf"]
+    assert "seed:7|" in found.signatures["chrf"]
+    assert f"paired {test} test{'' if correction else ', not corrected'}" in str(found)
+
+
+def test_to_pandas_has_a_row_for_each_system_and_value():
+    pandas = pytest.importorskip("pandas", reason="pandas is optional, and not in every environment of the tests")
+    frame = evaluate(pandas.DataFrame(SYSTEMS)["base"], pandas.Series(REFERENCES), "bleu,rouge").to_pandas()
+    assert list(frame["value"]) == ["bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"]
+    frame = evaluate(SYSTEMS, REFERENCES).to_pandas()
+    assert list(frame["system"]) == ["base", "base", "other", "other"]
+    found = evaluate(SYSTEMS, REFERENCES).results["other"]["chrf"]
+    assert {**frame.iloc[3].dropna()} == {"system": "other", "value": "chrf", **found.known()}
+
+
+def test_to_pandas_without_pandas_is_told(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match=r"^to_pandas needs pandas: pip install pandas$"):
+        evaluate(["a"], ["a"], confidence=None).to_pandas()
+
+
+def test_the_seed_of_torch_and_the_default_device_do_not_matter():
+    expected = evaluate(SYSTEMS, REFERENCES, "chrf").results
+    torch.manual_seed(7)
+    assert evaluate(SYSTEMS, REFERENCES, "chrf").results == expected

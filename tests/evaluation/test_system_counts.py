@@ -1,0 +1,61 @@
+"""Systems that are read together have the counts that each has alone; each text is read once."""
+
+import pytest
+import torch
+from draws import fewer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics import evaluate, scorer
+from ngram_metrics.evaluation import METRICS, system_counts
+from ngram_metrics.evaluation.metrics import named
+from ngram_metrics.evaluation.system_counts import SystemCounts, count
+from ngram_metrics.text.reader import Reader
+
+CPU = torch.device("cpu")
+TEXTS = st.text("ab \n.,é東", max_size=12)
+SCORERS = [*map(named, METRICS), scorer.rouge(accumulate="avg"), scorer.bleu(tokenizer="char", lowercase=True)]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
+@fewer(4)
+@given(st.data())
+def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
+    systems, segments = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 9))
+    hypotheses = [data.draw(st.lists(TEXTS, min_size=segments, max_size=segments)) for _ in range(systems)]
+    references = [data.draw(st.lists(TEXTS, min_size=1, max_size=3)) for _ in range(segments)]
+    counts = {str(number): [SystemCounts(each, "?", keep=True) for each in SCORERS] for number in range(systems)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(system_counts, "_TEXTS", data.draw(st.integers(1, 20)))
+        added = count(counts, hypotheses, references, CPU)
+    for number, texts in enumerate(hypotheses):
+        for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
+            expected = each.rows(each.count(texts, references, CPU)[1])
+            assert torch.equal(rows, expected)
+            assert torch.equal(found.sentence_rows(), expected)
+            assert torch.equal(found.row, expected.sum(0))
+
+
+def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):
+    read = []
+    encode = Reader.encode
+    monkeypatch.setattr(
+        Reader,
+        "encode",
+        lambda self, sentences, device: (read.append(sentences.documents), encode(self, sentences, device))[1],
+    )
+    systems = {"a": ["a b", "c"], "b": ["b", "d"], "c": ["e", "f"]}
+    evaluate(systems, ["r", "s"], "bleu,overlap,gleu,chrf,chrf++,rouge", confidence=None)
+    # As words, as characters, as characters with words, and by ROUGE's rule.
+    assert read == [["a b", "c", "b", "d", "e", "f", "r", "s"]] * 4
+
+
+def test_an_error_names_the_segment_of_its_system():
+    def tokenizer(text: str) -> list[object]:
+        return [[]] if text == "bad" else [text]
+
+    metrics = {"bleu": scorer.bleu(tokenizer=tokenizer)}
+    with pytest.raises(TypeError, match=r"^sentence 1 has the token \[\], a list: expected a hashable$"):
+        evaluate({"a": ["a", "b"], "b": ["c", "bad"]}, ["r", "s"], metrics)
+    with pytest.raises(TypeError, match=r"^reference 0 of sentence 1 has the token"):
+        evaluate({"a": ["a", "b"], "b": ["c", "d"]}, ["r", "bad"], metrics)
