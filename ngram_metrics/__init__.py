@@ -1,7 +1,8 @@
 """BLEU, ROUGE, chrF, n-gram overlap and GLEU for PyTorch training loops, on one exact counting module.
 
-The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems. :mod:`ngram_metrics.ignite` has the same metrics for
-pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in one call.
+The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
+:mod:`ngram_metrics.ignite` has the same metrics for pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in
+one call.
 """
 
 from importlib import import_module

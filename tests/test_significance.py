@@ -170,7 +170,9 @@ def test_intervals_are_of_the_level_asked_for():
     assert wide[:3] == narrow[:3]
 
 
-@pytest.mark.parametrize("make", [Bleu, ChrF, NgramOverlap, lambda **options: ROUGEScore(rouge_keys=["rougeL"], **options)])
+@pytest.mark.parametrize(
+    "make", [Bleu, ChrF, NgramOverlap, lambda **options: ROUGEScore(rouge_keys=["rougeL"], **options)]
+)
 @each_test
 def test_sentences_in_another_order_are_refused(test: Callable[..., Any], make: Callable[..., Any]):
     """Else a system that is the baseline with its lines sorted would not differ by more than chance."""
