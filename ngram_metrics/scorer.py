@@ -32,6 +32,7 @@ from ngram_metrics.scores.rows import pack, unpack
 from ngram_metrics.scores.signature import written
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.messages import warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
@@ -80,6 +81,8 @@ class Scorer:
             ``score_shape``; for average none ``(segments, *score_shape)``, for samples ``(segments, samples)``.
         """
         batch, statistics = self.count(preds, target, torch.device(device or "cpu"))
+        if not len(statistics[0]):
+            warn_of_no_sentence()
         scores = averaged_score(self.measure, statistics, self.average)
         if self.average == "none":
             return scores if batch.leading_shape is None else scores.reshape(*batch.leading_shape, *scores.shape[1:])

@@ -31,9 +31,9 @@ def test_chance_alone_is_significant_as_often_as_the_level_says(name: str):
     first, second = (metric.sentence_rows() for metric in metrics)
     scorer, signature = metrics[0].scorer, metrics[0].signature
     population = torch.cat((first, second))
-    micro = scorer.average == "micro"
-    truth = scorer.scores(population.sum(0) if micro else population)
-    expected = scorer.named(truth if micro else truth.mean(0))
+    is_micro = scorer.average == "micro"
+    truth = scorer.scores(population.sum(0) if is_micro else population)
+    expected = scorer.named(truth if is_micro else truth.mean(0))
 
     def system(rows: torch.Tensor) -> Any:
         return SimpleNamespace(scorer=scorer, signature=signature, sentence_rows=lambda: rows)

@@ -10,6 +10,7 @@ from paired import OUTPUTS, REFERENCES, counted
 from systems import output
 
 from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics.scores.resampling import swaps
 from ngram_metrics.significance import (
     matrix,
     p_values,
@@ -106,6 +107,15 @@ def test_parts_of_draws_and_pairs_give_the_p_values_of_all_at_once(test: str, mo
     for module in (paired_systems, p_values):
         monkeypatch.setattr(module, "NUMBERS_AT_ONCE", 2000)  # 27 draws, then 4 of 6 pairs of them
     assert matrix(systems, test) == expected
+
+
+def test_the_sums_of_few_sentences_are_not_made_all_at_once():
+    """Of two sentences all draws fit one block of weights, whose sums would take gigabytes for many systems."""
+    tested = paired_systems.paired(counted(ChrF, {name: lines[:2] for name, lines in OUTPUTS.items()}), "base")
+    blocks = [sums.numel() for sums in tested.sums(swaps(2, 10_000, 1))]
+    assert len(blocks) > 1
+    assert sum(blocks) == 10_000 * tested.values[0].numel()
+    assert max(blocks) <= paired_systems.NUMBERS_AT_ONCE
 
 
 def test_the_bootstrap_of_a_matrix_warns_of_few_sentences():

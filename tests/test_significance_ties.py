@@ -91,6 +91,19 @@ def test_identical_systems_do_not_differ(test: Callable[..., Any], average: str)
     assert found["chrF2"][1].p_value == pytest.approx(1 / 101)
 
 
+@each_test
+def test_small_scores_are_not_equal_for_being_small(test: Callable[..., Any]):
+    """What is rounding depends on the scores: these are about 1e-20."""
+    options = {"average": "macro", "smooth": "floor", "smooth_value": 1e-27, "weights": [0.25, 0, 0, 0.75]}
+    outputs = {"base": ["x"] * 60, "small": ["a b c d"] * 30 + ["x"] * 30}
+    systems = {name: Bleu(confidence=0.95, **options) for name in outputs}
+    for name, lines in outputs.items():
+        systems[name].update(lines, ["a y"] * 60)
+    found = test(systems, "base", 200)["small"]["bleu"]
+    assert 0 < found.score < 1e-18
+    assert found.p_value == 1 / 201
+
+
 def test_scores_that_are_equal_but_for_rounding_do_not_differ():
     """One system's sentences in the other's order: their means differ in the last bit at most.
 

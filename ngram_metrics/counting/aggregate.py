@@ -17,7 +17,7 @@ from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sort
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import Pool, indices, pools, tally
 
-#: Pairs in a pool of several groups. No pair is computed; the limit keeps padding small.
+#: Limit of hypotheses times references of a pool of several groups, with padding: it keeps padding small.
 POOL_PAIRS = 1 << 24
 
 

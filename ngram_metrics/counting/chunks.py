@@ -22,25 +22,20 @@ UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18
 UPDATE_CHUNK_SLOTS = (1 << 15) - 2 * UPDATE_GROUPS
 
 
-def slot_budget(device: torch.device) -> int:
-    """Return the largest number of token slots of a chunk on a device."""
-    return CPU_SLOTS if device.type == "cpu" else ACCELERATOR_SLOTS
-
-
-def update_budget(groups: int, slots: int, device: torch.device) -> int:
-    """Return the largest number of token slots of a chunk of sentences: on a CPU, fewer for a small batch."""
-    budget = slot_budget(device)
-    few = device.type == "cpu" and groups <= UPDATE_GROUPS and slots <= UPDATE_SLOTS
-    return min(budget, UPDATE_CHUNK_SLOTS) if few else budget
+def _slot_budget(groups: int, slots: int, device: torch.device, update: bool) -> int:
+    """Return the largest number of token slots of a chunk: on a CPU, fewer for an update of a few sentences."""
+    if device.type != "cpu":
+        return ACCELERATOR_SLOTS
+    few = update and groups <= UPDATE_GROUPS and slots <= UPDATE_SLOTS
+    return min(CPU_SLOTS, UPDATE_CHUNK_SLOTS) if few else CPU_SLOTS
 
 
 def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> Iterator[tuple[int, int]]:
     """Yield ranges of groups with ``sizes`` ``(groups,)`` tokens; each range is within the budget or a single group.
 
-    With ``update`` the groups are sentences, and the budget is that of :func:`update_budget`.
+    With ``update`` the groups are the sentences of one update.
     """
-    budget = update_budget(len(sizes), int(sizes.sum()), device) if update else slot_budget(device)
-    return even_chunks(sizes, budget)
+    return even_chunks(sizes, _slot_budget(len(sizes), int(sizes.sum()), device, update))
 
 
 def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
@@ -64,6 +59,6 @@ def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
 
 def row_chunks(rows: int, width: int, device: torch.device) -> Iterator[tuple[int, int]]:
     """Yield ranges of rows with ``width`` slots; each range is within the budget or a single row."""
-    at_once = max(1, update_budget(rows, rows * width, device) // max(1, width))
+    at_once = max(1, _slot_budget(rows, rows * width, device, update=True) // max(1, width))
     for start in range(0, rows, at_once):
         yield start, min(rows, start + at_once)

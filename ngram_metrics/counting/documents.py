@@ -56,9 +56,7 @@ class RaggedTokens(NamedTuple):
 
     def take(self, documents: Tensor) -> RaggedTokens:
         """Return the documents with these indices, int64 on the CPU, in this order; indices may be repeated."""
-        lengths = self.lengths.index_select(0, documents)
-        starts = (self.lengths.cumsum(0) - self.lengths).index_select(0, documents)
-        position = flat_positions(lengths) + repeated(starts, lengths)
+        lengths, position = _taken(self.lengths, documents)
         return RaggedTokens(self.ids.index_select(0, position.to(self.ids.device)), lengths, self.id_bound)
 
 
@@ -93,10 +91,7 @@ class DocumentGroups(NamedTuple):
 
     def repeat(self, times: Tensor) -> DocumentGroups:
         """Return each group repeated ``times`` times; ``times`` is ``(groups,)`` int64 on the CPU."""
-        group = owners(times)
-        counts = self.counts.index_select(0, group)
-        starts = (self.counts.cumsum(0) - self.counts).index_select(0, group)
-        documents = flat_positions(counts) + repeated(starts, counts)
+        counts, documents = _taken(self.counts, owners(times))
         return DocumentGroups(self.tokens.take(documents), counts)
 
     def tiled(self, times: int) -> DocumentGroups:
@@ -110,6 +105,11 @@ class DocumentGroups(NamedTuple):
         before = int(self.counts[:start].sum()) if start else 0
         counts = self.counts[start:stop]
         return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts)
+
+    def joined(self) -> RaggedTokens:
+        """Return each group as one document."""
+        lengths = torch.zeros_like(self.counts).index_add(0, owners(self.counts), self.tokens.lengths)
+        return self.tokens._replace(lengths=lengths)
 
     def padded_lengths(self) -> Tensor:
         """Return the length of each document, ``(groups, documents)`` int64 on the CPU; 0 for a missing document."""
@@ -185,13 +185,6 @@ class RaggedSummaries(NamedTuple):
     references: DocumentGroups
 
 
-class PaddedSummaries(NamedTuple):
-    """Hypotheses and references that keep ``separator_id`` between two sentences."""
-
-    sides: PaddedSides
-    separator_id: int
-
-
 class Batch(NamedTuple):
     """The sentences of one update.
 
@@ -201,22 +194,25 @@ class Batch(NamedTuple):
         leading_shape: ``(sentences, samples)`` if the batch has a dimension of samples: sample s of sentence b is then
             hypothesis ``b * samples + s``. None for ``(sentences,)``.
         words: the documents as words too, for chrF++.
-        summaries: the sentences of the documents, for ROUGE-Lsum; None if each document is one sentence.
+        summaries: the sentences of the documents, for ROUGE-Lsum, as groups, or as rows that keep ``separator_id``
+            between two sentences; None if each document is one sentence.
+        separator_id: the id between two sentences of padded summaries.
     """
 
     sides: RaggedSides | PaddedSides
     kind: Kind | None
     leading_shape: tuple[int, int] | None = None
     words: RaggedSides | None = None
-    summaries: RaggedSummaries | PaddedSummaries | None = None
+    summaries: RaggedSummaries | PaddedSides | None = None
+    separator_id: int | None = None
 
 
 def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> PaddedTokens:
     """Remove negative and ``dropped`` ids from padded rows and close the gaps, without waiting for the device.
 
     Args:
-        ids: ``(..., width)`` of any integer dtype; a negative id is not an index of a vocabulary.
-        dropped: ids that are no tokens, at any position.
+        ids: ``(..., width)`` of any integer dtype; a negative id stands for padding, as -100 does in labels.
+        dropped: ids to remove at any position, such as padding.
         separator: an id that is kept even if it is negative, unless it is in ``dropped``.
 
     Returns:
@@ -235,8 +231,8 @@ def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
     kept = ids >= 0
     if separator is not None and separator < 0:
         kept = kept | (ids == separator)
-    for no_token in dropped:
-        kept = kept & (ids != no_token)
+    for padding in dropped:
+        kept = kept & (ids != padding)
     return kept
 
 
@@ -261,6 +257,12 @@ def remaining_tokens(lengths: Tensor) -> Tensor:
     """Return for each token how many its document has from there on: lengths ``[2, 3]`` give ``[2, 1, 3, 2, 1]``."""
     ends = lengths.cumsum(0)
     return repeated(ends, lengths) - torch.arange(int(lengths.sum()), device="cpu")
+
+
+def _taken(sizes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sizes of the groups with these numbers, and the indices of their members."""
+    sizes, starts = sizes.index_select(0, numbers), (sizes.cumsum(0) - sizes).index_select(0, numbers)
+    return sizes, flat_positions(sizes) + repeated(starts, sizes)
 
 
 def owners(counts: Tensor) -> Tensor:

@@ -26,11 +26,13 @@ Slot 3 has no bigram: the last digit of its key is 0. Without their last digit t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from ngram_metrics.counting.documents import RaggedTokens, remaining_tokens, repeated
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
@@ -89,6 +91,21 @@ class SortedKeys(NamedTuple):
     def valid(self, prefixes: Tensor) -> Tensor:
         """Return which prefixes are n-grams that end inside their document, bool."""
         return (prefixes & ((1 << self.bits) - 1)) != 0
+
+
+def ragged_digits(sides: Sequence[RaggedTokens], group: Tensor, groups: int) -> Digits:
+    """Lay out documents one after another.
+
+    Args:
+        sides: documents with one vocabulary, on one device.
+        group: ``(documents of all sides,)`` int64 on the CPU, the group of each document.
+        groups: the number of groups.
+    """
+    ids, lengths = (torch.cat(field) for field in ([side.ids for side in sides], [side.lengths for side in sides]))
+    # At least one bit, even if no document has a token.
+    bits = bit_length(max(1, *(side.id_bound for side in sides)))
+    remaining, group = (slots.to(ids.device) for slots in (remaining_tokens(lengths), repeated(group, lengths)))
+    return Digits(ids.add_(1), remaining, bits, group, bit_length(groups - 1))
 
 
 def bit_length(number: int) -> int:

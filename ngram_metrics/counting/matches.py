@@ -29,7 +29,6 @@ from ngram_metrics.counting.documents import (
     RaggedTokens,
     flat_positions,
     owners,
-    remaining_tokens,
     repeated,
 )
 from ngram_metrics.counting.keys import (
@@ -37,6 +36,7 @@ from ngram_metrics.counting.keys import (
     Digits,
     SortedKeys,
     bit_length,
+    ragged_digits,
     rank_in_rows,
     run_ends,
     run_starts,
@@ -162,25 +162,18 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedTokens, counts: T
     device = hypotheses.ids.device
     counts = torch.ones_like(hypotheses.lengths) if counts is None else counts
     groups = DocumentGroups(references, counts)
-    sizes = hypotheses.lengths.index_add(0, owners(counts), references.lengths)
-    id_bound = max(hypotheses.id_bound, references.id_bound)
+    sizes = hypotheses.lengths + groups.joined().lengths
     for start, stop in ragged_chunks(sizes, device, update=True):
         hypothesis, (reference, counts) = hypotheses.slice(start, stop), groups.slice(start, stop)
+        digits = ragged_digits(
+            (hypothesis, reference), torch.cat((torch.arange(stop - start, device="cpu"), owners(counts))), stop - start
+        )
         lengths = torch.cat((hypothesis.lengths, reference.lengths))
-        number = torch.arange(stop - start, device="cpu")
-        group = repeated(torch.cat((number, repeated(number, counts))), lengths)
         document = None
         count = int(counts.max())
         if count > 1:
             number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts) + 1))
             document = repeated(number, lengths).to(device)
-        digits = Digits(
-            torch.cat((hypothesis.ids, reference.ids)) + 1,
-            remaining_tokens(lengths).to(device),
-            bit_length(id_bound),
-            group.to(device),
-            bit_length(stop - start - 1),
-        )
         ends = sizes[start:stop].cumsum(0).to(device)
         yield Chunk(digits, len(hypothesis.ids), document, count + 1, int(lengths.max()), ends)
 
@@ -268,8 +261,8 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     In the run of a shorter order the documents are not sorted, so each order sorts again, by n-gram and document.
     """
     assert chunk.document is not None
-    # Slots without an n-gram get the number after the last document: they stay in their group, and their run has no
-    # hypothesis and so no matches.
+    # Slots past the end of a document get the number after the last document: they stay in their group, in runs of
+    # their own.
     bits, no_ngram = bit_length(chunk.documents), chunk.documents
     document = chunk.document.expand_as(keys.slot).gather(-1, keys.slot)
     for order in range(keys.first, keys.last + 1):
@@ -279,16 +272,11 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
         run, owner = by_document >> bits, by_document & ((1 << bits) - 1)
         ends = run_ends(by_document)
         position = torch.arange(1, run.shape[-1] + 1, device=run.device).expand_as(run)
-        count = position - _before(position * ends)
+        latest_end = (position * ends).cummax(-1).values
+        count = position - torch.cat((torch.zeros_like(latest_end[..., :1]), latest_end[..., :-1]), -1)
         hypothesis = _largest_so_far(run, count * (ends & (owner == 0)))
         reference = _largest_so_far(run, count * (ends & (owner > 0)))
         yield (torch.minimum(hypothesis, reference) * run_ends(run)).unsqueeze(0)
-
-
-def _before(nondecreasing_at_marks: Tensor) -> Tensor:
-    """Return for each slot the last nonzero value before it, 0 for the first slot."""
-    latest = nondecreasing_at_marks.cummax(-1).values
-    return torch.cat((torch.zeros_like(latest[..., :1]), latest[..., :-1]), -1)
 
 
 def _largest_so_far(run: Tensor, count: Tensor) -> Tensor:

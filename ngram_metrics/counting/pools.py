@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.chunks import ragged_chunks
-from ngram_metrics.counting.documents import DocumentGroups, flat_positions, owners, remaining_tokens, repeated
-from ngram_metrics.counting.keys import Digits, bit_length
+from ngram_metrics.counting.documents import DocumentGroups, flat_positions, owners, repeated
+from ngram_metrics.counting.keys import Digits, ragged_digits
 
 #: Limit of rows times tokens of the largest group in a pool of several: it bounds a matrix with a column per n-gram.
 POOL_CELLS = 1 << 24
@@ -84,9 +84,9 @@ def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) ->
         pairs: the largest number of pairs of a hypothesis and a reference, including padding to the largest group.
     """
     same = references is hypotheses
-    sizes = torch.zeros_like(hypotheses.counts)
-    for side in (hypotheses,) if same else (hypotheses, references):
-        sizes.index_add_(0, owners(side.counts), side.tokens.lengths)
+    sizes = hypotheses.joined().lengths
+    if not same:
+        sizes = sizes + references.joined().lengths
     for start, stop in ragged_chunks(sizes, hypotheses.tokens.ids.device):
         measures = torch.stack((hypotheses.counts, references.counts, sizes), 1)[start:stop].tolist()
         for first, last in _even_runs(measures, pairs):
@@ -117,19 +117,11 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     first_reference = 0 if same else hypothesis_lengths.shape[1]
     depth = first_reference + reference_lengths.shape[1]
     sides = (references,) if same else (hypotheses, references)
-    first_rows = (0, first_reference)
-    document_group = torch.cat([owners(side.counts) for side in sides])
-    document_row = torch.cat([flat_positions(s.counts) + first for s, first in zip(sides, first_rows, strict=False)])
+    group = torch.cat([owners(side.counts) for side in sides])
+    places = [flat_positions(side.counts) + first for side, first in zip(sides, (0, first_reference), strict=False)]
     lengths = torch.cat([side.tokens.lengths for side in sides])
-    digits = Digits(
-        torch.cat([side.tokens.ids for side in sides]).add_(1),
-        remaining_tokens(lengths).to(device),
-        # At least one bit, even if no document has a token.
-        bit_length(max(1, *(side.tokens.id_bound for side in sides))),
-        repeated(document_group, lengths).to(device),
-        bit_length(groups[1] - groups[0] - 1),
-    )
-    row = repeated(document_group * depth + document_row, lengths).to(device)
+    digits = ragged_digits([side.tokens for side in sides], group, groups[1] - groups[0])
+    row = repeated(group * depth + torch.cat(places), lengths).to(device)
     return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)
 
 

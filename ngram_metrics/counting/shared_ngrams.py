@@ -181,7 +181,9 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
     begin = (pool.row_group() * height + in_group - rows[0]) * width  # (rows of the pool,)
     hypothesis, count, first, partners = listed[:4]
     if height < pool.hypothesis_lengths.shape[1]:
-        inside = slice(*torch.searchsorted(listed.hypothesis, _two(*rows, matches.device)).tolist())
+        # The limits of the rows as a tensor, without a copy from the CPU to the device.
+        limits = torch.arange(rows[0], rows[1] + 1, rows[1] - rows[0], device=matches.device)
+        inside = slice(*torch.searchsorted(listed.hypothesis, limits).tolist())
         hypothesis, count, first, partners = (field[inside] for field in listed[:4])
     for piece, size in _pieces(partners):
         times = partners[piece]
@@ -206,8 +208,3 @@ def _pieces(partners: Tensor) -> Iterator[tuple[slice, int]]:
         cuts = torch.stack((begins, (ends - partners).index_select(0, begins)), 1).tolist()
     for (begin, before), (stop, upto) in pairwise([*cuts, (len(ends), total)]):
         yield slice(begin, stop), upto - before
-
-
-def _two(first: int, second: int, device: torch.device) -> Tensor:
-    """Return a tensor of two different numbers without a copy from the CPU to the device."""
-    return torch.arange(first, second + 1, second - first, device=device)

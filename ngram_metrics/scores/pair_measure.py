@@ -25,7 +25,7 @@ class PairMeasure(Measure[Statistics]):
         return statistics if pairs.sentence is None else best_statistics(statistics, self.judged(statistics), pairs)
 
     def judged(self, statistics: Statistics) -> Tensor:
-        """Return the number that decides which reference is the best, ``(...)``: the score."""
+        """Return the score ``(...)`` by which the best reference is chosen."""
         return self.score(statistics)
 
 

@@ -38,11 +38,8 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import (
     Batch,
-    DocumentGroups,
     PaddedPairs,
-    PaddedSummaries,
-    RaggedSummaries,
-    owners,
+    PaddedSides,
 )
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
@@ -246,7 +243,7 @@ def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics
     columns: dict[int | str, tuple[Tensor, ...]] = {
         order: tuple(counted[:, order - 1] for counted in (ngrams, *totals)) for order in range(1, longest + 1)
     }
-    by_sentence = _count_summaries(batch.summaries, pairs) if "Lsum" in variants else None
+    by_sentence = _count_summaries(batch, pairs) if "Lsum" in variants else None
     # If both summaries are one sentence, the union is the longest common subsequence itself.
     if "L" in variants or ("Lsum" in variants and by_sentence is None):
         columns["L"] = (subsequence_lengths(pairs.documents), *lengths)
@@ -290,20 +287,16 @@ def rouge_measure(
     return MeanRougeMeasure(variants) if accumulate == "avg" else RougeMeasure(variants)
 
 
-def _count_summaries(summaries: RaggedSummaries | PaddedSummaries | None, pairs: Pairs) -> tuple[Tensor, ...] | None:
+def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
     """Return hits, tokens of the hypothesis and tokens of the reference for ``rougeLsum``, each ``(pairs,)``."""
+    summaries = batch.summaries
     if summaries is None:
         return None
-    if isinstance(summaries, PaddedSummaries):
-        separated = cast(PaddedPairs, pair_up(summaries.sides).documents)
-        hits = union_subsequence_hits(separated, summaries.separator_id)
+    if isinstance(summaries, PaddedSides):
+        separated = cast(PaddedPairs, pair_up(summaries).documents)
+        hits = union_subsequence_hits(separated, batch.separator_id)
         return hits, *(side.lengths for side in pairs.documents)
     if pairs.counts is not None:
         summaries = summaries._replace(hypotheses=summaries.hypotheses.repeat(pairs.counts))
     hits = union_subsequence_hits(summaries)
-    return hits, *(_tokens_of(side).to(hits.device) for side in summaries)
-
-
-def _tokens_of(sentences: DocumentGroups) -> Tensor:
-    """Return how many tokens the sentences of each summary have together, ``(summaries,)``."""
-    return torch.zeros_like(sentences.counts).index_add(0, owners(sentences.counts), sentences.tokens.lengths)
+    return hits, *(side.joined().lengths.to(hits.device) for side in summaries)

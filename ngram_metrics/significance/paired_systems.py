@@ -14,7 +14,7 @@ from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
 from ngram_metrics.scores.rows import unpack
 
 #: Numbers computed at a time, 8 bytes each, which limits memory.
-NUMBERS_AT_ONCE = 1 << 22
+NUMBERS_AT_ONCE = 1 << 18
 
 
 class System(Protocol):

@@ -26,7 +26,6 @@ from ngram_metrics.counting.documents import (
     DocumentGroups,
     PaddedReferences,
     PaddedSides,
-    PaddedSummaries,
     RaggedSides,
     RaggedSummaries,
     RaggedTokens,
@@ -181,7 +180,7 @@ class RougeReader(Reader):
         if not self.sentences:
             return batch
         separated = without(tuple(padding for padding in dropped if padding != separator))
-        return batch._replace(summaries=PaddedSummaries(separated, separator))
+        return batch._replace(summaries=separated, separator_id=separator)
 
     @property
     def _rule(self) -> Rule | None:
@@ -244,16 +243,9 @@ def _parts(document: Sequence[int], separator: int) -> list[list[int]]:
     return [part for part in parts if part]
 
 
-def _joined(sentences: RaggedTokens, counts: list[int]) -> RaggedTokens:
-    """Join sentences into documents with ``counts`` sentences each; the tokens stay the same."""
-    document = owners(host_counts(counts))
-    lengths = torch.zeros(len(counts), dtype=torch.int64, device="cpu").index_add(0, document, sentences.lengths)
-    return RaggedTokens(sentences.ids, lengths, sentences.id_bound)
-
-
 def _of_lines(sentences: Sentences, lines: RaggedTokens, counts: list[int]) -> Batch:
     """Return a batch of documents that consist of lines, ``counts`` lines each."""
-    whole = _joined(lines, counts)
+    whole = DocumentGroups(lines, host_counts(counts)).joined()
     if max(counts, default=0) <= 1:
         return batch_of(sentences, whole)
     return _with_summaries(sentences, whole, lines, counts)

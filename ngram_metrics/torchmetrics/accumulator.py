@@ -20,11 +20,13 @@ from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence
 from ngram_metrics.scores.rows import row_width
 from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.messages import warn_of_no_sentence
 from ngram_metrics.text.tokenizers import callable_name
 from ngram_metrics.torchmetrics.agreement import (
     agreed,
     callables_number,
     counted,
+    has_counted,
     kind_name,
     sample_number,
     settings_digest,
@@ -272,12 +274,14 @@ class Accumulator(States, Generic[Level]):
         return guarded
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
-        """Keep the dimensions of sentence scores, and restore the states if ``compute`` fails."""
+        """Warn of empty batches, keep the dimensions of sentence scores, and restore the states after an error."""
         # Metric._wrap_compute turns the score of a single sentence, (1,) or (1, 1), into a number.
         unsqueezed: list[Value] = []
 
         @functools.wraps(compute)
         def noted(*args: object, **kwargs: object) -> Value:
+            if self.update_called and not has_counted(self.counted):  # else torchmetrics warns
+                warn_of_no_sentence()
             unsqueezed.append(compute(*args, **kwargs))
             return unsqueezed[-1]
 

@@ -25,6 +25,8 @@ from torch import Tensor
 from ngram_metrics.counting.documents import Kind
 from ngram_metrics.scorer import digest
 
+#: The number of the layout of the states and of the text that is digested: one more for each change of either.
+LAYOUT = 1
 #: The identities seen in this process, numbered. An entry outlives its callables, and new objects may reuse their
 #: addresses. That is harmless: only metrics that exist are compared, and these keep their callables alive.
 _numbers: dict[tuple[int, ...], int] = {}
@@ -35,8 +37,8 @@ _NO_SAMPLES = 1
 
 
 def settings_digest(*settings: object) -> Tensor:
-    """Return the digest of settings, ``(32,)`` uint8."""
-    return _bytes(digest(*settings))
+    """Return the layout and the digest of settings, ``(33,)`` uint8."""
+    return _bytes(bytes([LAYOUT]) + digest(*settings))
 
 
 def callables_number(*settings: object) -> Tensor:
@@ -103,6 +105,11 @@ def agreed(gathered: Tensor) -> Tensor:
             "the same number in all batches"
         )
     return gathered.amax(0)
+
+
+def has_counted(counts: Tensor) -> bool:
+    """Return whether a sentence was counted; the codes are on the CPU, where reading them waits for nothing."""
+    return bool(counts[0])
 
 
 def kind_name(counts: Tensor) -> str:

@@ -16,7 +16,7 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.measure import score_dtype
-from ngram_metrics.torchmetrics.agreement import agreed, callables_number, settings_digest
+from ngram_metrics.torchmetrics.agreement import LAYOUT, agreed, callables_number, settings_digest
 
 #: A state. The rows are a list, or one tensor after a sync has joined them.
 State: TypeAlias = Tensor | list[Tensor]
@@ -90,6 +90,11 @@ class States(torchmetrics.Metric):
         return torch.device("cpu") if self.compute_on_cpu else self.row.device
 
     def _check_settings(self, settings: object) -> None:
+        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != LAYOUT):
+            raise ValueError(
+                "these states were saved by a version of ngram_metrics with another layout of states: load them with "
+                "that version, or count again"
+            )
         if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
             raise ValueError(
                 f"these states were counted by a metric with other settings than this {type(self).__name__}: "

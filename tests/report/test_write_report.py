@@ -101,6 +101,9 @@ def test_the_function_writes_what_the_command_writes(folder, capsys):
     systems = {name: FILES[name] for name in ("base.txt", "other.txt")}
     write_report("other.html", systems, [FILES["ref.txt"], FILES["ref2.txt"]])
     first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
+    assert cells_of(folder / "page.html") == cells_of(folder / "other.html")
+    for page in ("page.html", "other.html"):
+        assert "paired randomization test with Holm&#39;s correction" in (folder / page).read_text()
     for data in (first, second):
         del data["references"], data["copies"]  # which name the files
     assert first == second

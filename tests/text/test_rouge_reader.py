@@ -139,7 +139,7 @@ def test_the_separator_splits_where_it_is_padding_too():
     ragged = reader.read(preds, target, CPU)
     assert sentences_of(ragged.summaries.hypotheses) == [[[0, 1], [2, 3]]]
     padded = reader.read(torch.tensor(preds), torch.tensor(target), CPU)
-    assert padded.summaries.sides.hypotheses.lengths.tolist() == [5]
+    assert padded.summaries.hypotheses.lengths.tolist() == [5]
     assert padded.sides.hypotheses.lengths.tolist() == [4]
 
 

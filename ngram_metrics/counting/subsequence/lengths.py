@@ -36,7 +36,6 @@ from ngram_metrics.counting.subsequence.table import (
     unpack_bits,
     word_budget,
     word_count,
-    word_counts,
 )
 
 #: Up to this number of words a step costs no more than launching its operations: such chunks may be padded freely.
@@ -70,31 +69,42 @@ def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tenso
 
 def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tensor:
     lengths = hypotheses.ids.new_zeros(hypotheses.documents)
-    hypotheses, references = pair_ranks(hypotheses, references, common_only=True)
-    both = RaggedTokens(
-        torch.cat((hypotheses.ids, references.ids)),
-        torch.cat((hypotheses.lengths, references.lengths)),
-        hypotheses.id_bound,
-    )
-    pair = torch.arange(hypotheses.documents, device="cpu")
-    swapped = (hypotheses.lengths < references.lengths) * hypotheses.documents
-    long, short = pair + swapped, pair + hypotheses.documents - swapped
-    long_lengths, short_lengths = (both.lengths.index_select(0, side) for side in (long, short))
-    for pairs in similar_pairs(long_lengths, short_lengths, both.ids.device):
-        positions, steps = (document_rows(both, side.index_select(0, pairs)) for side in (long, short))
+    ranked = pair_ranks(hypotheses, references, common_only=True)
+    pair, sizes = torch.arange(len(lengths), device="cpu"), ranked.lengths.view(2, -1)
+    swapped = (sizes[0] < sizes[1]) * len(lengths)
+    long, short = pair + swapped, pair + len(lengths) - swapped
+    for pairs in similar_pairs(sizes.amax(0), sizes.amin(0), lengths.device):
+        positions, steps = (document_rows(ranked, side.index_select(0, pairs)) for side in (long, short))
         # Only common tokens have ranks, so no pair has more ranks than steps.
         lengths.index_copy_(0, pairs.to(lengths.device), _chunk_lengths(positions, steps, steps.shape[1]))
     return lengths
 
 
 def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
-    """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for 'no token'."""
+    """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for padding."""
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
     if in_halves(len(positions), word_count(positions.shape[1]), steps.shape[1], positions.device):
-        rows = _last_rows(*both_halves(positions, steps), rank_bound)
-        return joined_lengths(rows, positions.shape[1])
+        return _lengths_of_halves(positions, steps, rank_bound)
     return set_bits(_last_rows(positions, steps, rank_bound)).sum(0)
+
+
+def in_halves(pairs: int, words: int, steps: int, device: torch.device) -> bool:
+    """Return whether a chunk is faster in halves."""
+    most = CPU_WORDS_IN_HALVES if device.type == "cpu" else ACCELERATOR_WORDS_IN_HALVES
+    return steps > 2 * JOINING_STEPS and 2 * pairs * words <= most
+
+
+def _lengths_of_halves(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
+    half = (steps.shape[1] + 1) // 2
+    # If the number of steps is odd, the middle one is in the first half; the second half has padding instead.
+    middle = steps.new_zeros(len(steps), 2 * half - steps.shape[1])
+    both = torch.cat((steps[:, :half], torch.cat((steps[:, half:].flip(1), middle), 1)))  # (2 * pairs, half)
+    rows = _last_rows(torch.cat((positions, positions.flip(1))), both, rank_bound)  # (words, 2 * pairs)
+    first, second = unpack_bits(rows, positions.shape[1]).chunk(2)  # (pairs, width)
+    # When the cut moves by one position, the left sum gains this position's bit, and the right sum loses it.
+    gains = (first - second.flip(1)).cumsum(1).amax(1).clamp(min=0)
+    return gains + second.sum(1)
 
 
 def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
@@ -115,9 +125,7 @@ def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor
     return ranks * torch.cat(inside, 1)
 
 
-def pair_ranks(
-    hypotheses: RaggedTokens, references: RaggedTokens, common_only: bool
-) -> tuple[RaggedTokens, RaggedTokens]:
+def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: bool) -> RaggedTokens:
     """Renumber the tokens of each pair ``1, 2, ...``; equal tokens get equal numbers.
 
     Args:
@@ -126,51 +134,54 @@ def pair_ranks(
         common_only: whether tokens that occur on one side only are left out.
 
     Returns:
-        Hypotheses and references with their new ids.
+        All hypotheses and then all references, with their new ids.
     """
-    device = hypotheses.ids.device
     ranks: tuple[list[Tensor], ...] = ([hypotheses.ids[:0]], [references.ids[:0]])
     lengths: tuple[list[Tensor], ...] = ([hypotheses.lengths[:0]], [references.lengths[:0]])
-    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, device, update=True):
+    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, hypotheses.ids.device, update=True):
         chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
-        numbers, numbered_before = _number_in_pairs(*chunk)
-        kept = torch.ones(1 + sum(map(len, numbers)), dtype=torch.bool, device=device)
+        pair = torch.cat([owners(side.lengths) for side in chunk]).to(hypotheses.ids.device)
+        number, numbered_before = _number_in_pairs(chunk, pair)
+        kept = torch.ones(1 + len(number), dtype=torch.bool, device=pair.device)
         if common_only:
-            on_side = [torch.zeros_like(kept).index_fill_(0, number, True) for number in numbers]
+            of_sides = number.split([len(side.ids) for side in chunk])
+            on_side = [torch.zeros_like(kept).index_fill_(0, of_side, True) for of_side in of_sides]
             kept = on_side[0] & on_side[1]
-        kept[:1].zero_()  # (numbers + 1,), the first for 'no token'
+        kept[:1].zero_()  # (numbers + 1,), the first for padding
         dense = kept.cumsum(0)  # (numbers + 1,)
-        for side, number, side_ranks, side_lengths in zip(chunk, numbers, ranks, lengths, strict=True):
-            here = kept.index_select(0, number)
-            before = dense.index_select(0, numbered_before.index_select(0, owners(side.lengths).to(device)))
-            side_ranks.append((dense.index_select(0, number) - before).masked_select(here))
-            kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0))).cpu()
-            ends = side.lengths.cumsum(0)
-            side_lengths.append(kept_before.index_select(0, ends) - kept_before.index_select(0, ends - side.lengths))
+        here = kept.index_select(0, number)
+        before = dense.index_select(0, numbered_before).index_select(0, pair)
+        kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0))).cpu()
+        ends = torch.cat([side.lengths for side in chunk]).cumsum(0)
+        sizes = kept_before.index_select(0, ends).diff(prepend=ends.new_zeros(1)).chunk(2)
+        of_sides = (dense.index_select(0, number) - before).masked_select(here).split([int(s.sum()) for s in sizes])
+        for side_ranks, side_lengths, new, size in zip(ranks, lengths, of_sides, sizes, strict=True):
+            side_ranks.append(new)
+            side_lengths.append(size)
     bound = len(hypotheses.ids) + len(references.ids) + 1
-    ranked = [RaggedTokens(torch.cat(ids), torch.cat(sizes), bound) for ids, sizes in zip(ranks, lengths, strict=True)]
-    return ranked[0], ranked[1]
+    return RaggedTokens(torch.cat(ranks[0] + ranks[1]), torch.cat(lengths[0] + lengths[1]), bound)
 
 
-def _number_in_pairs(hypotheses: RaggedTokens, references: RaggedTokens) -> tuple[tuple[Tensor, ...], Tensor]:
+def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> tuple[Tensor, Tensor]:
     """Number the distinct tokens of the first pair from 1, and continue with those of the next pair.
 
+    Args:
+        sides: hypotheses and references.
+        pair: ``(tokens of both sides,)`` int64, the pair of each token.
+
     Returns:
-        The numbers of the tokens of both sides; and ``(pairs,)`` int64, the count of numbers in the pairs before.
+        The number of each token, ``(tokens of both sides,)``; and ``(pairs,)`` int64, the count of numbers in the pairs
+        before.
     """
-    sides = (hypotheses, references)
-    device = hypotheses.ids.device
-    pair = torch.cat([owners(side.lengths) for side in sides]).to(device)
     ids, bound = torch.cat([side.ids for side in sides]), max(side.id_bound for side in sides)
-    if bound * hypotheses.documents > 1 << KEY_BITS:
+    if bound * sides[0].documents > 1 << KEY_BITS:
         ids, bound = rank_in_rows(ids), len(ids) + 1
     keys, slot = torch.sort(pair * bound + ids)
     ascending = run_starts(keys).cumsum(0)
-    number = torch.empty_like(ascending).scatter_(0, slot, ascending)  # (tokens of both sides,)
-    sizes = hypotheses.lengths + references.lengths
-    starts = (sizes.cumsum(0) - sizes).to(device)
-    numbered_before = torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
-    return torch.split(number, [len(side.ids) for side in sides]), numbered_before
+    number = torch.empty_like(ascending).scatter_(0, slot, ascending)
+    sizes = sides[0].lengths + sides[1].lengths
+    starts = (sizes.cumsum(0) - sizes).to(pair.device)
+    return number, torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
 
 
 def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator[Tensor]:
@@ -188,7 +199,7 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
         return
     budget = word_budget(device)
     step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
-    words = word_counts(long)
+    words = word_count(long)
     order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True)
     words, steps = words.index_select(0, order), short.index_select(0, order)
     start = 0
@@ -220,34 +231,3 @@ def document_rows(tokens: RaggedTokens, documents: Tensor) -> Tensor:
     inside = place < lengths.to(device).unsqueeze(1)
     slots = (starts.unsqueeze(1) + place) * inside  # (documents, width)
     return tokens.ids.index_select(0, slots.flatten()).view_as(slots) * inside
-
-
-def in_halves(pairs: int, words: int, steps: int, device: torch.device) -> bool:
-    """Return whether a chunk is faster in halves."""
-    most = CPU_WORDS_IN_HALVES if device.type == "cpu" else ACCELERATOR_WORDS_IN_HALVES
-    return steps > 2 * JOINING_STEPS and 2 * pairs * words <= most
-
-
-def both_halves(positions: Tensor, steps: Tensor) -> tuple[Tensor, Tensor]:
-    """Make two pairs from each pair: its first half of the steps, and its second half with both texts reversed.
-
-    Args:
-        positions: ``(pairs, width)`` int64, the ranks of the long side, 0 for 'no token'.
-        steps: ``(pairs, steps)`` int64, the ranks of the short side, 0 for 'no token'.
-
-    Returns:
-        ``(2 * pairs, width)`` and ``(2 * pairs, half)`` int64, all first halves before all second halves.
-    """
-    half = (steps.shape[1] + 1) // 2
-    # If the number of steps is odd, the middle one is in the first half; the second half has 'no token' instead.
-    middle = steps.new_zeros(len(steps), 2 * half - steps.shape[1])
-    second = torch.cat((steps[:, half:].flip(1), middle), 1)
-    return torch.cat((positions, positions.flip(1))), torch.cat((steps[:, :half], second))
-
-
-def joined_lengths(rows: Tensor, width: int) -> Tensor:
-    """Return the lengths ``(pairs,)`` from the last rows of both halves ``(words, 2 * pairs)``."""
-    first, second = unpack_bits(rows, width).chunk(2)  # (pairs, width)
-    # When the cut moves by one position, the left sum gains this position's bit, and the right sum loses it.
-    gains = (first - second.flip(1)).cumsum(1).amax(1).clamp(min=0)
-    return gains + second.sum(1)

@@ -51,7 +51,7 @@ class MaskWindows(NamedTuple):
     """The masks of a chunk of pairs, made on request for a window of times.
 
     Attributes:
-        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 for 'no token'.
+        positions: ``(pairs, width)`` int64, the long side's ranks among the tokens of the pair; 0 for padding.
         steps: ``(pairs, steps + 2 * (words - 1))`` int64, the short side's ranks with zeros on both sides: at time t
             the words, the highest first, take the steps in the columns ``t, ..., t + words - 1``.
         rank_bound: the largest possible rank.
@@ -103,7 +103,7 @@ class MaskWindows(NamedTuple):
         word = (words - 1) - place.div(WORD_BITS, rounding_mode="floor")
         table = bit.new_zeros(pairs, rows * words)
         table.scatter_add_(1, positions * words + word, bit.expand_as(positions))
-        table[:, :words].zero_()  # row 0: 'no token' matches no token, not even itself
+        table[:, :words].zero_()  # row 0: padding matches nothing, not even itself
         before = (torch.arange(pairs, device=steps.device) * rows).unsqueeze(1)
         return table.view(pairs * rows, words), (steps + before).T.contiguous()
 
@@ -112,8 +112,8 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
     """Prepare the masks of a chunk.
 
     Args:
-        positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is 'no token'.
-        steps: ``(pairs, steps)`` int64, the ranks of the short side; 0 is 'no token'.
+        positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is padding.
+        steps: ``(pairs, steps)`` int64, the ranks of the short side; 0 is padding.
         rank_bound: the largest possible rank.
 
     Raises:
@@ -151,10 +151,6 @@ class TableState(NamedTuple):
     increments: Tensor
     difference: Tensor
 
-    def clone(self) -> TableState:
-        """Return a copy."""
-        return TableState(self.increments.clone(), self.difference.clone())
-
 
 def first_state(windows: MaskWindows, sentences: Sentences | None = None) -> TableState:
     """Return the state before the first time: the row above the first row, with only the bits of gaps set."""
@@ -183,43 +179,29 @@ def advance(
     """
     increments, words = state.increments, len(state.increments)
     either, spare = torch.empty_like(increments), torch.zeros_like(state.difference)
-    # The differences of this time and of the time before alternate between two buffers.
-    now, before = _turn(spare), _turn(state.difference)
+    # This time and the time before alternate between two arrays, each with a view of its differences and one of its
+    # borrows: -1 if the word below borrows, else 0.
+    now, before = (
+        (whole, whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8]) for whole in (spare, state.difference)
+    )
     for time, mask in enumerate(masks):
+        difference = now[1]
         torch.bitwise_or(mask, increments, out=either)
         if words > 1:
-            torch.add(before.borrows, increments, alpha=2, out=now.difference)
+            torch.add(before[2], increments, alpha=2, out=difference)
         else:
-            torch.add(increments, increments, out=now.difference)
-        now.difference.sub_(either)
+            torch.add(increments, increments, out=difference)
+        difference.sub_(either)
         if sentences is None:
-            torch.bitwise_and(now.difference, either, out=increments)
+            torch.bitwise_and(difference, either, out=increments)
         else:
             row = increments if history is None else history[time]
-            torch.bitwise_and(now.difference, either, out=row)
+            torch.bitwise_and(difference, either, out=row)
             # The bit of a gap is set before every step and absorbs a borrow from below: no borrow leaves its sentence.
             torch.bitwise_and(row, sentences.kept[start + time : start + time + words], out=increments)
             increments.bitwise_or_(sentences.gaps)
         now, before = before, now
-    return TableState(increments, before.whole)
-
-
-class _Turn(NamedTuple):
-    """The differences of one time.
-
-    Attributes:
-        difference: ``(words, pairs)`` int64.
-        borrows: ``(words, pairs)`` int8, -1 if the word below borrows, else 0.
-        whole: ``(words + 1, pairs)`` int64; the other two are views of it.
-    """
-
-    difference: Tensor
-    borrows: Tensor
-    whole: Tensor
-
-
-def _turn(whole: Tensor) -> _Turn:
-    return _Turn(whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8], whole)
+    return TableState(increments, before[0])
 
 
 def set_bits(words: Tensor) -> Tensor:
@@ -248,14 +230,9 @@ def unpack_bits(words: Tensor, width: int) -> Tensor:
     return (words.T.flip(1).unsqueeze(-1) >> place & 1).flatten(1)[:, :width]
 
 
-def word_count(width: int) -> int:
-    """Return the number of words for ``width`` positions, at least 1."""
-    return max(1, -(-width // WORD_BITS))
-
-
-def word_counts(widths: Tensor) -> Tensor:
-    """Return the same as :func:`word_count`, for widths ``(documents,)`` int64."""
-    return (widths + (WORD_BITS - 1)).div(WORD_BITS, rounding_mode="floor").clamp(min=1)
+def word_count(width: Size) -> Size:
+    """Return the number of words for ``width`` positions, at least 1; for a number or for each of a tensor."""
+    return (width + (width == 0) + WORD_BITS - 1) // WORD_BITS
 
 
 def word_budget(device: torch.device) -> int:

@@ -49,6 +49,7 @@ from ngram_metrics.counting.subsequence.table import (
     WORD_BITS,
     MaskWindows,
     Sentences,
+    TableState,
     advance,
     first_state,
     mask_windows,
@@ -63,8 +64,7 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
     Args:
         summaries: pairs of a hypothesis and a reference: ragged, the sentences of each summary, of which there may be
             none; or padded, in rows ``(pairs, width)``.
-        separator_id: for padded summaries: the id between two sentences, which is not a token; without it a row is one
-            sentence.
+        separator_id: for padded summaries: the id between two sentences; without it a row is one sentence.
 
     Returns:
         ``(pairs,)`` int64. For padded summaries no step depends on data, with a separator or without.
@@ -73,7 +73,7 @@ def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_i
     if isinstance(summaries, PaddedPairs):
         return subsequence_lengths(summaries) if separator_id is None else _padded_hits(*summaries, separator_id)
     if all(int(side.counts.max()) <= 1 for side in summaries if len(side.counts)):
-        return subsequence_lengths(RaggedPairs(*map(_joined, summaries)))
+        return subsequence_lengths(RaggedPairs(*(side.joined() for side in summaries)))
     return _ragged_hits(*summaries)
 
 
@@ -88,31 +88,21 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
 
 
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
-    whole = pair_ranks(_joined(hypotheses), _joined(references), common_only=False)
-    hypothesis, reference = (
-        _with_gaps(ranked, side) for ranked, side in zip(whole, (hypotheses, references), strict=True)
-    )
-    device = reference.ids.device
-    hits = reference.ids.new_zeros(reference.documents)
-    for pairs in similar_pairs(reference.lengths, hypothesis.lengths, device):
-        positions, steps = document_rows(reference, pairs), document_rows(hypothesis, pairs)
-        chunk = _chunk_hits(positions, steps, positions.shape[1] + steps.shape[1])
-        hits.index_copy_(0, pairs.to(device), chunk)
-    return hits
-
-
-def _joined(summaries: DocumentGroups) -> RaggedTokens:
-    """Return each summary as one document."""
-    lengths = torch.zeros_like(summaries.counts).index_add(0, owners(summaries.counts), summaries.tokens.lengths)
-    return summaries.tokens._replace(lengths=lengths)
-
-
-def _with_gaps(ranked: RaggedTokens, summaries: DocumentGroups) -> RaggedTokens:
-    """Put a 0 after every sentence of summaries; the ranks of their tokens start at 1."""
-    sentence = owners(summaries.tokens.lengths).to(ranked.ids.device)
-    ids = ranked.ids.new_zeros(len(ranked.ids) + len(summaries.tokens.lengths))
+    ranked = pair_ranks(hypotheses.joined(), references.joined(), common_only=False)
+    # A 0 after every sentence: the ranks start at 1.
+    sentence_lengths = torch.cat((hypotheses.tokens.lengths, references.tokens.lengths))
+    sentence = owners(sentence_lengths).to(ranked.ids.device)
     place = torch.arange(len(sentence), device=sentence.device) + sentence
-    return RaggedTokens(ids.index_copy_(0, place, ranked.ids), ranked.lengths + summaries.counts, ranked.id_bound)
+    ids = ranked.ids.new_zeros(len(sentence) + len(sentence_lengths)).index_copy_(0, place, ranked.ids)
+    lengths = ranked.lengths + torch.cat((hypotheses.counts, references.counts))
+    both = RaggedTokens(ids, lengths, ranked.id_bound)
+    hits = ids.new_zeros(len(references.counts))
+    hypothesis_lengths, reference_lengths = lengths.view(2, -1)
+    for pairs in similar_pairs(reference_lengths, hypothesis_lengths, ids.device):
+        positions, steps = document_rows(both, pairs + len(hits)), document_rows(both, pairs)
+        chunk = _chunk_hits(positions, steps, positions.shape[1] + steps.shape[1])
+        hits.index_copy_(0, pairs.to(hits.device), chunk)
+    return hits
 
 
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
@@ -160,7 +150,7 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     sentences = Sentences(tokens, pack_bits(positions == 0))
     states = [first_state(windows, sentences)]
     for start, stop in windows.windows()[:-1]:
-        states.append(advance(states[-1].clone(), windows.masks(start, stop), start, sentences))
+        states.append(advance(TableState(*map(torch.clone, states[-1])), windows.masks(start, stop), start, sentences))
     walk = _first_walk(windows, sentences)
     while states:
         start, stop = windows.windows()[len(states) - 1]
