@@ -17,28 +17,30 @@ SOURCE = Path(__file__).parent.parent / PACKAGE
 
 # "the package" stands for `ngram_metrics/__init__.py`, the table of contents.
 _COUNTS = {"checks", "counting"}
-_FUNCTIONAL = _COUNTS | {"text", "scores", "functional"}
+_FUNCTIONAL = _COUNTS | {"text", "scores", "scorer", "functional"}
 _FACES = _FUNCTIONAL | {"torchmetrics", "mbr", "significance", "the package"}
-_OUTSIDE = _FACES | {"ignite", "ignite_face", "hugging_face", "cli", "report"}
+_OUTSIDE = _FACES | {"ignite", "ignite_face", "hugging_face", "cli", "report", "evaluation"}
 _LOGGERS = _FACES - {"the package"} | {"sentence_table"}
 MAY_IMPORT = {
     "checks": {"checks"},
     "counting": _COUNTS,
     "text": _COUNTS | {"text"},
     "scores": _COUNTS | {"scores"},
+    "scorer": _FUNCTIONAL - {"functional"},
     "functional": _FUNCTIONAL,
     "torchmetrics": _FACES - {"the package"},
     "mbr": _FACES - {"the package"},
     "significance": _FACES - {"the package"},
-    "the package": _FACES,
+    "the package": _FACES | {"evaluation"},
     "ignite": _OUTSIDE,
     "ignite_face": _FACES - {"the package"} | {"ignite_face"},
     "hugging_face": _FACES - {"the package"} | {"hugging_face"},
     "sentence_table": _FUNCTIONAL - {"functional"},
     "lightning": _LOGGERS,
     "ignite_handler": _LOGGERS | {"ignite_face"},
-    "cli": _OUTSIDE,
-    "report": _FACES | {"cli", "report"},
+    "cli": _FACES | {"cli", "evaluation"},
+    "evaluation": _FUNCTIONAL - {"functional"} | {"scorer", "significance", "evaluation"},
+    "report": {"evaluation", "scorer", "text"},
     "__main__": _OUTSIDE,
 }
 

@@ -41,7 +41,7 @@ def run(options: ScoreOptions, sources: Sequence[Source]) -> None:
                 bar.name("resampling")
             summary = summarised(systems, list(scorers), options.references, settings)
             if write_report is not None:
-                from ngram_metrics.report.page import page
+                from ngram_metrics.evaluation.page import page
 
                 readers = [each.reader for each in scorers.values() if isinstance(each.reader, WordReader)]
                 words = readers[0] if readers else WordReader("13a")
@@ -56,7 +56,7 @@ def _report_of(path: str | None) -> Iterator[Callable[[str], object] | None]:
     if path is None:
         yield None
         return
-    from ngram_metrics.report.page import check_installed
+    from ngram_metrics.evaluation.page import check_installed
 
     check_installed()
     with written_to(path) as write:

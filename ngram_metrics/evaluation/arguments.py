@@ -59,11 +59,11 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
         ValueError: an unknown name; a metric with average none; two metrics with the same name for a value.
     """
     if metrics is None or isinstance(metrics, str):
-        names = DEFAULT_METRICS if metrics is None else metrics.split(",")
-        if unknown := [name for name in names if name not in METRICS]:
+        wanted = DEFAULT_METRICS if metrics is None else metrics.split(",")
+        if unknown := [name for name in wanted if name not in METRICS]:
             told = f"unknown metric {unknown[0]!r}: expected some of {','.join(METRICS)}"
             raise ValueError(told + did_you_mean(unknown[0], METRICS))
-        return {name: named(name) for name in names}
+        return {name: named(name) for name in wanted}
     if not isinstance(metrics, Mapping) or not metrics:
         raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")
     names = _names("metrics", metrics)

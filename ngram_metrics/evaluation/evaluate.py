@@ -138,7 +138,7 @@ class Evaluation:
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
         """
-        from ngram_metrics.report.page import write_page  # only here: the page shows an evaluation
+        from ngram_metrics.evaluation.page import write_page
 
         write_page(path, self._systems, self._summary, self._texts, title, tokenizer)
 

@@ -17,9 +17,9 @@ from report.pages import HOSTILE, NAME, REFERENCES, SYSTEMS
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ngram_metrics import Bleu, ROUGEScore
+from ngram_metrics.evaluation.page import script_json
+from ngram_metrics.evaluation.page.words import words_of
 from ngram_metrics.report import write_report
-from ngram_metrics.report.escapes import script_json
-from ngram_metrics.report.words import words_of
 from ngram_metrics.text.word_reader import WordReader
 
 ONE = {"a": ["x y"]}
@@ -330,7 +330,7 @@ def test_a_notebook_has_no_standard_output_of_bytes(tmp_path, monkeypatch):
 def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("before")
-    monkeypatch.setattr("ngram_metrics.report.contents._buckets", lambda *_: 1 / 0)
+    monkeypatch.setattr("ngram_metrics.evaluation.page.contents._buckets", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_report(path, ONE, ["x"])
     assert path.read_text() == "before"

@@ -5,22 +5,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ngram_metrics.evaluation.arguments import Texts
 from ngram_metrics.evaluation.output import OutputError, written_to
+from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Result, Summary, Systems, summarised
 from ngram_metrics.evaluation.tables import Style, is_significant, notes, signatures
-from ngram_metrics.report.contents import COPIES, contents
-from ngram_metrics.report.escapes import script_json
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
 
-_FOLDER = Path(__file__).parent / "page"
+_FOLDER = Path(__file__).parent
+#: Characters that end a script or a line of it, and those that UTF-8 cannot encode.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 #: The files of the script, in order.
 _SCRIPTS = ("elements", "words", "systems", "pictures", "sentences", "ngrams", "start")
 #: The level of the intervals if the results have none.
@@ -114,7 +117,7 @@ def page(
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(contents(systems, summary, texts, words, style))),
+        data=Markup(script_json(page_data(systems, summary, texts, words, style))),
     )
 
 
@@ -132,6 +135,12 @@ def _cell(result: Result, digits: int) -> Cell:
         "" if result.p_value is None else f"{result.p_value:.4f}",
         is_significant(result),
     )
+
+
+def script_json(value: Any) -> str:
+    """Return JSON that is safe inside a ``script`` element of HTML, whatever texts it contains."""
+    made = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", made)
 
 
 def _digest(text: str) -> str:

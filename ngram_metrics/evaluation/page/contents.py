@@ -11,10 +11,10 @@ import torch
 
 from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.page.words import ORDERS, Words, matched, words_of
 from ngram_metrics.evaluation.results import Result, Summary, Systems, of_part
 from ngram_metrics.evaluation.system_counts import named_segments
 from ngram_metrics.evaluation.tables import Style, written
-from ngram_metrics.report.words import ORDERS, Words, matched, words_of
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
 
@@ -23,7 +23,7 @@ COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
 _BUCKETS = 5
 
 
-def contents(systems: Systems, summary: Summary, texts: Texts, words: WordReader, style: Style) -> dict[str, Any]:
+def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReader, style: Style) -> dict[str, Any]:
     """Return the data for the script of the page.
 
     Args:
