@@ -145,6 +145,29 @@ def test_chunks_hold_all_groups_once_in_order_and_within_the_budget(monkeypatch,
     assert all(stop - start == 1 or (stop - start) * 5 <= budget for start, stop in cuts)
 
 
+@pytest.mark.parametrize(
+    ("device", "update", "most"),
+    [
+        ("cpu", True, chunks.UPDATE_CHUNK_SLOTS),
+        ("cpu", False, chunks.CPU_SLOTS),
+        ("meta", True, chunks.ACCELERATOR_SLOTS),
+        ("meta", False, chunks.ACCELERATOR_SLOTS),
+    ],
+)
+def test_chunks_are_as_large_as_the_device_and_the_batch_allow(device, update, most):
+    sizes = torch.full((400,), 600)
+    cuts = list(chunks.ragged_chunks(sizes, torch.device(device), update))
+    assert max(600 * (stop - start) for start, stop in cuts) <= most
+    assert len(cuts) == -(-400 * 600 // most)
+
+
+@both_layouts
+def test_single_references_are_counted_as_pairs(layout, monkeypatch):
+    monkeypatch.setattr(matches, "pair_matches", lambda pairs, max_order: (type(pairs), max_order))
+    pairs = {"ragged": RaggedPairs, "padded": PaddedPairs}[layout]
+    assert clipped_matches(LAYOUTS[layout]([([1], [[1]])]), 3) == (pairs, 3)
+
+
 @given(batches(small_ids, references=1), orders)
 def test_pairs_have_the_matches_of_single_references(batch, max_order):
     expected = oracles.match_rows(batch, max_order)
