@@ -61,9 +61,14 @@ def rule_rouge(text: str) -> list[str]:
     return _words_rouge(text.lower())
 
 
+def rouge_text(text: str) -> str:
+    """Return the text that a tokenizer of ROUGE gets: in lower case, with a blank for each run of other characters."""
+    return re.sub("[^a-z0-9]+", " ", text.lower())
+
+
 def chrf_words(text: str) -> list[str]:
     """Split one punctuation mark off each word: the last character, else the first."""
-    words = []
+    words: list[str] = []
     for word in text.split():
         if len(word) > 1 and word[-1] in string.punctuation:
             words += word[:-1], word[-1]
@@ -133,7 +138,8 @@ def _words_zh() -> _Expression:
 
 @cache
 def _words_intl() -> _Expression:
-    return _expression(*_categories("SPN"), hyphen="", edge_is_number=True)
+    symbol, stop, number = _categories("SPN")
+    return _expression(symbol, stop, number, "", True)
 
 
 @cache

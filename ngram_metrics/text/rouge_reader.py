@@ -215,7 +215,7 @@ def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> l
 
 def _stemmed(words: Sequence[Hashable], name_of: NameOf, index: int) -> list[Hashable]:
     try:
-        return list(map(rouge_stem, words))  # type: ignore[arg-type]
+        return list(map(rouge_stem, words))
     except TypeError as error:
         raise TypeError(
             f"use_stemmer=True needs words, but the tokenizer returned {shortened(words)} for {name_of(index)}"
