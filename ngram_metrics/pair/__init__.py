@@ -181,10 +181,13 @@ def rouge(
         {'rougeL_fmeasure': 0.5, 'rougeL_precision': 0.5, 'rougeL_recall': 0.5}
     """
     keys = (rouge_keys,) if type(rouge_keys) is str else rouge_keys
-    require(type(keys) in (list, tuple), keys, all(type(key) is str and key in ROUGE_KEYS for key in keys))
-    require(accumulate in ("best", "avg"), type(use_stemmer) is bool)
-    require(normalizer is None or callable(normalizer), sentence_splitter is None or callable(sentence_splitter))
-    require(sentence_separator_id is None or type(sentence_separator_id) is int)
+    require(type(keys) in (list, tuple), keys, accumulate in ("best", "avg"), type(use_stemmer) is bool)
+    require(
+        all(map(ROUGE_KEYS.__contains__, keys)),
+        normalizer is None or callable(normalizer),
+        sentence_splitter is None or callable(sentence_splitter),
+        sentence_separator_id is None or type(sentence_separator_id) is int,
+    )
     text_options = (use_stemmer, normalizer, tokenizer, sentence_splitter)
     is_text, documents = read(hypothesis, references, pad_id, text_options, sentence_separator_id)
     if is_text:

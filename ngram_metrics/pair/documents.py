@@ -49,7 +49,7 @@ def read(
         separator: an id that is kept, and may be negative.
     """
     padding = () if pad_id is None else pad_id if type(pad_id) in (list, tuple) else (pad_id,)
-    require(all(type(token) is int for token in padding))
+    require(set(map(type, padding)) <= {int})
     if type(hypothesis) is str:
         documents = [hypothesis, references] if type(references) is str else [hypothesis, *_items(references)]
         require(len(documents) > 1, set(map(type, documents)) == {str})

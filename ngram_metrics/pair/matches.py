@@ -62,10 +62,8 @@ def subsequence_length(first: Tokens, second: Tokens) -> int:
     """
     if len(first) < len(second):
         first, second = second, first
-    places = _places(second).get
     row = full = (1 << len(second)) - 1
-    for token in first:
-        mask = places(token)
+    for mask in map(_places(second).get, first):
         if mask:
             both = row & mask
             row = (row + both | row - both) & full
@@ -91,8 +89,10 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
 def _places(tokens: Tokens) -> dict[Hashable, int]:
     """Return the places of each token as the bits of an integer."""
     places: dict[Hashable, int] = {}
-    for place, token in enumerate(tokens):
-        places[token] = places.get(token, 0) | 1 << place
+    bit = 1
+    for token in tokens:
+        places[token] = places.get(token, 0) | bit
+        bit += bit
     return places
 
 

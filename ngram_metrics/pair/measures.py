@@ -139,8 +139,8 @@ def gleu_score(counts: tuple[int, int]) -> float:
 def rouge_counts(hypothesis: Summary, reference: Summary, variants: Sequence[int | str]) -> list[Counts]:
     """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``."""
     (words, sentences), (other_words, other_sentences) = hypothesis, reference
-    longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
-    matches = clipped_matches(words, [other_words], longest)
+    longest = max([0, *[variant for variant in variants if isinstance(variant, int)]])
+    matches = clipped_matches(words, [other_words], longest) if longest else []
     has, wants = len(words), len(other_words)
     counts: list[Counts] = []
     for variant in variants:
