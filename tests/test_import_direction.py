@@ -26,6 +26,7 @@ MAY_IMPORT = {
     "text": _COUNTS | {"text"},
     "scores": _COUNTS | {"scores"},
     "functional": _FUNCTIONAL,
+    "pair": _FUNCTIONAL | {"pair"},
     "torchmetrics": _FACES - {"the package"},
     "mbr": _FACES - {"the package"},
     "significance": _FACES - {"the package"},

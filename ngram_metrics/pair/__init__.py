@@ -105,12 +105,13 @@ def bleu(
         >>> pair.bleu("The cat sat.", ["The cat sat!", "A cat sat."], smooth="exp", tokenizer="13a")
         0.8409
     """
-    require(is_order(ngram), type(smooth) is str and smooth in measures.SMOOTHINGS)
-    require(type(effective_order) is bool, type(lowercase) is bool)
+    require(is_order(ngram) and type(smooth) is str and smooth in measures.SMOOTHINGS)
+    require(type(effective_order) is type(lowercase) is bool)
     if smooth_value is not None:
-        require(smooth in ("floor", "add-k"), is_number(smooth_value))
+        require(smooth in ("floor", "add-k") and is_number(smooth_value))
     if weights is not None:
-        require(type(weights) in (list, tuple), len(weights) == ngram, all(map(is_number, weights)), any(weights))
+        require(type(weights) in (list, tuple) and len(weights) == ngram)
+        require(all(map(is_number, weights)) and any(weights))
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
     if is_text:
         documents = words_of([text.lower() for text in documents] if lowercase else documents, tokenizer)
@@ -139,8 +140,8 @@ def chrf(
         >>> pair.chrf("abc", "abcdefgh")
         0.3225
     """
-    require(is_order(char_order, 0), is_order(word_order, 0), char_order + word_order > 0, is_number(beta))
-    require(*(type(option) is bool for option in (lowercase, whitespace, eps_smoothing)))
+    require(is_order(char_order, 0) and is_order(word_order, 0) and char_order + word_order > 0 and is_number(beta))
+    require(type(lowercase) is type(whitespace) is type(eps_smoothing) is bool)
     is_text, documents = read(hypothesis, references, pad_id, (lowercase, whitespace, word_order))
     if is_text:
         texts = [text.lower() for text in documents] if lowercase else documents
@@ -148,7 +149,7 @@ def chrf(
         if word_order:
             kinds = [[*kind, chrf_words(text)] for kind, text in zip(kinds, texts, strict=True)]
     else:
-        require(*(type(token) is int or len(token) == 1 for document in documents for token in document))
+        require(all(type(token) is int or len(token) == 1 for document in documents for token in document))
         kinds = [[document] for document in documents]
     orders = (char_order, word_order) if word_order else (char_order,)
     counts = measures.chrf_counts(kinds[0], kinds[1:], orders, beta, eps_smoothing)
@@ -181,13 +182,11 @@ def rouge(
         {'rougeL_fmeasure': 0.5, 'rougeL_precision': 0.5, 'rougeL_recall': 0.5}
     """
     keys = (rouge_keys,) if type(rouge_keys) is str else rouge_keys
-    require(type(keys) in (list, tuple), keys, accumulate in ("best", "avg"), type(use_stemmer) is bool)
-    require(
-        all(map(ROUGE_KEYS.__contains__, keys)),
-        normalizer is None or callable(normalizer),
-        sentence_splitter is None or callable(sentence_splitter),
-        sentence_separator_id is None or type(sentence_separator_id) is int,
-    )
+    require(type(keys) in (list, tuple) and keys and all(map(ROUGE_KEYS.__contains__, keys)))
+    require(accumulate in ("best", "avg") and type(use_stemmer) is bool)
+    require(normalizer is None or callable(normalizer))
+    require(sentence_splitter is None or callable(sentence_splitter))
+    require(sentence_separator_id is None or type(sentence_separator_id) is int)
     text_options = (use_stemmer, normalizer, tokenizer, sentence_splitter)
     is_text, documents = read(hypothesis, references, pad_id, text_options, sentence_separator_id)
     if is_text:

@@ -20,9 +20,9 @@ class Unusual(Exception):
     """Input or a setting that is of another type, or is wrong; :mod:`ngram_metrics.functional` reads or refuses it."""
 
 
-def require(*conditions: object) -> None:
-    """Raise :class:`Unusual` unless all conditions are true."""
-    if not all(conditions):
+def require(condition: object) -> None:
+    """Raise :class:`Unusual` unless the condition is true."""
+    if not condition:
         raise Unusual
 
 
@@ -52,12 +52,12 @@ def read(
     require(set(map(type, padding)) <= {int})
     if type(hypothesis) is str:
         documents = [hypothesis, references] if type(references) is str else [hypothesis, *_items(references)]
-        require(len(documents) > 1, set(map(type, documents)) == {str})
+        require(len(documents) > 1 and set(map(type, documents)) == {str})
         return True, documents
     require(not any(text_options))
     types = set(map(type, _items(references)))
     documents = [_items(hypothesis), *(references if types and types <= {list, tuple} else [references])]
-    require(len(references) > 0, hypothesis or tuple not in types)  # () may be a token or a reference
+    require(references and (hypothesis or tuple not in types))  # () may be a token or a reference
     types = set(map(type, chain.from_iterable(documents)))
     require(types <= {str} or types == {int})
     if types == {int}:
@@ -102,7 +102,7 @@ def summaries_of(
         return [(list(chain.from_iterable(several)), several) for several in lines]
     split = [text.split("\n") if splitter is None else splitter(text) for text in texts]
     for sentences in split:
-        require(isinstance(sentences, Sequence), not isinstance(sentences, str), _are_texts(sentences))
+        require(isinstance(sentences, Sequence) and not isinstance(sentences, str) and _are_texts(sentences))
     return [(whole, words([*filter(None, part)])) for whole, part in zip(words(texts), split, strict=True)]
 
 
