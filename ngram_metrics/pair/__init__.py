@@ -197,12 +197,14 @@ def rouge(
     rows = [measures.rouge_counts(summaries[0], reference, variants) for reference in summaries[1:]]
     named: dict[str, float] = {}
     for key, *counts in zip(keys, *rows, strict=True):
-        scores = list(map(measures.rouge_score, counts))
-        if accumulate == "best":
+        scores = [measures.rouge_score(one) for one in counts]
+        if len(scores) == 1:
+            precision, recall, fmeasure = scores[0]
+        elif accumulate == "best":
             precision, recall, fmeasure = max(scores, key=lambda score: score[2])
         else:
             precision, recall, fmeasure = (sum(column) / len(scores) for column in zip(*scores, strict=True))
-        named |= {f"{key}_fmeasure": fmeasure, f"{key}_precision": precision, f"{key}_recall": recall}
+        named[f"{key}_fmeasure"], named[f"{key}_precision"], named[f"{key}_recall"] = fmeasure, precision, recall
     return named
 
 
