@@ -1,7 +1,8 @@
 """BLEU, ROUGE, chrF, n-gram overlap and GLEU for PyTorch training loops, on one exact counting module.
 
 The classes listed here are ``torchmetrics.Metric`` classes. :mod:`ngram_metrics.ignite` has the same metrics for
-pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in one call.
+pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in one call, and :mod:`ngram_metrics.pair` those of one
+hypothesis, without torch.
 """
 
 from typing import TYPE_CHECKING
