@@ -1,6 +1,6 @@
 """Imports inside the package go one way; see the drawing in docs/architecture.md.
 
-counting <- {text, scores} <- functional <- {torchmetrics, mbr, significance} <- {ignite, lightning, cli, report}
+counting <- {text, scores} <- functional <- {pair, torchmetrics, mbr, significance} <- {ignite, lightning, cli, report}
 
 The source of every module is parsed, not run, so an import inside a function counts too.
 """

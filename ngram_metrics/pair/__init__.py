@@ -50,23 +50,21 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
         def score(*args: _Given.args, **options: _Given.kwargs) -> _Score:
             try:
                 return function(*args, **options)
-            except (Unusual, OverflowError):
-                pass
-            return _by_functional(name, function, args, options)
+            except (Unusual, OverflowError):  # left here, so that an error of functional has no other one before it
+                from inspect import signature
+
+                given = signature(function).bind(*args, **options).arguments
+            return _by_functional(name, **given)
 
         return score
 
     return decorate
 
 
-def _by_functional(name: str, function: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
-    from inspect import signature
-
+def _by_functional(name: str, hypothesis: Any, references: Any, **options: Any) -> Any:
     from ngram_metrics import functional
 
-    given = signature(function).bind(*args, **options).arguments
-    pair = [given.pop("hypothesis")], [given.pop("references")]
-    scores = getattr(functional, name)(*pair, average="none", **given)
+    scores = getattr(functional, name)([hypothesis], [references], average="none", **options)
     return {key: value.item() for key, value in scores.items()} if isinstance(scores, dict) else scores.item()
 
 
