@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from ngram_metrics.pair import measures
 from ngram_metrics.pair.documents import (
     Unusual,
+    is_id,
     is_number,
     is_order,
     read,
@@ -184,7 +185,7 @@ def rouge(
     require(accumulate in ("best", "avg") and type(use_stemmer) is bool)
     require(normalizer is None or callable(normalizer))
     require(sentence_splitter is None or callable(sentence_splitter))
-    require(sentence_separator_id is None or type(sentence_separator_id) is int)
+    require(sentence_separator_id is None or is_id(sentence_separator_id))
     text_options = (use_stemmer, normalizer, tokenizer, sentence_splitter)
     is_text, documents = read(hypothesis, references, pad_id, text_options, sentence_separator_id)
     if is_text:

@@ -31,6 +31,11 @@ def is_order(value: object, lowest: int = 1) -> bool:
     return type(value) is int and lowest <= value <= 1000
 
 
+def is_id(value: Any) -> bool:
+    """Return whether this is an integer that a setting may name, one that int64 holds."""
+    return type(value) is int and abs(value) < 1 << 63
+
+
 def is_number(value: Any) -> bool:
     """Return whether this is a finite number of at least 0."""
     return type(value) in (int, float) and 0 <= value < math.inf
@@ -49,7 +54,7 @@ def read(
         separator: an id that is kept, and may be negative.
     """
     padding = () if pad_id is None else pad_id if type(pad_id) in (list, tuple) else (pad_id,)
-    require(set(map(type, padding)) <= {int})
+    require(all(map(is_id, padding)))
     if type(hypothesis) is str:
         documents = [hypothesis, references] if type(references) is str else [hypothesis, *_items(references)]
         require(len(documents) > 1 and set(map(type, documents)) == {str})
