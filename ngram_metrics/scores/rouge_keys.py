@@ -1,11 +1,12 @@
-"""The keys of ROUGE: what they count, and the names of their values."""
+"""The keys of ROUGE: what they count, and the names of their values. Imports no torch, as :mod:`ngram_metrics.pair`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from torch import Tensor
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: All keys.
 RougeKey: TypeAlias = Literal[
