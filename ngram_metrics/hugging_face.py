@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
-from torchmetrics import Metric, MetricCollection
+from torchmetrics import Metric
 
-from ngram_metrics.scores.options import refuse_average_none
+from ngram_metrics.checks import checked_bool
+from ngram_metrics.scores.measure import measure_of
+from ngram_metrics.scores.one_value import Value, score_places
+from ngram_metrics.scores.options import refuse_average_none, refuse_equal_names
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
+from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.values import Metrics, copied, values_by_name
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
@@ -23,8 +27,10 @@ class ComputeMetrics:
     """The ``compute_metrics`` of a ``Trainer`` or ``Seq2SeqTrainer``: scores the predictions of an evaluation.
 
     With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept; without it, the
-    trainer passes all predictions at once. In a distributed run the trainer gathers the batches of all processes, so
-    each process scores all sentences, and the metrics do not synchronize their counts again.
+    trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
+    run the trainer gathers the batches of all processes, so each process scores all sentences, and the metrics do not
+    synchronize their counts again. After an error in a call, the next evaluation begins without counts; if an
+    evaluation breaks off between two calls, call :meth:`reset`.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -32,7 +38,8 @@ class ComputeMetrics:
             themselves, for metrics with a ``pad_id`` that contains all ids that are no tokens.
 
     Raises:
-        ValueError: a metric with ``average="none"``, which does not compute a single number.
+        ValueError: a metric with ``average="none"``, which does not compute a single number; two metrics that write
+            one name.
 
     Example:
         >>> import numpy as np
@@ -44,22 +51,21 @@ class ComputeMetrics:
         {'ChrF': 0.3888888888888889}
     """
 
-    def __init__(
-        self,
-        metrics: Metric | Sequence[Metric] | Mapping[str, Metric] | MetricCollection,
-        tokenizer: PreTrainedTokenizerBase | None = None,
-    ) -> None:
+    def __init__(self, metrics: Metrics, tokenizer: PreTrainedTokenizerBase | None = None) -> None:
         self.tokenizer = tokenizer
-        self.metrics = MetricCollection(dict(metrics) if isinstance(metrics, Mapping) else metrics).clone()
+        self.metrics = copied(metrics)
         for name, metric in self.metrics.items(keep_base=True, copy_state=False):
             refuse_average_none(name, metric)
-            metric.distributed_available_fn = _never
+            for each in metric.modules():  # a value of ROUGE contains the metric
+                if isinstance(each, Metric):
+                    each.distributed_available_fn = _never
 
     def __call__(self, prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
         """Count a batch, or all batches at once.
 
         Args:
-            prediction: ``predictions`` and ``label_ids``, integers ``(sentences, width)``; their widths may differ.
+            prediction: ``predictions`` and ``label_ids``, or a pair of both: integers ``(sentences, width)``, or a list
+                of such batches; their widths may differ.
             compute_result: whether this is the last batch.
 
         Returns:
@@ -67,19 +73,34 @@ class ComputeMetrics:
             ``<name>_<value>``; an empty dict before the last batch.
 
         Raises:
-            TypeError: ``predictions`` are logits.
+            TypeError: ``predictions`` are logits, or ``prediction`` is neither an ``EvalPrediction`` nor a pair.
+            ValueError: ids of another shape, different numbers of batches, or two metrics that write one name.
         """
-        predictions, labels = (self._read(side) for side in (prediction.predictions, prediction.label_ids))
-        self.metrics.update(predictions, labels)
-        if not compute_result:
-            return {}
-        values: dict[str, Any] = {}
+        values: dict[str, float] = {}
+        try:
+            for batch in _batches(prediction):
+                self.metrics.update(*map(self._read, batch))
+            if compute_result:
+                values = self._values()
+        except BaseException:
+            self.reset()
+            raise
+        if compute_result:
+            self.reset()
+        return values
+
+    def reset(self) -> None:
+        """Forget all batches."""
+        self.metrics.reset()
+
+    def _values(self) -> dict[str, float]:
         # Not metrics.compute(), whose names depend on the other metrics; without copies of the states, as there.
         named: Any = self.metrics.items(copy_state=False)
-        for name, metric in named:
-            values |= values_by_name(name, metric.compute(), getattr(metric, "score_name", ""))
-        self.metrics.reset()
-        return {name: float(value) for name, value in values.items()}
+        written = {
+            name: values_by_name(name, metric.compute(), getattr(metric, "score_name", "")) for name, metric in named
+        }
+        refuse_equal_names(written.items())
+        return {name: float(value) for values in written.values() for name, value in values.items()}
 
     def _read(self, side: Any) -> Tensor | list[str]:
         # Some models return a tuple of their predictions and their caches.
@@ -90,10 +111,32 @@ class ComputeMetrics:
                 "predict_with_generate=True to a Seq2SeqTrainer, or preprocess_logits_for_metrics=likeliest_ids to the "
                 "Trainer of a causal model"
             )
+        if ids.dim() != 2:
+            raise ValueError(f"ids of shape {tuple(ids.shape)}: expected (sentences, width), or a list of such batches")
         if self.tokenizer is None:
             return ids
         rows = [row[row >= 0].tolist() for row in ids.cpu()]
         return list(self.tokenizer.batch_decode(rows, skip_special_tokens=True))
+
+
+def _batches(prediction: Any) -> list[tuple[Any, Any]]:
+    """Return the predictions and labels of each batch."""
+    if isinstance(prediction, (tuple, list)) and len(prediction) == 2:
+        predictions, labels = prediction
+    elif hasattr(prediction, "predictions") and hasattr(prediction, "label_ids"):
+        predictions, labels = prediction.predictions, prediction.label_ids
+    else:
+        raise TypeError(f"{type(prediction).__name__}: expected an EvalPrediction, or (predictions, label_ids)")
+    # With eval_do_concat_batches=False; a batch may be a tuple of predictions and caches.
+    if not isinstance(predictions, list) or not predictions or not _is_batch(predictions[0]):
+        return [(predictions, labels)]
+    if not isinstance(labels, list) or len(labels) != len(predictions):
+        raise ValueError(f"{len(predictions)} batches of predictions: expected as many batches of labels")
+    return list(zip(predictions, labels, strict=True))
+
+
+def _is_batch(item: Any) -> bool:
+    return isinstance(item, tuple) or getattr(item, "ndim", 1) > 1
 
 
 def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor:
@@ -119,15 +162,16 @@ class Reward:
     """A reward function for TRL's ``GRPOTrainer``: the score of each completion, in 0..1.
 
     Args:
-        metric: the metric that scores a completion; its ``average`` has no effect, and its states are neither read nor
-            changed. Use BLEU with smoothing, such as ``Bleu(smooth="add-k")``: without it nearly all scores are 0 at
-            the start of training.
+        metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``; its
+            ``average`` has no effect, and its states are neither read nor changed. Use BLEU with smoothing, such as
+            ``Bleu(smooth="add-k")``: without it nearly all scores are 0 at the start of training.
         references: the column of the data set with the reference of each prompt, or a list of references: texts, or
             with ``from_ids`` lists of ids.
         from_ids: whether the ids of the completions are scored instead of their text.
         value: the value of a metric with several values, such as ``"rougeL_fmeasure"``.
 
     Raises:
+        TypeError: an object that is not a metric of this package.
         ValueError: an unknown ``value``, or no ``value`` for a metric with several.
 
     Example:
@@ -141,14 +185,20 @@ class Reward:
     """
 
     def __init__(
-        self, metric: Accumulator, references: str = "reference", from_ids: bool = False, value: str | None = None
+        self,
+        metric: Accumulator | Value,
+        references: str = "reference",
+        from_ids: bool = False,
+        value: str | None = None,
     ) -> None:
-        names = metric.score_names()
+        measure_of(metric, "metric")
+        names = list(score_places(metric))
         if value is None and len(names) == 1:
             value = names[0]
         if value not in names:
             raise ValueError(f"value is {value!r}: expected one of {names}")
-        self.metric, self.references, self.from_ids, self.value = metric, references, from_ids, value
+        self.metric, self.references, self.value = metric, references, value
+        self.from_ids = checked_bool(from_ids, "from_ids")
         #: The name under which the trainer logs the reward.
         self.__name__ = value
 

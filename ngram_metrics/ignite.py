@@ -13,7 +13,6 @@ begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, cast
 
 import torch
 
@@ -26,9 +25,6 @@ from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
-
-if TYPE_CHECKING:
-    from ignite.metrics import MetricsLambda
 
 __all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
 
@@ -204,11 +200,6 @@ class ROUGEScore(Face):
             *words, accumulate, rouge_keys, average, *sentences, pad_id, confidence, device
         )
         super().__init__(rouge, output_transform)
-
-    def __getitem__(self, index: str) -> MetricsLambda:
-        """Return a metric of one value; raises as :class:`ngram_metrics.ROUGEScore`."""
-        cast(ngram_metrics.ROUGEScore, self._accumulator)[index]
-        return super().__getitem__(index)
 
 
 class ChrF(Face):

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import warnings
+import operator
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
 import torch
 from torch import Tensor
 
+from ngram_metrics.scores.keywords import named_arguments
+from ngram_metrics.scores.one_value import Value, is_score
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
+from ngram_metrics.text.messages import warn_user
+from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.saving import State
+from ngram_metrics.torchmetrics.values import values_by_name
 
 try:
     from ignite import distributed as idist
     from ignite.engine import Engine
     from ignite.exceptions import NotComputableError
+    from ignite.metrics import MetricsLambda
     from ignite.metrics.metric import EpochWise, Metric, MetricUsage
 except ImportError as error:
     raise ModuleNotFoundError(
@@ -34,7 +39,7 @@ _attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
 #: Attributes of the accumulator that a face has too.
 _OF_THE_ACCUMULATOR = (
     *("reader", "measure", "average", "confidence", "device", "settings", "signature"),
-    *("details", "sentence_rows", "named_scores"),
+    *("details", "sentence_rows", "named_scores", "score_name"),
 )
 
 
@@ -67,6 +72,12 @@ class Face(Metric):
     #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
 
+    def __init_subclass__(cls) -> None:
+        """Let errors of the constructor name the option that was meant."""
+        super().__init_subclass__()
+        if "__init__" in vars(cls):
+            cls.__init__ = named_arguments(cls.__init__)  # type: ignore[method-assign]
+
     def __init__(self, accumulator: Accumulator, output_transform: OutputTransform) -> None:
         accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gathered, _is_distributed
         self._accumulator = accumulator
@@ -78,6 +89,16 @@ class Face(Metric):
         """Return an attribute of the accumulator."""
         # ignite's Metric.__getattr__ makes a metric from any attribute: signature would be a metric and not a str.
         return getattr(self._accumulator, attr) if attr in _OF_THE_ACCUMULATOR else super().__getattr__(attr)
+
+    def __getitem__(self, index: Any) -> MetricsLambda:
+        """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
+
+        Raises:
+            KeyError: ``compute`` returns no value with this name.
+        """
+        if not self.measure.score_shape:  # a single value, with or without its interval
+            return super().__getitem__(index)
+        return FaceValue(self, index) if is_score(self, index) else super().__getitem__(index)
 
     def __repr__(self) -> str:
         """Show the settings that differ from the defaults."""
@@ -97,8 +118,11 @@ class Face(Metric):
         if others or not isinstance(output, (tuple, list)) or len(output) != 2:
             raise TypeError("update takes one argument, a pair: expected metric.update((y_pred, y))")
         y_pred, y = output
-        if not isinstance(y_pred, str) and len(y_pred) != len(y):
-            raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
+        lengths = [len(side) for side in (y_pred, y) if isinstance(side, Sized) and not isinstance(side, str)]
+        if len(set(lengths)) > 1 and not isinstance(y_pred, str):  # a str is one sentence
+            raise ValueError(
+                f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
+            )
         # The function of the class: torchmetrics wraps the object's method, which takes 0.1 ms more.
         Accumulator.update(self._accumulator, y_pred, y)
 
@@ -153,10 +177,9 @@ class KeyedFace(Face):
             for key in other._keys
         }
         if shared := [key for key in self._keys if key in written]:
-            warnings.warn(
+            warn_user(
                 f"two metrics attached to one engine both write {shared}: only the last one is visible. "
-                "Their names are not in the keys, as in ignite; they are in those of ngram_metrics.ignite.ROUGEScore.",
-                stacklevel=2,
+                "Their names are not in the keys, as in ignite; they are in those of ngram_metrics.ignite.ROUGEScore."
             )
         others.add(self)
         super().attach(engine, name, usage)
@@ -176,3 +199,16 @@ class KeyedFace(Face):
     def completed(self, engine: Engine, name: str) -> None:
         """Write each value by ignite's keys, and the dict of all by the name of ``attach``, as ignite does."""
         Metric.completed(self, engine, name)
+
+
+class FaceValue(Value, MetricsLambda):
+    """One value of a face, with which it shares its counts: ``rouge["rougeL_fmeasure"]``."""
+
+    def __init__(self, whole: Face, value: str) -> None:
+        self.whole, self.value = whole, value
+        super().__init__(operator.itemgetter(value))
+        self.args = [whole]  # MetricsLambda.__init__ would reset it
+
+    @property
+    def _accumulator(self) -> Accumulator:
+        return self.whole._accumulator

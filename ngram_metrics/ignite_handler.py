@@ -7,10 +7,11 @@ from typing import Any
 
 from ignite.engine import Engine, Events
 
-from ngram_metrics.ignite_face import Face, OutputTransform, unchanged
+from ngram_metrics.ignite_face import Face, FaceValue, OutputTransform, unchanged
 from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.sentence_table import SentenceTable
 from ngram_metrics.torchmetrics.signature import signature
+from ngram_metrics.torchmetrics.values import refuse_shared_names
 
 __all__ = ["ScoresHandler"]
 
@@ -35,15 +36,15 @@ class ScoresHandler:
             ``trainer``.
 
     Raises:
-        TypeError: a metric of another package, or one value of ROUGE; when called, another logger.
-        ValueError: no metric, or one with ``average="none"``; a negative number of sentences; when called, a metric
-            that is not attached by its name.
+        TypeError: a metric of another package; when called, another logger.
+        ValueError: no metric, or one with ``average="none"``; two that write one name; a negative number of sentences;
+            when called, a metric that is not attached by its name.
     """
 
     def __init__(
         self,
         evaluator: Engine,
-        metrics: Mapping[str, Face],
+        metrics: Mapping[str, Face | FaceValue],
         tag: str = "validation",
         sentences: int = 5,
         output_transform: OutputTransform = unchanged,
@@ -52,6 +53,7 @@ class ScoresHandler:
         self.metrics, self.tag = metrics, tag
         self._output_transform, self._step_transform = output_transform, global_step_transform
         self._table = SentenceTable(metrics, Face, sentences)
+        refuse_shared_names(metrics)
         # At the events at which the metrics are reset and updated.
         evaluator.add_event_handler(Events.EPOCH_STARTED, self._table.clear)
         evaluator.add_event_handler(Events.ITERATION_COMPLETED, self._add)

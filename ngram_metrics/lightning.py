@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from torchmetrics import Metric, MetricCollection
+from torchmetrics import MetricCollection
 
 from ngram_metrics.sentence_table import SentenceTable
-from ngram_metrics.torchmetrics.accumulator import Accumulator, values_by_name
+from ngram_metrics.text.messages import warn_user
+from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.values import Metrics, copied, values_by_name
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
@@ -52,8 +53,9 @@ class ScoresCallback(Callback):
         sentences: the number of sentences to write, at least 0; ids are written as numbers.
 
     Raises:
-        TypeError: a metric of another package, or one value of ROUGE; in a run, a step that returns another object.
-        ValueError: no metric, or one with ``average="none"``; a negative number of sentences.
+        TypeError: a metric of another package; in a run, a step that returns another object.
+        ValueError: no metric, or one with ``average="none"``; two metrics that write one name; a
+            negative number of sentences.
 
     Example:
         >>> from ngram_metrics import Bleu, ChrF
@@ -62,12 +64,8 @@ class ScoresCallback(Callback):
         >>> # Trainer(callbacks=[scores, EarlyStopping(monitor="val/chrf", mode="max")])
     """
 
-    def __init__(
-        self, metrics: Metric | Sequence[Metric] | Mapping[str, Metric] | MetricCollection, sentences: int = 5
-    ) -> None:
-        # The names in a collection have its prefix.
-        named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, MetricCollection)) else metrics
-        self.metrics = MetricCollection(named)
+    def __init__(self, metrics: Metrics, sentences: int = 5) -> None:
+        self.metrics = copied(metrics)
         self.sentences = sentences
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # refuses wrong arguments
@@ -76,7 +74,7 @@ class ScoresCallback(Callback):
         """Warn about loggers that take no text, before the training."""
         others = [type(logger).__name__ for logger in trainer.loggers if not _names(logger) & _TAKE_TEXT]
         if others and self.sentences and trainer.is_global_zero:
-            warnings.warn(f"{', '.join(others)} takes no text: the sentences are not written", stacklevel=2)
+            warn_user(f"{', '.join(others)} takes no text: the sentences are not written")
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Forget what was scored before."""

@@ -28,7 +28,7 @@ class SentenceTable:
 
     Args:
         metrics: metrics of this package by name, for either framework; their states are neither read nor changed.
-        kind: the class of which all metrics must be instances.
+        kind: the class of which all metrics, or the metrics whose value they are, must be instances.
         sentences: the number of sentences to keep, at least 0.
 
     Attributes:
@@ -36,7 +36,7 @@ class SentenceTable:
         rows: the texts, with one line per reference, and scores in 0..1.
 
     Raises:
-        TypeError: a metric of another kind, such as one value of ROUGE.
+        TypeError: a metric of another kind.
         ValueError: no metric, or one with ``average="none"``; a negative number of sentences.
     """
 
@@ -44,12 +44,11 @@ class SentenceTable:
         if sentences < 0 or not metrics:
             raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected 1 or more, and 0 or more")
         for name, metric in metrics.items():
-            if not isinstance(metric, kind):
+            if not isinstance(metric, kind) and not isinstance(getattr(metric, "whole", None), kind):
                 found = type(metric)
                 wanted = kind.__module__.removesuffix("_face").removesuffix(".torchmetrics.accumulator")
                 raise TypeError(
-                    f"the metric {name} is a {found.__name__} of {found.__module__}: expected a metric of {wanted}, "
-                    "for one value of ROUGE the whole ROUGEScore"
+                    f"the metric {name} is a {found.__name__} of {found.__module__}: expected a metric of {wanted}"
                 )
             refuse_average_none(name, metric)
         self._metrics, self._sentences = metrics, sentences
@@ -72,7 +71,8 @@ class SentenceTable:
             return
         if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
             raise ValueError("several hypotheses for each sentence: expected one, or sentences=0, which shows none")
-        preds, target = (side if isinstance(side, str) else side[:missing] for side in (preds, target))
+        if not isinstance(preds, str):  # a str is one sentence, and all of target is its references
+            preds, target = preds[:missing], target if isinstance(target, str) else target[:missing]
         scores: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
             scores |= sentence_scores(name, metric, preds, target)
@@ -96,7 +96,8 @@ def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str
     """Return the scores of the sentences in 0..1 by the name of the metric, with several values ``<name>_<value>``."""
     measure = metric.measure.sentence_measure(metric.average)
     scores = measure.score(measure.statistics(metric.reader.read(preds, target, metric.device)))
-    shown = {part: values for part, values in metric.named_scores(scores).items() if not part.endswith(_LEFT_OUT)}
+    named = metric.named_scores(scores)
+    shown = {part: values for part, values in named.items() if len(named) == 1 or not part.endswith(_LEFT_OUT)}
     return {
         name if len(shown) == 1 else f"{name}_{part.removesuffix(_F)}": values.tolist()
         for part, values in shown.items()

@@ -63,6 +63,68 @@ def test_batches_are_counted_one_by_one(tokenizer, prediction, as_torch):
             assert values == ({} if row < len(TEXTS) - 1 else pytest.approx(expected, abs=1e-12))
 
 
+def test_the_second_evaluation_begins_without_counts(tokenizer, prediction):
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    first, second = (
+        transformers.EvalPrediction(prediction.predictions[part], prediction.label_ids[part])
+        for part in (slice(0, 2), slice(2, 3))
+    )
+    expected = ComputeMetrics(ChrF(), tokenizer)(second)
+    compute_metrics(first)
+    assert compute_metrics(second) == expected
+    compute_metrics(first, compute_result=False)
+    compute_metrics.reset()
+    assert compute_metrics(second) == expected
+
+
+@pytest.mark.parametrize("compute_result", [True, False])
+def test_an_evaluation_that_breaks_off_leaves_no_counts(tokenizer, prediction, compute_result):
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    expected = ComputeMetrics(ChrF(), tokenizer)(prediction)
+    swapped = transformers.EvalPrediction(prediction.predictions[[2, 1, 0]], prediction.label_ids)
+    for wrong, error in (((np.zeros((2, 3)), prediction.label_ids), TypeError), ("ids", TypeError)):
+        compute_metrics(swapped, compute_result=False)
+        with pytest.raises(error):
+            compute_metrics(wrong, compute_result=compute_result)
+        assert compute_metrics(prediction) == expected
+
+
+@pytest.mark.parametrize("tuples", [False, True])
+def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
+    compute_metrics = ComputeMetrics(Bleu(smooth="exp", average="micro"), tokenizer)
+    sides = [[side[:2], side[2:, :-2]] for side in (prediction.predictions, prediction.label_ids)]
+    given = [(batch, "cache") for batch in sides[0]] if tuples else sides[0]
+    expected = compute_metrics(prediction)
+    assert compute_metrics(transformers.EvalPrediction(given, sides[1])) == expected
+    assert compute_metrics((given, sides[1])) == expected
+    assert compute_metrics(tuple(prediction)) == compute_metrics([*prediction]) == expected
+    # One batch of the same sentences as three rows of ids.
+    assert compute_metrics((prediction.predictions.tolist(), prediction.label_ids.tolist())) == expected
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (([np.ones((1, 2), int)], np.ones((1, 2), int)), ValueError, "1 batches of predictions: expected as many"),
+        (
+            ([np.ones((1, 2), int)] * 2, [np.ones((1, 2), int)]),
+            ValueError,
+            "2 batches of predictions: expected as many",
+        ),
+        (
+            (np.ones((1, 2, 3), int), np.ones((1, 2), int)),
+            ValueError,
+            r"ids of shape \(1, 2, 3\): expected \(sentences",
+        ),
+        ({"predictions": 1}, TypeError, "dict: expected an EvalPrediction, or"),
+        ((1, 2, 3), TypeError, "tuple: expected an EvalPrediction, or"),
+    ],
+)
+def test_what_is_no_evaluation_is_refused(tokenizer, wrong, error, words):
+    with pytest.raises(error, match=words):
+        ComputeMetrics(ChrF(), tokenizer)(wrong)
+
+
 def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
     compute_metrics = ComputeMetrics(NgramOverlap(pad_id=[0, 1, -100]))
     with_cache = transformers.EvalPrediction((prediction.predictions, "cache"), prediction.label_ids)
@@ -152,3 +214,15 @@ def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, predi
         "of_torchmetrics",
         *of_rouge,
     }
+
+
+class Letters:
+    """A tokenizer of a causal model: the id 0 is a token as the others."""
+
+    def batch_decode(self, rows, skip_special_tokens):
+        return ["".join("abcd"[token] for token in row) for row in rows]
+
+
+def test_the_id_0_is_text_where_it_is_no_special_token():
+    values = ComputeMetrics(ChrF(), Letters())((np.array([[0, 1, 2, -100]]), np.array([[0, 1, 3, 0]])))
+    assert values == {"ChrF": chrf_score(["abc"], ["abda"]).item()}

@@ -16,12 +16,13 @@ PACKAGE = "ngram_metrics"
 SOURCE = Path(__file__).parent.parent / PACKAGE
 
 # "the package" stands for `ngram_metrics/__init__.py`, the table of contents.
-_COUNTS = {"counting"}
+_COUNTS = {"checks", "counting"}
 _FUNCTIONAL = _COUNTS | {"text", "scores", "functional"}
 _FACES = _FUNCTIONAL | {"torchmetrics", "mbr", "significance", "the package"}
 _OUTSIDE = _FACES | {"ignite", "ignite_face", "hugging_face", "cli", "report"}
 _LOGGERS = _FACES - {"the package"} | {"sentence_table"}
 MAY_IMPORT = {
+    "checks": {"checks"},
     "counting": _COUNTS,
     "text": _COUNTS | {"text"},
     "scores": _COUNTS | {"scores"},
@@ -200,5 +201,5 @@ def test_the_report_names_file_line_import_and_rule():
     source = "import torch\n\nfrom ..text.reader import encode\n"
     assert violations(source, Path(PACKAGE, "scores/bleu.py")) == [
         "ngram_metrics/scores/bleu.py:3: imports ngram_metrics.text.reader.encode: "
-        "scores may import only counting, scores"
+        "scores may import only checks, counting, scores"
     ]

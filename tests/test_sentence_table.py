@@ -93,10 +93,10 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
         ({"chrf": ChrF()}, -1, ValueError, "sentences=-1: expected 1 or more, and 0 or more"),
         ({"chrf": ChrF(average="none")}, 5, ValueError, "the metric chrf has average='none'"),
         (
-            {"f": ROUGEScore()["rougeL_fmeasure"]},
+            {"f": for_ignite.ROUGEScore()["rougeL_fmeasure"]},
             5,
             TypeError,
-            r"the metric f is a CompositionalMetric .* a metric of ngram_metrics, for one value",
+            r"the metric f is a FaceValue .* a metric of ngram_metrics$",
         ),
     ],
 )
@@ -109,3 +109,9 @@ def test_several_hypotheses_for_a_sentence_are_refused():
     table = SentenceTable({"overlap": NgramOverlap(pad_id=0)}, Accumulator, 5)
     with pytest.raises(ValueError, match="several hypotheses for each sentence: expected one"):
         table.add(IDS.unsqueeze(1).expand(2, 3, 4), IDS)
+
+
+def test_a_lone_text_has_all_its_references_in_the_table():
+    table = SentenceTable({"chrf": ChrF()}, Accumulator, 1)
+    table.add("the cat sat", ["x y z", "the cat sat"])
+    assert table.rows == [["the cat sat", "x y z\nthe cat sat", 1.0]]

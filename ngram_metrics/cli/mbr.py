@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import TypeGuard, TypeVar
@@ -105,7 +105,7 @@ def _are_weights(row: object) -> TypeGuard[list[float]]:
 
 
 def _is_weight(weight: object) -> bool:
-    return isinstance(weight, (int, float)) and not isinstance(weight, bool) and 0 <= weight < math.inf
+    return isinstance(weight, (int, float)) and not isinstance(weight, bool) and 0 <= weight <= sys.float_info.max
 
 
 def _check_alike(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from ngram_metrics.checks import checked_bool
 from ngram_metrics.scores.all_pairs import pair_scores
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
 from ngram_metrics.text.character_reader import CharacterReader
@@ -27,7 +28,7 @@ def pairwise_chrf(
         hypotheses: at least one row, each with any number of texts; see :mod:`ngram_metrics.text.groups`.
         references: as many rows of references; the same object, or the same texts, are counted once.
         char_order: the longest order of character n-grams, 1 to 1,000.
-        beta: how much recall weighs against precision, at least 0.
+        beta: how much recall weighs against precision, 0 to 1e15.
         remove_whitespace: whether whitespace is left out.
         eps_smoothing: whether F is averaged over all orders; see :mod:`ngram_metrics.scores.chrf`.
         device: where text is counted, by default the CPU.
@@ -48,7 +49,7 @@ def pairwise_chrf(
                  [ 79.6537,  57.1529,  50.7218]]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    reader = CharacterReader(whitespace=not remove_whitespace)
+    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
     scores = pair_scores(measure, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
@@ -82,7 +83,7 @@ def aggregate_chrf(
         tensor([[78.5639, 63.3719]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    reader = CharacterReader(whitespace=not remove_whitespace)
+    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
     ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, torch.device(device or "cpu"))
     scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
     rows = scores.split(hypothesis_groups.counts.tolist())

@@ -11,6 +11,8 @@ from ngram_metrics.cli.metrics import Metric, chosen
 from ngram_metrics.cli.score_arguments import CORRECTIONS, TESTS, ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.scores.measure import measure_of
+from ngram_metrics.scores.options import refuse_equal_names
+from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 
@@ -97,10 +99,11 @@ def chosen_metrics(metrics: Mapping[str, Accumulator] | None, tokenizer: Tokeniz
     if not isinstance(metrics, Mapping) or not metrics:
         raise TypeError(f"metrics is {type(metrics).__name__}: expected a mapping of names to metric objects")
     found = [_metric(str(name), metric) for name, metric in metrics.items()]
-    values = [value for metric in found for value in metric.values]
-    for value in values:
-        if values.count(value) > 1:
-            raise ValueError(f"two metrics give a value named {value!r}: expected different names")
+    # The page shows the interval of every value.
+    ends = ("", *ENDS)
+    refuse_equal_names(
+        [(metric.name, [f"{value}{end}" for value in metric.values for end in ends]) for metric in found]
+    )
     return found
 
 

@@ -50,6 +50,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
+from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
@@ -109,6 +110,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        check_booleans(self)
         object.__setattr__(self, "ngram", checked_order(self.ngram))
         if self.smooth not in SMOOTHINGS:
             # In ignite's words.

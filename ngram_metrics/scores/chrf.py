@@ -32,6 +32,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.counting.matches import ngram_totals
@@ -43,6 +44,8 @@ from ngram_metrics.scores.rows import Layout
 
 #: The value of an order without n-grams under eps smoothing.
 _EPSILON = 1e-16
+#: The largest beta. Its square is finite in float32 too, and F is the recall up to rounding.
+MAX_BETA = 1e15
 
 
 class ChrfStatistics(NamedTuple):
@@ -66,7 +69,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
     Attributes:
         char_order: the longest order of characters, 0 to 1,000.
         word_order: the longest order of words, 0 to 1,000; 2 is chrF++.
-        beta: how much recall weighs against precision, at least 0.
+        beta: how much recall weighs against precision, 0 to 1e15.
         eps_smoothing: whether F is averaged over all orders; see the module's docstring.
 
     Raises:
@@ -81,11 +84,14 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
 
     def __post_init__(self) -> None:
         """Check the settings."""
+        check_booleans(self)
         for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
             object.__setattr__(self, name, checked_order(order, name, lowest=0))
         if self.char_order + self.word_order == 0:
             raise ValueError("char_order and word_order are both 0: expected at least one order")
         object.__setattr__(self, "beta", checked_number(self.beta, "beta"))
+        if self.beta > MAX_BETA:
+            raise ValueError(f"beta must be at most {MAX_BETA:g} (got: {self.beta}): F is then the recall")
 
     @property
     def layout(self) -> Layout[ChrfStatistics]:

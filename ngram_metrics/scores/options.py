@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from typing import Literal, SupportsIndex, get_args
 
 #: How sentences become one score: the score of the summed counts, the mean of the scores, or no averaging.
@@ -56,9 +57,13 @@ def checked_number(value: object, name: str) -> float:
     # float() would accept a str, which has no __float__.
     if not hasattr(value, "__float__"):
         raise TypeError(f"{name} must be a number (got: {value!r})")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an int without a limit
+        number = math.inf
     if not 0 <= number < math.inf:
-        raise ValueError(f"{name} must be at least 0 and finite (got: {value})")
+        # A long int cannot be written.
+        raise ValueError(f"{name} must be at least 0 and finite (got: {number if number == math.inf else value})")
     return number
 
 
@@ -72,6 +77,22 @@ def check_average(average: str) -> None:
     """Raise ValueError for an unknown average."""
     if average not in get_args(Average):
         raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")
+
+
+def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
+    """Raise ValueError if two metrics write one name.
+
+    Args:
+        names: the name of each metric, and the names that it writes.
+    """
+    writers: dict[str, str] = {}
+    for metric, written in names:
+        for name in written:
+            if name in writers:
+                raise ValueError(
+                    f"the metrics {writers[name]!r} and {metric!r} both write {name!r}: expected other names"
+                )
+            writers[name] = metric
 
 
 def refuse_average_none(name: str, metric: object) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -10,6 +12,26 @@ from typing import TypeAlias
 NameOf: TypeAlias = Callable[[int], str]
 #: Characters without a visible form, or that change how others are shown: controls, also of direction, and surrogates.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+#: Packages whose lines are not the user's: this one, and the frameworks that call it.
+_NOT_THE_USER = (
+    "ngram_metrics",
+    "torch",
+    "torchmetrics",
+    "ignite",
+    "lightning",
+    "pytorch_lightning",
+    "transformers",
+    "trl",
+)
+
+
+def warn_user(message: str) -> None:
+    """Give a UserWarning that names the user's line: the last one outside this package and the frameworks."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def shortened(value: object, width: int = 60) -> str:
@@ -21,3 +43,8 @@ def shortened(value: object, width: int = 60) -> str:
 def visible(text: str) -> str:
     """Return text in which invisible characters are written as their code points."""
     return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+
+
+def warn_of_no_sentence() -> None:
+    """Warn that a value is the score of no sentence."""
+    warn_user("no sentence was counted: the value says nothing about a system")

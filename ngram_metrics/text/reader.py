@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, host_counts
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
@@ -28,6 +29,7 @@ class Reader(ABC):
 
     def __post_init__(self) -> None:
         """Check the options before any data."""
+        check_booleans(self)
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
     def read(self, preds: Hypotheses, target: References, device: torch.device) -> Batch:

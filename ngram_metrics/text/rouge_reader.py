@@ -79,6 +79,7 @@ class RougeReader(Reader):
 
     def __post_init__(self) -> None:
         """Check the options while no data has been seen yet."""
+        super().__post_init__()
         if self.tokenizer is not None:
             check_tokenizer(self.tokenizer)
         if self.use_stemmer:
@@ -86,7 +87,6 @@ class RougeReader(Reader):
         for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
             if option is not None and not callable(option):
                 raise TypeError(f"{name} is a {type(option).__name__}: expected a callable that takes a str")
-        super().__post_init__()
         separator = self.sentence_separator_id
         if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")

@@ -11,17 +11,18 @@ import torch
 import torchmetrics
 from torch import Tensor
 
+from ngram_metrics.scores.keywords import named_arguments, options_of, unknown_keyword
 from ngram_metrics.scores.measure import AnyMeasure, score_dtype
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
 from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.messages import warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
-from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number, with_batch
+from ngram_metrics.torchmetrics.counted import agreed, counted, has_counted, sample_number, with_batch
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
-from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
 from ngram_metrics.torchmetrics.plots import Value, plot_histogram, plot_values, steps_of
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
 from ngram_metrics.torchmetrics.signature import signature
@@ -63,8 +64,8 @@ class Accumulator(Joining):
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
-        TypeError: a keyword of another package for an option of this metric.
-        ValueError: an unknown average or keyword; a ``confidence`` not between 0 and 1, or one with average none.
+        TypeError: an unknown keyword; the message names the option that was meant.
+        ValueError: an unknown average; a ``confidence`` not between 0 and 1, or one with average none.
     """
 
     is_differentiable = False
@@ -89,8 +90,14 @@ class Accumulator(Joining):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        refuse_keywords_of_peers(type(self), kwargs)
-        super().__init__(**kwargs)
+        try:
+            super().__init__(**kwargs)
+        except ValueError as error:
+            if unknown := [keyword for keyword in kwargs if f"`{keyword}`" in str(error).partition("Unexpected")[2]]:
+                # A metric that a user derives from one of ours has the options of both.
+                classes = [each for each in type(self).__mro__ if issubclass(each, Accumulator)][:-1]
+                raise unknown_keyword(type(self).__name__, unknown[0], options_of(*classes)) from None
+            raise
         check_average(average)
         check_confidence(confidence, average)
         self.reader, self.measure, self.average = reader, measure, average
@@ -115,6 +122,7 @@ class Accumulator(Joining):
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
         self.to(device if device is not None else torch.empty(0).device)
 
+    @named_arguments
     def update(self, preds: Hypotheses, target: References) -> None:
         """Count a batch.
 
@@ -182,10 +190,6 @@ class Accumulator(Joining):
         """Return scores ``(..., *score_shape)`` as a dict, with the names of the values that ``compute`` returns."""
         return {self.score_name: score}
 
-    def score_names(self) -> list[str]:
-        """Return the names of the values without their intervals."""
-        return list(self.named_scores(torch.empty(self.measure.score_shape, device="meta")))
-
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, summed over all sentences, whatever the average."""
         with self.synced():
@@ -240,6 +244,7 @@ class Accumulator(Joining):
         return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
 
     @torch.jit.unused
+    @named_arguments
     def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return the score of this batch. If it raises, the states do not change."""
         # Metric.forward resets the states before it counts: an error would lose all batches before.
@@ -259,12 +264,14 @@ class Accumulator(Joining):
         return guarded
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
-        """Keep the dimensions of sentence scores, and restore the states if ``compute`` fails."""
+        """Warn of empty batches, keep the dimensions of sentence scores, and restore the states after an error."""
         # Metric._wrap_compute turns the score of a single sentence, (1,) or (1, 1), into a number.
         unsqueezed: list[Value] = []
 
         @functools.wraps(compute)
         def noted(*args: object, **kwargs: object) -> Value:
+            if self.update_called and not has_counted(self.counted):  # else torchmetrics warns
+                warn_of_no_sentence()
             unsqueezed.append(compute(*args, **kwargs))
             return unsqueezed[-1]
 
@@ -298,19 +305,6 @@ class Accumulator(Joining):
                 if value != parameter.default and name != "device":
                     shown.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
         return ", ".join(shown)
-
-
-def values_by_name(name: str, value: Value, score_name: str = "") -> dict[str, Tensor]:
-    """Return what a metric computed, under names that begin with ``name`` and do not depend on other metrics.
-
-    Args:
-        name: the name of a single value; several values are ``<name>_<value>``, such as those of ROUGE.
-        value: what ``compute`` returned.
-        score_name: the metric's ``score_name``, which ``name`` replaces, as in ``<name>_low``.
-    """
-    if not isinstance(value, dict):
-        return {name: value}
-    return {name + (key.removeprefix(score_name) if score_name else f"_{key}"): part for key, part in value.items()}
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:

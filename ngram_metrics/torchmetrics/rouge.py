@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
 
+from ngram_metrics.scores.one_value import Value, is_score
 from ngram_metrics.scores.options import Average
-from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.rouge_keys import RougeKey, by_key, checked_keys
 from ngram_metrics.text.inputs import Tokenizer
@@ -91,12 +92,7 @@ class ROUGEScore(Accumulator):
         Raises:
             KeyError: ``compute`` returns no value with this name.
         """
-        names = self.score_names()
-        if self.confidence is not None:
-            names += [f"{name}{end}" for name in names for end in ENDS]
-        if idx not in names:
-            raise KeyError(f"{idx!r} is no value of this metric: expected one of {names}")
-        return super().__getitem__(idx)
+        return ROUGEValue(self, idx) if is_score(self, idx) else super().__getitem__(idx)
 
     def _named(self, score: Tensor) -> dict[str, Tensor]:
         return self.named_scores(score)
@@ -104,3 +100,16 @@ class ROUGEScore(Accumulator):
     def named_scores(self, score: Tensor) -> dict[str, Tensor]:
         """Return scores ``(..., keys, 3)`` as a dict, with the names of the values that ``compute`` returns."""
         return by_key(score, self.rouge_keys)
+
+
+class ROUGEValue(Value, CompositionalMetric):
+    """One value of a :class:`ROUGEScore`, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
+
+    def __init__(self, whole: ROUGEScore, value: str) -> None:
+        super().__init__(operator.itemgetter(value), whole, None)
+        self.value = value
+
+    @property
+    def whole(self) -> ROUGEScore:
+        """The metric with all values."""
+        return cast(ROUGEScore, self.metric_a)

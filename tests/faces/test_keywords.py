@@ -1,18 +1,21 @@
-"""The keywords of other packages: each stands in one of them, and the error names ours."""
+"""Wrong keywords: the error names the public class and our option; a keyword of a peer stands in that package."""
 
 import inspect
 from collections.abc import Callable
+from types import ModuleType
 
 import fastchrf
 import pytest
 from ignite.metrics import Rouge
 from nltk.translate import bleu_score, chrf_score
 from rouge_score.rouge_scorer import RougeScorer
-from sacrebleu import BLEU
+from sacrebleu import BLEU, corpus_bleu
 from torchmetrics import text
 
+import ngram_metrics
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
+from ngram_metrics import ignite as faces
+from ngram_metrics.scores.keywords import named_arguments
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,9 @@ from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
         (BLEU, "max_ngram_order", Bleu, "ngram"),
         (BLEU, "tokenize", Bleu, "tokenizer"),
         (BLEU, "smooth_method", Bleu, "smooth"),
+        (BLEU, "force", Bleu, "tokenizer=None, for text that is tokenized"),
+        (BLEU, "trg_lang", Bleu, "tokenizer, such as 'zh', 'ja-mecab' or 'ko-mecab'"),
+        (corpus_bleu, "use_effective_order", Bleu, "effective_order"),
         (BLEU.corpus_score, "n_bootstrap", Bleu, "confidence, the level of the interval"),
         (bleu_score.corpus_bleu, "smoothing_function", Bleu, "smooth"),
         (bleu_score.corpus_bleu, "auto_reweigh", Bleu, "effective_order"),
@@ -46,19 +52,58 @@ from ngram_metrics.torchmetrics.keywords import refuse_keywords_of_peers
 def test_a_keyword_of_a_peer_names_ours(peer: Callable | None, keyword: str, metric: type, ours: str):
     assert peer is None or keyword in inspect.signature(peer).parameters
     with pytest.raises(TypeError, match=rf"^{metric.__name__} has no {keyword}: expected {ours}$"):
-        refuse_keywords_of_peers(metric, [keyword])
+        metric(**{keyword: None})
+    if metric is not ROUGEScore or keyword not in ("variants", "multiref"):
+        face = getattr(faces, metric.__name__)
+        with pytest.raises(TypeError, match=rf"^{metric.__name__} has no {keyword}: expected {ours}$"):
+            face(**{keyword: None})
 
 
 def test_a_class_made_of_ours_has_its_options():
     class Chatty(Bleu):
-        def __init__(self, **kwargs: object) -> None:
+        def __init__(self, loud: bool = False, **kwargs: object) -> None:
             super().__init__(**kwargs)
 
-    with pytest.raises(TypeError, match="Chatty has no n_gram: expected ngram"):
-        refuse_keywords_of_peers(Chatty, ["n_gram"])
+    with pytest.raises(TypeError, match=r"^Chatty has no n_gram: expected ngram$"):
+        Chatty(n_gram=4)
+    with pytest.raises(TypeError, match=r"^Chatty has no loudd: did you mean loud\?$"):
+        Chatty(loudd=True)
 
 
-def test_other_keywords_are_left_to_torchmetrics():
-    # ChrF has no option that is called n_gram elsewhere.
-    refuse_keywords_of_peers(ChrF, ["n_gram", "tokenize", "averages"])
-    refuse_keywords_of_peers(Bleu, ["sync_on_compute", "compute_on_cpu"])
+@pytest.mark.parametrize("package", [ngram_metrics, faces])
+def test_a_misspelt_keyword_names_ours(package: ModuleType):
+    with pytest.raises(TypeError, match=r"^Bleu has no smoth: did you mean smooth\?$"):
+        package.Bleu(smoth="exp")
+    with pytest.raises(TypeError, match=r"^ChrF has no n_gram: expected \['char_order', .*'device'\]$"):
+        package.ChrF(n_gram=4)
+
+
+def test_keywords_of_torchmetrics_are_its_own():
+    assert Bleu(sync_on_compute=False, compute_on_cpu=True).compute_on_cpu
+    with pytest.raises(ValueError, match="Expected keyword argument `sync_on_compute`"):
+        Bleu(sync_on_compute="no")
+
+
+@pytest.mark.parametrize("method", ["update", "forward"])
+def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
+    metric = Bleu()
+    for arguments, keywords, message in (
+        ([["a"]], {}, "missing a required argument: 'target'"),
+        ([["a"], ["a"], ["a"]], {}, "too many positional arguments"),
+    ):
+        with pytest.raises(TypeError, match=f"^Bleu.{method}: {message}$"):
+            getattr(metric, method)(*arguments, **keywords)
+    with pytest.raises(TypeError, match=f"^Bleu.{method} has no predictions: expected preds$"):
+        getattr(metric, method)(predictions=["a"], references=["a"])
+    assert metric.update_count == 0
+
+
+def test_a_function_names_its_options_and_keeps_its_own_errors():
+    @named_arguments
+    def score(preds: str, tokenizer: str = "13a") -> int:
+        return len(preds) + tokenizer  # raises TypeError
+
+    with pytest.raises(TypeError, match=r"^score has no tokenize: expected tokenizer$"):
+        score("a", tokenize="13a")
+    with pytest.raises(TypeError, match="unsupported operand"):
+        score("a")

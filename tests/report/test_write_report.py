@@ -251,7 +251,7 @@ def test_metrics_are_those_that_were_given(tmp_path):
             ["x"],
             {"metrics": {"a": ROUGEScore(), "b": ROUGEScore()}},
             ValueError,
-            "^two metrics give a value named 'rouge1': expected different names$",
+            "^the metrics 'a' and 'b' both write 'rouge1': expected other names$",
         ),
     ],
 )

@@ -7,7 +7,15 @@ import pytest
 
 import ngram_metrics
 from ngram_metrics import ignite
-from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score
+from ngram_metrics.functional import (
+    aggregate_chrf,
+    bleu_score,
+    chrf_score,
+    gleu_score,
+    ngram_overlap,
+    pairwise_chrf,
+    rouge_score,
+)
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
@@ -24,13 +32,21 @@ FACES = {
     "gleu": (GleuMeasure, gleu_score, "Gleu"),
 }
 #: Settings of how text is read and how scores are averaged, which a measure does not know.
-OF_CALLS = {"average", "tokenizer", "lowercase", "pad_id"}
+OF_CALLS = {"average", "tokenizer", "lowercase", "whitespace", "pad_id"}
 KNOWN = r"\['rouge1', .*'rouge9', 'rougeL', 'rougeLsum'\]"
 SMOOTHED = r"\['floor', 'add-k'\]"
 #: What an order, a level of detail or padding cannot be, whatever the measure, and the words of the error.
 ORDERS = {
     ValueError: [(0, "greater than zero"), (-1, "greater than zero"), (1001, "at most 1000"), (2**40, "at most 1000")],
     TypeError: [(order, "an integer") for order in (2.5, 2.0, True, None, "2")],
+}
+#: The settings that are True or False.
+BOOLEANS = {
+    "bleu": ("effective_order", "lowercase"),
+    "rouge": ("use_stemmer",),
+    "chrf": ("lowercase", "whitespace", "eps_smoothing"),
+    "overlap": (),
+    "gleu": (),
 }
 PADDING = ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object)
 #: For each kind of error and each measure, settings and the words.
@@ -66,6 +82,8 @@ REFUSED = {
                 ({"beta": beta}, rf"beta must be at least 0 and finite \(got: {beta}\)")
                 for beta in (-1, -0.5, math.inf, math.nan)
             ),
+            ({"beta": 10**400}, r"beta must be at least 0 and finite \(got: inf\)"),
+            ({"beta": 1e200}, r"beta must be at most 1e\+15 \(got: 1e\+200\): F is then the recall"),
         ],
         "rouge": [
             *(
@@ -125,6 +143,11 @@ for name in FACES:
     for pad_id in PADDING:
         words = "pad_id is .*: expected an integer, a sequence of integers, or None"
         REFUSED[TypeError].setdefault(name, []).append(({"pad_id": pad_id}, words))
+    REFUSED[TypeError][name] += [
+        ({option: value}, rf"^{option} must be True or False \(got: {value!r}\)$")
+        for option in BOOLEANS[name]
+        for value in ("False", "german", 0, 1, None)
+    ]
     if name != "chrf":
         REFUSED[ValueError][name].append(({"tokenizer": "words"}, "unknown tokenizer 'words': expected one of"))
     if name in ("bleu", "overlap", "gleu"):
@@ -149,7 +172,7 @@ def test_what_a_setting_cannot_be_is_refused_before_any_sentence_is_read(name, o
     with pytest.raises(error, match=words):
         function(None, None, **options)
     for module in (ngram_metrics, ignite):
-        if (module, metric) != (ignite, "Bleu"):  # which has the words of ignite
+        if (module, metric) != (ignite, "Bleu") or options.keys() & BOOLEANS[name]:  # which has the words of ignite
             with pytest.raises(error, match=words):
                 getattr(module, metric)(**options)
     if measure is not None and not OF_CALLS & options.keys():
@@ -163,6 +186,27 @@ def test_numbers_of_numpy_are_the_same_settings():
     assert type(ours.smooth_value) is float
     assert OverlapMeasure(np.int64(2)) == OverlapMeasure(2)
     assert type(OverlapMeasure(np.int64(2)).ngram) is int
+
+
+def test_the_largest_beta_is_the_recall():
+    preds, target = ["abcde"], ["abc xyz"]
+    recall = chrf_score(preds, target, char_order=1, beta=1e15)
+    assert recall.item() == pytest.approx(3 / 6, abs=1e-12)
+
+
+def test_booleans_of_numpy_are_the_same_settings():
+    for value in (True, False):
+        assert ChrfMeasure(eps_smoothing=np.bool_(value)) == ChrfMeasure(eps_smoothing=value)
+        assert repr(ngram_metrics.Bleu(lowercase=np.bool_(value))) == repr(ngram_metrics.Bleu(lowercase=value))
+    ids = np.array([[1, 2]])
+    assert chrf_score(ids, ids, lowercase=np.False_, pad_id=0) == 1  # False: not an option for text that is set
+
+
+@pytest.mark.parametrize("function", [pairwise_chrf, aggregate_chrf])
+@pytest.mark.parametrize("option", ["remove_whitespace", "eps_smoothing"])
+def test_booleans_of_the_replacements_for_fastchrf(function, option):
+    with pytest.raises(TypeError, match=rf"^{option} must be True or False \(got: 'no'\)$"):
+        function([["a"]], [["a"]], **{option: "no"})
 
 
 def test_a_lone_key_and_a_sequence_of_keys():
