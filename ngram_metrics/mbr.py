@@ -22,7 +22,7 @@ from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import AnyMeasure, measure_of, score_dtype
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import counted, shortened
 from ngram_metrics.text.reader import Reader
 
 __all__ = ["Decoded", "pairwise", "decode"]
@@ -143,11 +143,15 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
         probabilities = [[1.0] * count for count in counts]
     rows = [_numbers(row, index) for index, row in enumerate(_on_host(probabilities))]
     if len(rows) != len(counts):
-        raise ValueError(f"reference_probabilities has {len(rows)} rows: expected {len(counts)}, one for each row")
+        raise ValueError(
+            f"reference_probabilities has {counted(len(rows), 'row')}: expected {len(counts)}, one for each row"
+        )
     weights = torch.zeros(len(rows), max(counts), dtype=torch.float64, device="cpu")
     for index, (row, count) in enumerate(zip(rows, counts, strict=True)):
         if len(row) != count:
-            raise ValueError(f"row {index} of reference_probabilities has {len(row)} numbers: expected {count}")
+            raise ValueError(
+                f"row {index} of reference_probabilities has {counted(len(row), 'number')}: expected {count}"
+            )
         if not all(0 <= number < math.inf for number in row) or not any(row):
             raise ValueError(
                 f"row {index} of reference_probabilities is {shortened(row)}: "

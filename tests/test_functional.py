@@ -1,5 +1,6 @@
 """The measures in one call: a batch in every layout and every average, options, and what is refused."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from measures import MEASURES, Measured, Settings, options
 from rouge_oracle import KEYS
 
+from ngram_metrics import functional
 from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score
 
 PADDING, IGNORED = 0, -100
@@ -247,3 +249,27 @@ def test_options_for_text_are_refused_for_what_is_no_text(function, option):
     with pytest.warns(UserWarning, match="^no sentence was counted") as warned:
         function([], [], **option)  # the last batch of a rank may be empty
     assert [warning.filename for warning in warned] == [__file__]
+
+
+@pytest.mark.parametrize("name", functional.__all__)
+def test_a_wrong_keyword_names_the_function_and_its_option(name):
+    function = getattr(functional, name)
+    options = list(inspect.signature(function).parameters)
+    arguments = {option: ["a"] for option in options[:2]}
+    for option in options[2:]:
+        wrong = option + "s"
+        with pytest.raises(TypeError, match=rf"^{name} has no {wrong}: did you mean {option}\?$"):
+            function(**arguments, **{wrong: None})
+    for theirs, ours in (
+        ("tokenize", "tokenizer"),
+        ("n_gram", "ngram"),
+        ("trg_lang", "tokenizer"),
+        ("force", "tokenizer"),
+    ):
+        if ours in options:
+            with pytest.raises(TypeError, match=rf"^{name} has no {theirs}: expected {ours}"):
+                function(**arguments, **{theirs: None})
+    with pytest.raises(TypeError, match=rf"^{name}: missing a required argument: '{options[0]}'$"):
+        function()
+    with pytest.raises(TypeError, match=rf"^{name}: too many positional arguments$"):
+        function(*["a"] * (len(options) + 1))

@@ -206,7 +206,7 @@ def test_what_pad2max_cannot_pad_is_refused():
     for dtype in (torch.int32, torch.float32, torch.bool):
         with pytest.raises(TypeError, match=f"tensor 1 is {dtype} of 1 dimension: expected int64 token ids"):
             pad2max([IDS[0], IDS[0].to(dtype)], 0)
-    with pytest.raises(TypeError, match=r"tensor 0 is torch.int64 of 0 dimension: expected int64 token ids"):
+    with pytest.raises(TypeError, match=r"tensor 0 is torch.int64 of 0 dimensions: expected int64 token ids"):
         pad2max([torch.tensor(1)], 0)
     with pytest.raises(TypeError, match=r"tensor 0 is a list: expected int64 token ids"):
         pad2max([[1]], 0)

@@ -197,7 +197,7 @@ def test_one_value_of_several_is_the_reward():
             "completion 1 is 5: expected text",
         ),
         (lambda: Reward(ChrF())(completions=[["a", "b"]], reference=["a"]), TypeError, "completion 0 is .*'b'"),
-        (lambda: Reward(ChrF())(completions=["a"], reference=[]), ValueError, "preds has 1 sentences and target has 0"),
+        (lambda: Reward(ChrF())(completions=["a"], reference=[]), ValueError, "preds has 1 sentence and target has 0"),
     ],
 )
 def test_what_cannot_be_rewarded_is_refused(call, error, message):

@@ -140,11 +140,18 @@ def test_rows_without_a_choice_are_refused_by_number(hypotheses, references, wor
         mbr.decode(ngram_metrics.ChrF(), hypotheses, references)
 
 
+def test_a_blank_at_the_end_of_a_hypothesis_is_kept_and_counted():
+    metric = ngram_metrics.ChrF(char_order=1, whitespace=True)
+    assert mbr.pairwise(metric, [["ab "]], [["ab"]]).item() == pytest.approx(10 / 11)  # F2 of 2/3 and 1
+    chosen = mbr.decode(metric, [["a\t", "ab ", "ab \n"]], [["ab "]])
+    assert (chosen.hypotheses, chosen.expected_utilities.tolist()) == (["ab "], [1])
+
+
 @pytest.mark.parametrize(
     ("probabilities", "error", "words"),
     [
-        ([[1, 1]], ValueError, "reference_probabilities has 1 rows: expected 2, one for each row"),
-        ([0.5, 0.5], ValueError, "row 0 of reference_probabilities has 1 numbers: expected 2"),
+        ([[1, 1]], ValueError, "reference_probabilities has 1 row: expected 2, one for each row"),
+        ([0.5, 0.5], ValueError, "row 0 of reference_probabilities has 1 number: expected 2"),
         ([[1, 1], [1, 1]], ValueError, "row 1 of reference_probabilities has 2 numbers: expected 1"),
         ([[1, 1], [0]], ValueError, r"row 1 of reference_probabilities is \[0.0\]: expected finite .*, not all 0"),
         ([[1, -1], [1]], ValueError, r"row 0 of reference_probabilities is \[1.0, -1.0\]: expected finite numbers"),

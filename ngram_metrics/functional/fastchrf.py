@@ -8,11 +8,13 @@ from torch import Tensor
 from ngram_metrics.checks import checked_bool
 from ngram_metrics.scores.all_pairs import pair_scores
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 
 
+@named_arguments
 def pairwise_chrf(
     hypotheses: Groups,
     references: Groups,
@@ -54,6 +56,7 @@ def pairwise_chrf(
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
 
+@named_arguments
 def aggregate_chrf(
     hypotheses: Groups,
     references: Groups,

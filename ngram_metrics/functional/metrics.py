@@ -11,6 +11,7 @@ from torch import Tensor
 from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
@@ -24,6 +25,7 @@ from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import WordReader
 
 
+@named_arguments
 def bleu_score(
     preds: Hypotheses,
     target: References,
@@ -72,6 +74,7 @@ def bleu_score(
     return _score(WordReader(tokenizer, lowercase, pad_id), measure, preds, target, average, device)
 
 
+@named_arguments
 def rouge_score(
     preds: Hypotheses,
     target: References,
@@ -116,6 +119,7 @@ def rouge_score(
     return by_key(_score(reader, measure, preds, target, average, device, empty_score=math.nan), keys)
 
 
+@named_arguments
 def chrf_score(
     preds: Hypotheses,
     target: References,
@@ -151,6 +155,7 @@ def chrf_score(
     return _score(reader, measure, preds, target, average, device)
 
 
+@named_arguments
 def ngram_overlap(
     preds: Hypotheses,
     target: References,
@@ -181,6 +186,7 @@ def ngram_overlap(
     return _score(reader, OverlapMeasure(ngram), preds, target, average, device)
 
 
+@named_arguments
 def gleu_score(
     preds: Hypotheses,
     target: References,

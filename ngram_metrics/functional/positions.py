@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.positions import matched_positions
-from ngram_metrics.counting.token_batch import kept_ids
+from ngram_metrics.counting.token_batch import host_counts, kept_ids
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.options import checked_order
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
@@ -17,6 +18,7 @@ from ngram_metrics.text.reader import pad_ids
 from ngram_metrics.text.word_reader import WordReader
 
 
+@named_arguments
 def matched_orders(
     preds: Hypotheses,
     target: References,
@@ -73,11 +75,10 @@ def _beside_their_ids(found: list[Tensor], sentences: Sentences, dropped: tuple[
     """Return the orders of sentences of ids with zeros for the ids that are no tokens."""
     places = []
     for orders, ids in zip(found, sentences.hypotheses, strict=True):
-        id_tensor = ids if isinstance(ids, Tensor) else torch.tensor(ids, dtype=torch.int64, device=orders.device)
+        # In a list an id may be larger than int64.
+        is_kept = kept_ids(ids, dropped) if isinstance(ids, Tensor) else host_counts([i not in dropped for i in ids])
         # One more number, which dropped ids read.
-        places.append(
-            _put_back(torch.cat((orders, orders.new_zeros(1))), kept_ids(id_tensor, dropped).to(orders.device))
-        )
+        places.append(_put_back(torch.cat((orders, orders.new_zeros(1))), is_kept.to(orders.device)))
     return places
 
 

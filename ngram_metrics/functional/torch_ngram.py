@@ -7,8 +7,11 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ngram_metrics.functional.metrics import ngram_overlap
+from ngram_metrics.scores.keywords import named_arguments
+from ngram_metrics.text.messages import counted, type_name
 
 
+@named_arguments
 def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) -> Tensor:
     """Return the overlap of each sample with its reference: torch_ngram's ``get_score`` with exact clipped counts.
 
@@ -34,7 +37,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
     """
     for name, ids in (("ref_tensor", ref_tensor), ("sys_tensor", sys_tensor)):
         if not isinstance(ids, Tensor):
-            raise TypeError(f"{name} is a {type(ids).__name__}: expected a tensor of ids")
+            raise TypeError(f"{name} is {type_name(ids)}: expected a tensor of ids")
     if sys_tensor.dim() != 3 or ref_tensor.dim() != 2:
         raise ValueError(
             f"ref_tensor has shape {tuple(ref_tensor.shape)} and sys_tensor {tuple(sys_tensor.shape)}: "
@@ -43,6 +46,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
     return ngram_overlap(sys_tensor, ref_tensor, n_gram, average="none", pad_id=pad_id)
 
 
+@named_arguments
 def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
     """Pad id tensors to the longest and stack them, like torch_ngram's ``pad2max``.
 
@@ -61,8 +65,10 @@ def pad2max(input_tensors: list[Tensor], pad_id: int) -> Tensor:
         raise ValueError("input_tensors is empty: expected at least one tensor")
     for index, tensor in enumerate(input_tensors):
         if not isinstance(tensor, Tensor):
-            raise TypeError(f"tensor {index} is a {type(tensor).__name__}: expected int64 token ids")
+            raise TypeError(f"tensor {index} is {type_name(tensor)}: expected int64 token ids")
         if tensor.dtype != torch.int64 or tensor.dim() == 0:
-            raise TypeError(f"tensor {index} is {tensor.dtype} of {tensor.dim()} dimension: expected int64 token ids")
+            raise TypeError(
+                f"tensor {index} is {tensor.dtype} of {counted(tensor.dim(), 'dimension')}: expected int64 token ids"
+            )
     longest = max(tensor.shape[-1] for tensor in input_tensors)
     return torch.stack([pad(tensor, (0, longest - tensor.shape[-1]), value=pad_id) for tensor in input_tensors])

@@ -9,10 +9,11 @@
   ``(sentences, width)`` or ``(sentences, references, width)``.
 * ``target`` has one item per sentence. An item that is a sentence is the only reference; an item that is a sequence of
   sentences holds several references. An empty item means 'no reference', an error; ``[""]`` or ``[[]]`` is one empty
-  reference.
+  reference. A tuple in an item is a reference, unless the tokens of a hypothesis are tuples.
 * All sentences of a batch, hypotheses and references, are of the same kind: text, tokens or ids.
 * Ids are indices of a vocabulary. In a padded tensor or array a negative id is no token, like ``pad_id``. In a sequence
-  or 1-D tensor a negative id that is not in ``pad_id`` is an error; the readers raise it.
+  or 1-D tensor a negative id that is not in ``pad_id`` is an error; the readers raise it. An id that ``numpy.ma`` masks
+  is no token. In a tensor or array ids are below 2^63; in a sequence an id is any ``int``.
 """
 
 from __future__ import annotations
@@ -28,10 +29,19 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
-from ngram_metrics.text.hints import transposition_hint, warn_of_split_references
+from ngram_metrics.text.hints import (
+    look_swapped,
+    transposition_hint,
+    warn_of_split_references,
+    warn_of_transposed_references,
+)
 from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.kinds import common_kind, token_types
-from ngram_metrics.text.messages import NameOf, shortened
+from ngram_metrics.text.messages import NameOf, counted, shortened, type_name
+
+#: Kinds of numpy dtypes whose items are no numbers: objects, and three kinds of str.
+_NO_NUMBERS = "OUST"
+_ONE_SENTENCE = "a single sentence of ids goes into a list"
 
 
 class Sentences(NamedTuple):
@@ -104,14 +114,25 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     Raises:
         TypeError: an object that is neither text, nor tokens, nor ids; sentences of different kinds.
         ValueError: different numbers of sentences; a sentence without a reference; a tensor of a wrong shape; tensors
-            on different devices; ids of 2^63 or more; references that may be tokens as well.
+            on different devices; in a tensor or array an id of 2^63 or more.
 
     Warns:
-        UserWarning: the references look like the words of one reference.
+        UserWarning: the references look like the words of one reference, or like sacrebleu's streams of references.
     """
     preds, target = plain(preds, "preds"), plain(target, "target")
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
         return _padded(preds, target)
+    try:
+        return _listed(preds, target)
+    except (TypeError, ValueError) as error:
+        if look_swapped(preds, target):
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{error}; preds and target look swapped") from error
+        raise
+
+
+def _listed(preds: Any, target: Any) -> Sentences:
+    """Read a batch of which at least one side is no tensor."""
     if isinstance(preds, str):
         # target is the references of the sentence, or a batch of one sentence with its references.
         single = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
@@ -122,15 +143,13 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     preds, target = _items("preds", preds), _items("target", target)
     if len(preds) != len(target):
         raise ValueError(
-            f"preds has {len(preds)} sentences and target has {len(target)} items: expected one item of target, "
-            f"a reference or a list of references, for each sentence{transposition_hint(preds, target)}"
+            f"preds has {counted(len(preds), 'sentence')} and target has {counted(len(target), 'item')}: expected one "
+            f"item of target, a reference or a list of references, for each sentence{transposition_hint(preds, target)}"
         )
     # An empty batch is of any kind; as text it agrees with all options.
     is_text = len(preds) == 0 or isinstance(preds[0], str)
     hypotheses = checked_sentences(preds, is_text, sentence_name)
     types = set() if is_text else token_types(hypotheses, sentence_name)
-    if not is_text and not types:
-        _refuse_ambiguous(target)
     parted, counts = _parted(target, is_text, tuple in types)
     if 0 in counts:
         index = counts.index(0)
@@ -143,6 +162,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
     sentences = Sentences("text", hypotheses, references, counts)
     if is_text:
         warn_of_split_references(hypotheses, references, counts)
+        warn_of_transposed_references(hypotheses, references, counts)
         return sentences
     kind = common_kind(types | token_types(references, named), hypotheses + references, sentences.name_of)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
@@ -162,29 +182,55 @@ def grouped_name(index: int, counts: Sequence[int], document: str = "reference",
 
 
 def plain(value: Any, where: str) -> Any:
-    """Return a numeric array as a tensor, another array as a list, and any other object as it is.
+    """Return numbers as a tensor, another array as a list, and any other object as it is.
+
+    Masked ids are left out of one dimension, and negative in several.
 
     Raises:
-        TypeError: a tensor or array of another dtype than integers; ``where`` names it.
+        TypeError: a tensor or array of another dtype than integers, or a uint64 tensor on an accelerator; masks in an
+            array of no numbers. ``where`` names it.
         ValueError: an id of 2^63 or more.
     """
     if isinstance(value, np.ndarray):
-        if value.dtype.kind in "OUS":
+        is_masked = np.ma.is_masked(value)
+        if value.dtype.kind in _NO_NUMBERS:
+            if is_masked:
+                raise TypeError(f"{where} is a masked array of {value.dtype}: expected masks of ids only")
             return value.tolist()
-        if value.dtype == np.uint64 and (value >> np.uint64(63)).any():
-            raise ValueError(f"{where} has the id {value.max()}: expected ids below 2^63")
-        # A copy: torch does not accept read-only arrays, negative strides, or another byte order.
-        value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
-    if isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex() or value.dtype == torch.bool):
-        raise TypeError(f"{where} is a tensor of {value.dtype}: expected token ids of an integer dtype")
-    return value
+        if is_masked and isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "iu":
+            hidden = torch.from_numpy(np.array(np.ma.getmaskarray(value), order="C"))
+            ids = plain(value.filled(0), where)
+            return ids[~hidden] if value.ndim == 1 else ids.long().masked_fill(hidden, -1)
+        try:
+            # A copy: torch does not accept read-only arrays, negative strides, or another byte order.
+            value = torch.from_numpy(np.array(value, dtype=value.dtype.newbyteorder("="), order="C"))
+        except TypeError as error:
+            raise TypeError(f"{where} is an array of {value.dtype}: expected token ids of an integer dtype") from error
+    return _signed(value, where) if isinstance(value, Tensor) else value
+
+
+def _signed(ids: Tensor, where: str) -> Tensor:
+    """Return a tensor of an integer dtype in which torch can compare ids."""
+    if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
+        raise TypeError(f"{where} is a tensor of {ids.dtype}: expected token ids of an integer dtype")
+    if ids.dtype != torch.uint64:
+        return ids.long() if ids.dtype in (torch.uint16, torch.uint32) else ids
+    if ids.device.type != "cpu":
+        raise TypeError(
+            f"{where} is a tensor of torch.uint64 on {ids.device}: expected int64, because to look for ids of 2^63 or "
+            "more would wait for the device"
+        )
+    signed = ids.view(torch.int64)
+    if (signed < 0).any():
+        raise ValueError(f"{where} has the id {int(signed[signed < 0][0]) + 2**64}: expected ids below 2^63")
+    return signed
 
 
 def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
     if preds.dim() != 2:
         raise ValueError(
             f"preds has shape {tuple(preds.shape)}: expected (sentences, width); "
-            "a single sentence of ids goes into a list"
+            + ("preds and target look swapped" if look_swapped(preds, target) else _ONE_SENTENCE)
         )
     if target.dim() not in (2, 3):
         raise ValueError(
@@ -192,7 +238,8 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
         )
     if len(preds) != len(target):
         raise ValueError(
-            f"preds has {len(preds)} sentences and target has {len(target)}: expected references for each sentence"
+            f"preds has {counted(len(preds), 'sentence')} and target has {len(target)}: expected references for each "
+            "sentence"
         )
     if preds.device != target.device:
         raise ValueError(f"preds is on {preds.device} and target is on {target.device}: expected the same device")
@@ -213,7 +260,7 @@ def _items(name: str, side: Any) -> list[Any]:
             )
         return list(side)
     if isinstance(side, (str, bytes, Mapping, Set)) or not hasattr(side, "__len__"):
-        raise TypeError(f"{name} is a {type(side).__name__}: expected a sequence with one item per sentence")
+        raise TypeError(f"{name} is {type_name(side)}: expected a sequence with one item per sentence")
     return list(side)
 
 
@@ -229,7 +276,7 @@ def _sentence(sentence: object, is_text: bool, where: str) -> Document:
     if isinstance(sentence, str) is not is_text:
         kinds = ("tokens or ids", "text")
         raise TypeError(
-            f"{where} is a {type(sentence).__name__}, {shortened(sentence)}, "
+            f"{where} is {type_name(sentence)}, {shortened(sentence)}, "
             f"but the first sentence is {kinds[is_text]}: expected one kind"
         )
     sentence = plain(sentence, where)
@@ -239,8 +286,7 @@ def _sentence(sentence: object, is_text: bool, where: str) -> Document:
         return sentence.long()
     if isinstance(sentence, bytes) or not isinstance(sentence, Sequence):
         raise TypeError(
-            f"{where} is a {type(sentence).__name__}, {shortened(sentence)}: "
-            "expected a str, a sequence of tokens, or 1-D ids"
+            f"{where} is {type_name(sentence)}, {shortened(sentence)}: expected a str, a sequence of tokens, or 1-D ids"
         )
     return sentence
 
@@ -257,8 +303,8 @@ def _parted(target: list[Any], is_text: bool, tuple_tokens: bool) -> tuple[list[
 
 def _references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
     """Return the references in an item of ``target``, which may itself be the only reference."""
-    if isinstance(item, np.ndarray) and item.dtype.kind in "OUS":
-        item = item.tolist()
+    if isinstance(item, np.ndarray) and item.dtype.kind in _NO_NUMBERS:
+        item = plain(item, "an item of target")
     # list and tuple first: the check against Sequence takes ten times as long.
     if isinstance(item, (str, bytes)) or not isinstance(item, (list, tuple, Sequence)):
         return [item]
@@ -271,13 +317,3 @@ def _references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[obj
     if isinstance(first, (Tensor, np.ndarray)):
         return item if first.ndim > 0 else [item]
     return item if isinstance(first, Sequence) and not isinstance(first, (str, bytes)) else [item]
-
-
-def _refuse_ambiguous(target: Sequence[object]) -> None:
-    """Raise ValueError if no hypothesis has a token and the tuples in the references may be tokens or sentences."""
-    for index, item in enumerate(target):
-        if isinstance(item, (list, tuple)) and len(item) > 0 and isinstance(item[0], tuple):
-            raise ValueError(
-                f"sentence {index}: no hypothesis of this batch has a token that tells whether the tuples in "
-                f"{shortened(item)} are tokens or references: expected references as lists"
-            )

@@ -18,7 +18,7 @@ from ngram_metrics.counting.batch import RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups, host_counts
 from ngram_metrics.text.door import Sentences, checked_sentences, plain
 from ngram_metrics.text.kinds import common_kind, token_types
-from ngram_metrics.text.messages import shortened
+from ngram_metrics.text.messages import counted, shortened, type_name
 from ngram_metrics.text.reader import Reader
 
 
@@ -74,7 +74,8 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
         raise ValueError("hypotheses and references must be non-empty: expected at least one row")
     if len(split[0]) != len(split[1]):
         raise ValueError(
-            f"hypotheses has {len(split[0])} rows and references has {len(split[1])}: expected the same batch size"
+            f"hypotheses has {counted(len(split[0]), 'row')} and references has {len(split[1])}: expected the same "
+            "batch size"
         )
     flat = [list(chain.from_iterable(row.documents for row in side)) for side in split]
     counts = [[len(row.documents) for row in side] for side in split]
@@ -116,13 +117,13 @@ def _split(side: Any, name: str) -> list[_Row]:
     if isinstance(side, Tensor) and side.dim() != 3:
         raise ValueError(f"{name} has shape {tuple(side.shape)}: expected (rows, documents, width)")
     if not _is_row(side):
-        raise TypeError(f"{name} is a {type(side).__name__}: expected a sequence of rows")
+        raise TypeError(f"{name} is {type_name(side)}: expected a sequence of rows")
     rows = []
     for index, row in enumerate(side):
         row = plain(row, f"row {index} of {name}")
         if not _is_row(row):
             raise TypeError(
-                f"row {index} of {name} is a {type(row).__name__}, {shortened(row)}: expected a sequence of documents"
+                f"row {index} of {name} is {type_name(row)}, {shortened(row)}: expected a sequence of documents"
             )
         if isinstance(row, Tensor) and row.dim() != 2:
             raise ValueError(

@@ -1,16 +1,33 @@
-"""Warnings for input that can be read but is almost certainly a mistake.
+"""Warnings for input that can be read but is almost certainly a mistake, and hints for errors.
 
-The text of a warning does not depend on the batch, so that Python's default filter shows it once.
+The text of a warning hardly depends on the batch, so that Python's default filter shows it once for a line of code. A
+warning looks at few texts, or stops at the first that is as it should be: reading takes no longer.
 """
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from itertools import islice
+import re
+from collections.abc import Hashable, Sequence
+from itertools import islice, product, starmap
+from typing import Any
 
 import numpy as np
 from torch import Tensor
+
+from ngram_metrics.text.messages import NameOf, warn_user
+
+#: Letters and punctuation of scripts without blanks between words, and from which mean length on the parts between
+#: blanks are no words: of Han and Hiragana, and of Thai, Lao, Burmese and Khmer. Katakana alone is often one word.
+_WITHOUT_BLANKS = (
+    (re.compile("[\u3001-\u3002\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff1f]"), 5),
+    (re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]"), 12),
+)
+#: How many hypotheses and references are looked at, and how many characters of each.
+_FEW_TEXTS, _FEW_CHARACTERS = 4, 60
+#: How many hypotheses are looked at for a full stop at the end.
+_MANY_TEXTS = 100
+#: More streams of references are not looked for.
+_STREAMS = 8
 
 
 def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
@@ -30,12 +47,10 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
     for hypothesis, count in zip(hypotheses, counts, strict=True):
         words = {reference.strip() for reference in islice(each, count)}
         if len(words.intersection(hypothesis.split())) > 1:
-            warnings.warn(
+            warn_user(
                 "the references of each sentence are single words, and a hypothesis has several of them: a list of "
                 "str in target is a list of references. Pass a reference as one text, such as 'the cat sat', or pass "
-                "references and hypotheses as lists of tokens",
-                UserWarning,
-                stacklevel=2,
+                "references and hypotheses as lists of tokens"
             )
             return
 
@@ -48,12 +63,10 @@ def warn_of_no_words(texts: Sequence[str], lengths: Tensor) -> None:
         lengths: ``(texts,)`` int64 on the CPU, the number of words of each text.
     """
     if any(any(map(str.isalnum, texts[index])) for index in np.flatnonzero(lengths.numpy() == 0).tolist()):
-        warnings.warn(
+        warn_user(
             "ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: tokenizer='unicode' "
             "keeps letters and digits of all scripts, and a tokenizer of your own gets the original text with "
-            "normalizer=str",
-            UserWarning,
-            stacklevel=2,
+            "normalizer=str"
         )
 
 
@@ -71,3 +84,105 @@ def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str
     ):
         return ""
     return "; target looks like sacrebleu's list of reference streams: pass list(zip(*target))"
+
+
+def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
+    """Warn if the items of ``target`` are sacrebleu's streams: the first text of each belongs to the first hypothesis.
+
+    This is so if there are as many references of each sentence as hypotheses, and each text resembles the hypothesis
+    of its position at least twice as much as any other hypothesis, and as the texts beside it. Texts resemble each
+    other by the share of words that both have (Jaccard). References that are right fail at the first or second text.
+
+    Args:
+        hypotheses: texts, one per sentence.
+        references: texts, those of the first sentence first.
+        counts: the number of references of each sentence.
+    """
+    size = len(hypotheses)
+    if not 2 <= size <= _STREAMS or any(count != size for count in counts):
+        return
+
+    def is_of_its_position(stream: int, position: int) -> bool:
+        beside = references[stream * size : (stream + 1) * size]
+        text, likeness = beside[position], _likeness(beside[position], hypotheses[position])
+        others = (other for texts in (beside, hypotheses) for place, other in enumerate(texts) if place != position)
+        return all(likeness > 2 * _likeness(text, other) for other in others)
+
+    if all(starmap(is_of_its_position, product(range(size), repeat=2))):
+        warn_user(
+            "each item of target has a text for every hypothesis, in their order, as sacrebleu's streams of references "
+            "have: an item of target is the references of one sentence. Pass list(zip(*target))"
+        )
+
+
+def _likeness(first: str, second: str) -> float:
+    words, others = set(first.split()), set(second.split())
+    return len(words & others) / max(1, len(words | others))
+
+
+def warn_of_texts_as_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
+    """Warn if every document is a single token with blanks inside, such as ``["the cat sat"]``, or empty.
+
+    The token ``" the"`` of GPT-2 has no blank inside.
+    """
+    first = None
+    for index, document in enumerate(documents):
+        if len(document) > 1 or (len(document) == 1 and not _has_blanks_inside(document[0])):
+            return
+        if first is None and len(document) == 1:
+            first = index
+    if first is not None:
+        warn_user(
+            f"{name_of(first)} is one token with blanks; a text is a str: pass 'the cat sat' instead of "
+            "['the cat sat'], which matches as a whole or not at all"
+        )
+
+
+def _has_blanks_inside(token: object) -> bool:
+    return isinstance(token, str) and len(token.split(None, 1)) > 1
+
+
+def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+    """Warn if a rule that splits at blanks meets a script without blanks; most of the texts are in this script."""
+    few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
+    joined = " ".join(few)
+    if joined.isascii():
+        return
+    for letters, shortest in _WITHOUT_BLANKS:
+        parts = joined.split() if letters.search(joined) else []
+        found = [len(part) for part in parts if letters.search(part)]
+        if found and sum(found) >= shortest * len(found) and 2 * sum(found) > sum(map(len, parts)):
+            warn_user(
+                "the texts have no blanks between words, and this tokenizer splits at blanks: a sentence is one word. "
+                "Pass tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, or 'char' for any script"
+            )
+            return
+
+
+def warn_of_tokenized_texts(hypotheses: Sequence[str]) -> None:
+    """Warn if most hypotheses end in a blank and a full stop, as sacrebleu does from 100 of them on."""
+    few = hypotheses[:_MANY_TEXTS]
+    if 2 * sum(text.endswith(" .") for text in few) > len(few):
+        warn_user(
+            "most hypotheses end in ' .', so they look tokenized, and tokenizer='13a' expects texts as people write "
+            "them: detokenize them, or pass tokenizer=None for text that is tokenized"
+        )
+
+
+def look_swapped(preds: Any, target: Any) -> bool:
+    """Return whether ``preds`` is one level deeper than ``target``, as references are, and no sentences of words."""
+    depth = _depth(preds)
+    if depth - _depth(target) != 1:
+        return False
+    if depth == 1:
+        return isinstance(target, str)
+    return depth > 2 or any(map(_has_blanks_inside, preds[0]))
+
+
+def _depth(value: Any) -> int:
+    """Return the number of levels above a str, a number or a token: 1 for ``["a b"]``; more than 4 are 4."""
+    depth = 0
+    while isinstance(value, (list, tuple)) and depth < 4:
+        depth += 1
+        value = value[0] if value else None
+    return depth + value.ndim if isinstance(value, (Tensor, np.ndarray)) else depth

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import Kind
 from ngram_metrics.text.inputs import Document
-from ngram_metrics.text.messages import NameOf, shortened
+from ngram_metrics.text.messages import NameOf, shortened, type_name
 
 _CONTAINERS = (Tensor, np.ndarray, list, dict, set)
 _FLOATS = (float, np.floating)
@@ -68,14 +68,14 @@ def _refuse_token(sentences: Sequence[Document], wrong: tuple[type, ...], name_o
         for token in sentence
         if type(token) in wrong
     )
-    name = type(token).__name__
+    name = type_name(token)
     if isinstance(token, _FLOATS):
         raise TypeError(
-            f"{name_of(index)} holds {shortened(token)}, a {name}: expected token ids, which are integers, or tokens "
+            f"{name_of(index)} holds {shortened(token)}, {name}: expected token ids, which are integers, or tokens "
             "that are no numbers"
         )
     raise TypeError(
-        f"{name_of(index)} holds a {name} as a token: expected hashable tokens, or ids as integers or as one 1-D tensor"
+        f"{name_of(index)} holds {name} as a token: expected hashable tokens, or ids as integers or as one 1-D tensor"
     )
 
 

@@ -40,6 +40,17 @@ def shortened(value: object, width: int = 60) -> str:
     return shown if len(shown) <= width else shown[: width - 3] + "..."
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun, such as ``1 sentence`` and ``2 sentences``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def type_name(value: object) -> str:
+    """Return the name of an object's type with its article, such as ``a list`` and ``an int``."""
+    name = type(value).__name__
+    return f"{'an' if name.startswith((*'AEIOaeio', 'nd')) else 'a'} {name}"
+
+
 def visible(text: str) -> str:
     """Return text in which invisible characters are written as their code points."""
     return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)

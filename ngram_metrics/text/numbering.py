@@ -6,15 +6,17 @@ import functools
 import operator
 from collections.abc import Hashable, Sequence
 from itertools import chain
+from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.token_batch import RaggedTokens, host_counts, owners, ragged_from_ids, repeated
-from ngram_metrics.text.arrays import numbered_in_order, tensor
+from ngram_metrics.text.arrays import Array, array, numbered, numbered_in_order, tensor
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import NameOf, shortened
+from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.rules import WHITESPACE
 from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of
 from ngram_metrics.text.words import number_words
@@ -24,17 +26,31 @@ FEW_CHARACTERS = 1 << 14
 
 
 def number_tokens(documents: Sequence[Sequence[Hashable]], device: torch.device, name_of: NameOf) -> RaggedTokens:
-    """Number the tokens ``0, 1, ...`` in the order in which they first appear.
+    """Number the tokens ``0, 1, ...`` in any order.
 
     Raises:
         TypeError: a token that is not hashable; ``name_of`` returns the name of a document from its index.
     """
     try:
-        ids, bound = numbered_in_order(list(chain.from_iterable(documents)), device)
+        tokens = list(chain.from_iterable(documents))
+        # Integers can be chosen to collide in a dict, which then takes quadratic time.
+        are_integers = bool(tokens) and type(tokens[0]) is int and set(map(type, tokens)) == {int}
+        ids, bound = _numbered_integers(tokens, device) if are_integers else numbered_in_order(tokens, device)
     except TypeError:
         _name_unhashable(documents, name_of)
         raise
     return RaggedTokens(tensor(ids), host_counts(list(map(len, documents))), bound)
+
+
+def _numbered_integers(tokens: Sequence[Any], device: torch.device) -> tuple[Array, int]:
+    """Number integers of any size; returns the same as :func:`numbered`."""
+    ids: Any
+    try:
+        ids, bound = numbered(cast(Array, np.fromiter(tokens, np.int64, len(tokens))))
+    except OverflowError:
+        names, ids = np.unique(np.array(tokens, object), return_inverse=True)
+        bound = len(names)
+    return array(ids, np.int64, device), bound
 
 
 def number_texts(
@@ -124,5 +140,5 @@ def _name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -
                 hash(token)
             except TypeError as error:
                 raise TypeError(
-                    f"{name_of(index)} has the token {shortened(token)}, a {type(token).__name__}: expected a hashable"
+                    f"{name_of(index)} has the token {shortened(token)}, {type_name(token)}: expected a hashable"
                 ) from error

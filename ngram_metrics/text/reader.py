@@ -13,6 +13,7 @@ from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.batch import Batch, Kind, PaddedSides, RaggedSides
 from ngram_metrics.counting.token_batch import DocumentGroups, PaddedReferences, RaggedTokens, drop_ids, host_counts
 from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.hints import warn_of_texts_as_tokens
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import listed_ids, number_tensors, number_tokens
@@ -83,6 +84,8 @@ class Reader(ABC):
         documents = sentences.documents
         if documents and all(isinstance(document, Tensor) for document in documents):
             return batch_of(sentences, number_tensors(sentences, dropped))
+        if sentences.kind == "tokens":
+            warn_of_texts_as_tokens(documents, sentences.name_of)
         lists = listed_ids(sentences, dropped) if sentences.kind == "ids" else documents
         return batch_of(sentences, number_tokens(lists, device, sentences.name_of))
 
@@ -121,6 +124,7 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
 
     Raises:
         TypeError: not an integer, a sequence of integers, or None.
+        ValueError: an integer that int64 does not hold.
     """
     if pad_id is None:
         return ()
@@ -131,7 +135,15 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
         or not all(isinstance(token, (int, np.integer)) and not isinstance(token, bool) for token in ids)
     ):
         raise TypeError(f"pad_id is {shortened(pad_id)}: expected an integer, a sequence of integers, or None")
+    for token in ids:
+        check_id(int(token), "pad_id")
     return tuple(ids)
+
+
+def check_id(token: int, name: str) -> None:
+    """Raise ValueError if int64 does not hold an id that is a setting."""
+    if not -(2**63) <= token < 2**63:
+        raise ValueError(f"{name} has the id {shortened(token)}: expected ids from -2^63 to 2^63 - 1")
 
 
 def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:

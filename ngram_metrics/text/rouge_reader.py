@@ -34,9 +34,9 @@ from ngram_metrics.counting.token_batch import (
 from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import NameOf, shortened
+from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.numbering import listed_ids, number_tokens
-from ngram_metrics.text.reader import Reader, batch_of, pad_signature
+from ngram_metrics.text.reader import Reader, batch_of, check_id, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
 from ngram_metrics.text.stems import porter_stemmer
 from ngram_metrics.text.tokenizers import (
@@ -86,10 +86,12 @@ class RougeReader(Reader):
             _stem()
         for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
             if option is not None and not callable(option):
-                raise TypeError(f"{name} is a {type(option).__name__}: expected a callable that takes a str")
+                raise TypeError(f"{name} is {type_name(option)}: expected a callable that takes a str")
         separator = self.sentence_separator_id
         if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
+        if separator is not None:
+            check_id(int(separator), "sentence_separator_id")
 
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, as strings; ``rule`` is rouge_score's rule."""
@@ -204,13 +206,13 @@ def _split(splitter: Callable[[str], Sequence[str]], text: str, where: str) -> l
     sentences = splitter(text)
     if isinstance(sentences, str) or not isinstance(sentences, Sequence):
         raise TypeError(
-            f"the sentence_splitter returned a {type(sentences).__name__} for {where}, {shortened(text)}: "
+            f"the sentence_splitter returned {type_name(sentences)} for {where}, {shortened(text)}: "
             "expected a sequence of str"
         )
     for sentence in sentences:
         if not isinstance(sentence, str):
             raise TypeError(
-                f"the sentence_splitter returned a {type(sentence).__name__} among the sentences of {where}: "
+                f"the sentence_splitter returned {type_name(sentence)} among the sentences of {where}: "
                 "expected a sequence of str"
             )
     return [sentence for sentence in sentences if sentence]
@@ -233,7 +235,7 @@ def _stemmed(words: Sequence[Hashable], name_of: NameOf, index: int) -> list[Has
 
 def _checked(text: object, name_of: NameOf, index: int) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"the normalizer returned a {type(text).__name__} for {name_of(index)}: expected a str")
+        raise TypeError(f"the normalizer returned {type_name(text)} for {name_of(index)}: expected a str")
     return text
 
 

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import accumulate
+from itertools import accumulate, chain, groupby
 from typing import cast
 
 import numpy as np
@@ -238,7 +238,19 @@ def _unescaped(texts: Sequence[str]) -> Sequence[str]:
 
 
 def _composed(texts: Sequence[str]) -> Sequence[str]:
-    return list(map(partial(unicodedata.normalize, "NFC"), map(str.lower, texts)))
+    ordered = (text if text.isascii() else _MANY_MARKS.sub(_in_order, text) for text in map(str.lower, texts))
+    return list(map(partial(unicodedata.normalize, "NFC"), ordered))
+
+
+def _in_order(found: re.Match[str]) -> str:
+    """Return a run of marks in Unicode's canonical order, which ``unicodedata`` finds in quadratic time."""
+    decomposed = chain.from_iterable(map(partial(unicodedata.normalize, "NFD"), found[0]))
+    runs = groupby(decomposed, key=lambda character: unicodedata.combining(character) > 0)
+    return "".join(chain.from_iterable(sorted(run, key=unicodedata.combining) for _, run in runs))
+
+
+#: A long run of characters that may be combining marks, which are neither ASCII nor letters, digits or blanks.
+_MANY_MARKS = re.compile(r"[^\w\s\x00-\x7f]{32,}")
 
 
 def _with_two_part_i(texts: Sequence[str]) -> Sequence[str]:

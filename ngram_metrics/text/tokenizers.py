@@ -17,7 +17,7 @@ from functools import cache, partial
 from importlib.metadata import version
 from typing import Any, TypeGuard
 
-from ngram_metrics.text.messages import NameOf, shortened
+from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
 
 #: From texts, and a function that names them, to the tokens of each text.
@@ -68,7 +68,7 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     if callable(tokenizer):
         return partial(_with_callable, tokenizer)
     raise TypeError(
-        f"tokenizer is a {type(tokenizer).__name__}: expected None, one of {_names()}, "
+        f"tokenizer is {type_name(tokenizer)}: expected None, one of {_names()}, "
         "a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer"
     )
 
@@ -211,7 +211,7 @@ def _with_callable(
         tokens = tokenizer(text)
         if isinstance(tokens, str) or not isinstance(tokens, Sequence):
             raise TypeError(
-                f"the tokenizer returned a {type(tokens).__name__} for {name_of(index)}, {shortened(text)}: "
+                f"the tokenizer returned {type_name(tokens)} for {name_of(index)}, {shortened(text)}: "
                 "expected a sequence of tokens"
             )
         tokenized.append(tokens)

@@ -12,11 +12,13 @@ from torch import Tensor
 
 from ngram_metrics.counting.batch import Batch
 from ngram_metrics.text.door import Sentences, plain
+from ngram_metrics.text.hints import warn_of_tokenized_texts, warn_of_unsplit_texts
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import number_texts, refuse_negative
 from ngram_metrics.text.reader import Reader, batch_of, pad_ids, pad_signature
-from ngram_metrics.text.tokenizers import check_tokenizer, tokenizer_signature
+from ngram_metrics.text.rules import NAMED, WHITESPACE
+from ngram_metrics.text.tokenizers import check_tokenizer, rule_of, tokenizer_signature
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,11 @@ class WordReader(Reader):
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        rule = rule_of(self.tokenizer)
+        if rule in (WHITESPACE, NAMED["13a"]):
+            warn_of_unsplit_texts(sentences.hypotheses, sentences.references)
+        if rule is NAMED["13a"]:
+            warn_of_tokenized_texts(sentences.hypotheses)
         texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
         return batch_of(sentences, number_texts(texts, self.tokenizer, device, sentences.name_of))
 
@@ -77,7 +84,7 @@ def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> T
     """Return the references of samples as a padded tensor."""
     expected = f"expected references ({len(preds)}, width) or ({len(preds)}, references, width)"
     try:
-        references = target if isinstance(target, Tensor) else plain(np.asarray(target), "target")
+        references = target if isinstance(target, Tensor) else plain(np.ma.asanyarray(target), "target")
     except ValueError as error:
         raise ValueError(f"target is ragged, but the samples are padded: {expected}") from error
     if not isinstance(references, Tensor):

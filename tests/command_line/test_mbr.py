@@ -60,6 +60,15 @@ def test_the_choice_is_that_of_the_peers_scores(metric: str, chunk: int, folder:
         )
 
 
+@pytest.mark.parametrize("end", [" ", "\t", " \u3000 "])
+def test_the_blank_at_the_end_of_a_hypothesis_is_written(end: str, folder: Path, capsys):
+    lines = [f"the cat sat{end}", "a dog", " the cat sat down" + end, "   "]
+    write(folder / "samples.txt", lines)
+    write(folder / "samples.jsonl", [json.dumps(lines[:2]), json.dumps(lines[2:])])
+    assert printed(capsys, "mbr", "samples.txt", "-k", "2") == f"{lines[0]}\n{lines[2]}\n"
+    assert printed(capsys, "mbr", "samples.jsonl") == f"{lines[0]}\n{lines[2]}\n"
+
+
 def test_weights_are_those_of_the_references(folder: Path, capsys):
     weights = [[float((number * index) % 7 + 1) for index in range(5)] for number in range(len(SAMPLES))]
     expected = [line for line, _, _ in _chosen("chrf", weights)]

@@ -126,7 +126,7 @@ REFUSED = {
                 ({"rouge_keys": keys}, f"rouge_keys is a {type(keys).__name__}: expected a key or a sequence")
                 for keys in (None, {"rouge1"}, 1)
             ),
-            ({"tokenizer": 3}, "tokenizer is a int: expected None"),
+            ({"tokenizer": 3}, "tokenizer is an int: expected None"),
             ({"normalizer": "lower"}, "normalizer is a str: expected a callable"),
             ({"sentence_splitter": ["\n"]}, "sentence_splitter is a list: expected a callable"),
             *(

@@ -85,6 +85,11 @@ IDS = ("ids", [[1, 2]], [[[1, 3]]])
         # Tuples as tokens: beside sentences of tuples, a tuple is a token.
         ([[("a", 1)]], [[("a", 2)]], ("tokens", [[("a", 1)]], [[[("a", 2)]]])),
         ([[("a", 1)]], [[[("a", 2)], [("b", 1)]]], ("tokens", [[("a", 1)]], [[[("a", 2)], [("b", 1)]]])),
+        # Where no hypothesis has a token, a tuple is a reference.
+        ([()], [[(5, 6)]], ("ids", [[]], [[[5, 6]]])),
+        ([[]], [[("a", "b"), ("c",)]], ("tokens", [[]], [[["a", "b"], ["c"]]])),
+        ([[], []], [(("a", "b"),), [["c"]]], ("tokens", [[], []], [[["a", "b"]], [["c"]]])),
+        ([[]], [[(("a", 1),)]], ("tokens", [[]], [[[("a", 1)]]])),
         # Hashables of several types are tokens, a bool as well.
         ([["a", None, b"a"]], [["a", 1j]], ("tokens", [["a", None, b"a"]], [[["a", 1j]]])),
         ([[True]], [[False]], ("tokens", [[True]], [[[False]]])),

@@ -179,7 +179,7 @@ PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]
             TypeError,
             r"the sentence_splitter returned a str for reference 1 of sentence 1, 'f\\nwrong g': expected a sequence",
         ),
-        ({"sentence_splitter": returning(3, "wrong")}, TypeError, "returned a int for reference 1 of sentence 1"),
+        ({"sentence_splitter": returning(3, "wrong")}, TypeError, "returned an int for reference 1 of sentence 1"),
         (
             {"sentence_splitter": returning(["f", 3], "wrong")},
             TypeError,

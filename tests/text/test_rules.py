@@ -3,6 +3,7 @@
 import random
 import sys
 import unicodedata
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -87,6 +88,32 @@ def test_classes_of_intl_are_those_of_the_package_that_sacrebleu_asks():
         theirs = {match.start() for match in regex.finditer(rf"\p{{{category}}}", EVERY)}
         ours = set(np.flatnonzero(table == expected).tolist())
         assert {code for code in theirs ^ ours if unicodedata.category(chr(code)) != "Cn"} == set()
+
+
+def test_intl_differs_from_sacrebleu_in_characters_that_this_python_does_not_know():
+    """There are none in a Python as new as the package ``regex``."""
+    newer = [match[0] for match in regex.finditer(r"[\p{P}\p{S}]", EVERY) if unicodedata.category(match[0]) == "Cn"]
+    words = words_of(NAMED["intl"], [f"a{character}b" for character in newer])
+    assert words == [[f"a{character}b"] for character in newer]
+    assert all(len(PEERS["intl"](f"a{character}b")) > 1 for character in newer)
+
+
+MARKS = [one for one in EVERY[:0x3100] if unicodedata.combining(one)]
+
+
+@given(st.lists(st.text(MARKS, max_size=80) | st.text("aé\u1100\u1161\u11a8\U0001f600\u2126", max_size=2)).map("".join))
+def test_marks_in_any_order_are_composed_as_unicodedata_does(text):
+    assert rules._composed([text]) == [unicodedata.normalize("NFC", text.lower())]
+
+
+def test_no_long_run_of_marks_is_left_to_be_ordered(monkeypatch):
+    """``unicodedata`` exchanges neighbours, so that a run in the opposite order takes quadratic time."""
+    normalized = []
+    monkeypatch.setattr(rules.unicodedata, "normalize", lambda _, text: normalized.append(text) or text)
+    rules._composed(["a" + "\u0301\u0316" * 500 + "b" + "\u0345\u3099" * 500])
+    classes = [unicodedata.combining(mark) for mark in normalized[-1]]
+    assert len(classes) == 2002
+    assert sum(first > second for first, second in pairwise(classes)) == 1  # where the second run begins
 
 
 def test_chinese_characters_are_those_of_sacrebleu():
