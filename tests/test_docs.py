@@ -15,7 +15,7 @@ import yaml
 from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
 
 from ngram_metrics import cli
-from ngram_metrics.cli import mbr_arguments, score_arguments
+from ngram_metrics.cli.arguments import mbr_parser, score_parser
 from ngram_metrics.scores.signature import FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
@@ -118,7 +118,7 @@ def test_the_command_line_prints_what_the_page_shows(
 def test_the_command_line_page_has_every_option():
     page = (DOCS / "command_line.md").read_text(encoding="utf-8")
     table, _, of_mbr = page[page.index("## All options") :].partition("`ngram-metrics mbr`")
-    for parser, described in ((score_arguments.parser(), table), (mbr_arguments.parser(), table + of_mbr)):
+    for parser, described in ((score_parser(), table), (mbr_parser(), table + of_mbr)):
         for action in parser._actions:
             for option in action.option_strings:
                 assert f"`{option}`" in described, option

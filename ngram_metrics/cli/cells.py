@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ngram_metrics.cli.entries import Entry, Report, numbers
+from ngram_metrics.text.messages import counted, visible
 
 #: A difference with a smaller p-value is marked.
 SIGNIFICANT = 0.05
@@ -26,7 +27,7 @@ def overview(report: Report, digits: int) -> Table:
     rows = [
         [plain(system), *(_cell(entries[value], digits) for value in values)] for system, entries in systems.items()
     ]
-    return Table(["system", *values], rows)
+    return Table(["system", *map(plain, values)], rows)
 
 
 def by_value(report: Report, digits: int, details: bool) -> list[Table]:
@@ -39,24 +40,24 @@ def notes(report: Report) -> list[str]:
     """Return the notes below a table, before the signatures."""
     references = report["references"]
     word = "reference" if len(references) == 1 else "references"
-    told = [f"{report['sentences']} sentences, {word} {', '.join(references)}, scores in 0..100"]
+    told = [f"{counted(report['sentences'], 'sentence')}, {word} {', '.join(references)}, scores in 0..100"]
     if "confidence" in report:
         told.append(f"[low, high]: {100 * report['confidence']:g}% bootstrap interval")
     if "test" in report:
         corrected = " with Holm's correction" if report["correction"] == "holm" else ", not corrected"
         test = f"paired {report['test']} test{corrected}"
         told.append(f"* differs from {report['baseline']}, p < {SIGNIFICANT}, {test}")
-    return told
+    return list(map(plain, told))
 
 
 def signatures(report: Report) -> list[str]:
     """Return the signature of each metric."""
-    return [f"{name}: {text}" for name, text in report["signatures"].items()]
+    return [plain(f"{name}: {text}") for name, text in report["signatures"].items()]
 
 
 def plain(name: str) -> str:
-    """Return the name of a file without characters that separate rows or cells."""
-    return re.sub(r"[\t\n\r]", " ", name)
+    """Return a name without characters that separate rows or cells, command a terminal, or hide others."""
+    return visible(re.sub(r"[\t\n\r]", " ", name))
 
 
 def parts(value: str, entry: Entry) -> dict[str, float]:
@@ -68,7 +69,7 @@ def parts(value: str, entry: Entry) -> dict[str, float]:
 
 def _table_of(report: Report, value: str, digits: int, details: bool) -> Table:
     entries = {system: of_system[value] for system, of_system in report["systems"].items()}
-    header = ["system", value]
+    header = ["system", plain(value)]
     rows = [[plain(system), _cell(entry, digits)] for system, entry in entries.items()]
     if details:
         if "test" in report:

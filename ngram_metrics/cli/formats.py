@@ -7,10 +7,10 @@ import shutil
 import sys
 from collections.abc import Callable
 
+from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.cells import Table, by_value, notes, overview, parts, plain, signatures
 from ngram_metrics.cli.entries import Report, numbers
 from ngram_metrics.cli.markup import latex_table, latex_text, markdown_table, markdown_text
-from ngram_metrics.cli.score_arguments import ScoreOptions
 
 
 def written(report: Report, options: ScoreOptions) -> str:
@@ -44,7 +44,7 @@ def _tsv(report: Report, options: ScoreOptions) -> list[str]:
             if options.details:
                 row |= {f"{value}_{name}": number for name, number in parts(value, entry).items()}
         if not lines:
-            lines.append(list(row))
+            lines.append(list(map(plain, row)))
         lines.append([str(_rounded(cell, options.digits)) for cell in row.values()])
     return ["\t".join(line) for line in lines]
 

@@ -3,61 +3,107 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
+import threading
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr
 
-from ngram_metrics.cli import mbr_arguments, score_arguments
-from ngram_metrics.cli.errors import InputError, OutputError
-from ngram_metrics.cli.interruption import interruption_waits
-from ngram_metrics.cli.mbr_arguments import MbrOptions
-from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.score_arguments import ScoreOptions
-from ngram_metrics.cli.sources import check_readable
+from ngram_metrics.cli.arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
+from ngram_metrics.cli.files import opened, place_of
+from ngram_metrics.cli.options import Options
+from ngram_metrics.cli.output import InputError, OutputError, tell
 
 _COMMANDS = ("score", "mbr")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, by default ``score``, and return the exit code; wrong arguments raise SystemExit with 2."""
+    """Run a command, by default ``score``, and return the exit code; wrong arguments raise SystemExit with 2.
+
+    Args:
+        arguments: the words after the name of the program; None for those of this process, which ends afterwards.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = words.pop(0) if words and words[0] in _COMMANDS else "score"
-    try:
-        _run((mbr_arguments if command == "mbr" else score_arguments).parse(words))
-    except KeyboardInterrupt:
-        return _told("interrupted", 130)
-    except (InputError, OutputError, ModuleNotFoundError) as error:
-        return _told(str(error), 1)
+    with ExitStack() as stack:
+        if sys.stderr is None:  # closed; print would write to standard output
+            stack.enter_context(redirect_stderr(stack.enter_context(open(os.devnull, "w"))))
+        try:
+            _run((parse_mbr if command == "mbr" else parse_score)(words), ends=arguments is None)
+        except KeyboardInterrupt:
+            tell("interrupted")
+            return 130
+        except (InputError, OutputError, ModuleNotFoundError) as error:
+            tell(str(error))
+            return 1
     return 0
 
 
-def _run(options: MbrOptions | ScoreOptions) -> None:
-    check_readable([place_of(name) for name in options.inputs])
-    with interruption_waits(), _kept_for_good():
-        # torch is imported here, which takes seconds.
-        from ngram_metrics.cli import mbr, score
-        from ngram_metrics.cli.surroundings import surroundings
-
-    with surroundings(options):
+def _run(options: MbrOptions | ScoreOptions, ends: bool) -> None:
+    with ExitStack() as stack:
+        sources = [stack.enter_context(opened(place_of(name), options.line_limit)) for name in options.inputs]
+        with _uninterrupted(), _uncollected(ends):
+            # torch is imported here, which takes seconds.
+            from ngram_metrics.cli import mbr, score
+        stack.enter_context(_settings(options))
         if isinstance(options, MbrOptions):
-            mbr.run(options)
+            mbr.run(options, *sources)
         else:
-            score.run(options)
+            score.run(options, sources)
 
 
 @contextmanager
-def _kept_for_good() -> Iterator[None]:
-    """Keep imported objects out of garbage collection: scanning torch repeatedly takes a second."""
+def _uninterrupted() -> Iterator[None]:
+    """Delay Ctrl-C to the end of the ``with`` block: numpy, when torch imports it, turns Ctrl-C into another error."""
+    in_charge = threading.current_thread() is threading.main_thread()
+    if not in_charge or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if came:
+        raise KeyboardInterrupt
+
+
+@contextmanager
+def _uncollected(ends: bool) -> Iterator[None]:
+    """Collect no garbage while modules are imported, nor theirs in a program that ends: scanning torch takes a second.
+
+    Args:
+        ends: whether the process ends with the command. A caller of ``main`` keeps its garbage collection.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
+        if ends:
+            gc.freeze()
         if collects:
             gc.enable()
 
 
-def _told(what: str, code: int) -> int:
-    print(f"ngram-metrics: {' '.join(what.split())}", file=sys.stderr)
-    return code
+@contextmanager
+def _settings(options: Options) -> Iterator[None]:
+    """Check the device, set threads and warnings of one line, and restore them at the end."""
+    import torch
+
+    try:
+        torch.zeros((), device=options.device).item()
+    except (RuntimeError, AssertionError) as error:  # a build without CUDA raises AssertionError
+        raise InputError(f"--device {options.device}: {str(error).splitlines()[0]}") from error
+    threads = torch.get_num_threads()
+    torch.set_num_threads(options.threads)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("once", UserWarning)
+            warnings.showwarning = lambda message, *_, **__: tell(f"warning: {message}")
+            yield
+    finally:
+        torch.set_num_threads(threads)

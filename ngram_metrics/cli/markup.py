@@ -26,9 +26,13 @@ def markdown_text(text: str) -> str:
 
 def latex_table(table: Table) -> list[str]:
     """Return the lines of a LaTeX tabular, which needs no package."""
-    header, *rows = ([latex_text(cell.strip()) for cell in row] for row in [table.header, *table.rows])
-    lines = [" & ".join(row).replace("*", "$^*$") + r" \\" for row in [header, *rows]]
-    begin = rf"\begin{{tabular}}{{l{'r' * (len(header) - 1)}}}"
+    lines = []
+    for name, *cells in [table.header, *table.rows]:
+        # The braces end the command before, which takes a bracket or a star as its argument.
+        guard = "{}" if name.startswith(("[", "*")) else ""
+        marked = [latex_text(cell.strip()).replace("*", "$^*$") for cell in cells]
+        lines.append(" & ".join([guard + latex_text(name), *marked]) + r" \\")
+    begin = rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}"
     return [begin, r"\hline", lines[0], r"\hline", *lines[1:], r"\hline", r"\end{tabular}"]
 
 

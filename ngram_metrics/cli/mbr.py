@@ -5,31 +5,24 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from typing import TypeGuard, TypeVar
 
-from ngram_metrics.cli.errors import InputError
-from ngram_metrics.cli.mbr_arguments import MbrOptions
+from ngram_metrics.cli.arguments import MbrOptions
+from ngram_metrics.cli.files import Source
 from ngram_metrics.cli.metrics import chosen, for_pairs
-from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.progress import progress
-from ngram_metrics.cli.sources import Source, opened
+from ngram_metrics.cli.output import InputError, Progress, written_to
 from ngram_metrics.mbr import Decoded, decode
+from ngram_metrics.text.messages import counted
 
 #: Sentences decoded at a time.
 CHUNK = 256
 Item = TypeVar("Item")
 
 
-def run(options: MbrOptions) -> None:
+def run(options: MbrOptions, samples: Source, weights: Source | None = None) -> None:
     """Decode, and write one line per sentence."""
     (metric,) = chosen(options)
-    with ExitStack() as stack:
-        samples = stack.enter_context(opened(place_of(options.samples)))
-        weights = stack.enter_context(opened(place_of(options.weights))) if options.weights else None
-        write = stack.enter_context(written_to(options.output))
-        bar = stack.enter_context(progress("sentences"))
+    with written_to(options.output) as write, Progress("sentences") as bar:
         done = 0
         for rows, probabilities in _chunks(samples, weights, options.k):
             decoded = decode(for_pairs(metric), rows, None, probabilities)
@@ -89,7 +82,8 @@ def _numbers(source: Source, k: int | None, done: int) -> list[list[float]]:
 
 def _grouped(source: Source, items: list[Item], k: int) -> list[list[Item]]:
     if len(items) % k:
-        raise InputError(f"{source.place.name} has {source.count_rest()} lines: expected a multiple of {k}, for -k {k}")
+        lines = counted(source.count_rest(), "line")
+        raise InputError(f"{source.place.name} has {lines}: expected a multiple of {k}, for -k {k}")
     return [items[start : start + k] for start in range(0, len(items), k)]
 
 
@@ -117,7 +111,8 @@ def _check_alike(
         raise InputError(f"{names} have different numbers of lines: {counts}")
     for number, (row, of_row) in enumerate(zip(rows, numbers, strict=True), done + 1):
         if len(row) != len(of_row):
-            raise weights.error(number, f"{len(of_row)} weights for {len(row)} hypotheses")
+            told = f"{counted(len(of_row), 'weight')}: expected {len(row)}, one for each hypothesis"
+            raise weights.error(number, told)
 
 
 def _lines(decoded: Decoded, form: str, done: int) -> Iterator[str]:

@@ -8,8 +8,8 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from ngram_metrics.cli.errors import InputError
 from ngram_metrics.cli.options import Options
+from ngram_metrics.cli.output import InputError
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure

@@ -1,14 +1,17 @@
-"""The options of all commands, and the types of their values for argparse."""
+"""The options of all commands, the types of their values for argparse, and the checks of files."""
 
 from __future__ import annotations
 
 import argparse
+import math
+import os
 import re
-from collections.abc import Callable, Sequence
-from typing import TypeVar, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar, get_args
 
+from ngram_metrics.cli.files import Place, decimal, place_of
 from ngram_metrics.cli.output import written_to
-from ngram_metrics.cli.paths import file_name
+from ngram_metrics.text.messages import did_you_mean, shortened, visible
 from ngram_metrics.text.tokenizer_names import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
@@ -38,25 +41,52 @@ class Options(argparse.Namespace):
     output: str | None
     device: str
     threads: int
+    line_limit: int
 
 
 AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that takes ``-:2``, a column of standard input, as a file."""
+    """A parser that takes ``-:2``, a column of standard input, as a file, and no part of an option as the option."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, allow_abbrev=False)
 
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            error.message += did_you_mean(str(value), action.choices or ())
+            raise
 
-def parsed(parser: Parser, words: Sequence[str], options: AnyOptions) -> AnyOptions:
-    """Parse files and options in any order; all words after ``--`` are files, on every version of Python."""
+    def error(self, message: str) -> NoReturn:
+        """Exit with code 2 and a message, whatever characters the names in it have."""
+        super().error(visible(message))
+
+
+def parsed(parser: Parser, words: Sequence[str], options: AnyOptions, instead: Mapping[str, str]) -> AnyOptions:
+    """Parse files and options in any order; all words after ``--`` are files, on every version of Python.
+
+    Args:
+        parser: the parser.
+        words: the arguments.
+        options: the object to fill.
+        instead: what to say of options of other commands.
+    """
     before, after = list(words), []
     if "--" in before:
         place = before.index("--")
         before, after = before[:place], before[place + 1 :]
-    parser.parse_intermixed_args(before, options)
+    _, unknown = parser.parse_known_intermixed_args(before, options)
+    for word in filter(instead.__contains__, unknown):
+        parser.error(f"{word}: {instead[word]}")
+    if unknown:
+        suggested = did_you_mean(unknown[0].partition("=")[0], parser._option_string_actions)
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggested}")
     options.files += after
     return options
 
@@ -86,6 +116,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     run = parser.add_argument_group("how it is run")
     run.add_argument("--device", type=_device, default="cpu", help="where to count, such as cuda; default: cpu")
     run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch, default: 1")
+    run.add_argument(
+        "--line-limit",
+        type=integer(1, 10**9),
+        default=10**7,
+        metavar="N",
+        help="characters that a line may have, default: 10000000",
+    )
     run.add_argument("--version", action=printing(_version), nargs=0, help="print the version")
     run.add_argument("-h", "--help", action=printing(lambda made, _: made.format_help()), nargs=0, help="print this")
     return run
@@ -104,7 +141,8 @@ def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namesp
 def _tokenizer(text: str) -> TokenizerName:
     if text not in TOKENIZERS:
         known = ", ".join(TOKENIZERS)
-        raise argparse.ArgumentTypeError(f"unknown tokenizer {text!r}: expected {known}, or --spm-model for a model")
+        told = f"unknown tokenizer {text!r}: expected {known}, or --spm-model for a model"
+        raise argparse.ArgumentTypeError(told + did_you_mean(text, TOKENIZERS))
     return text
 
 
@@ -112,11 +150,29 @@ def integer(first: int, last: int) -> Callable[[str], int]:
     """Return a function that parses an integer from ``first`` to ``last``, inclusive."""
 
     def read(text: str) -> int:
-        if not text.isdecimal() or not first <= int(text) <= last:
-            raise argparse.ArgumentTypeError(f"{text!r} is not an integer from {first} to {last}")
-        return int(text)
+        number = decimal(text)
+        if number is None or not first <= number <= last:
+            raise argparse.ArgumentTypeError(f"{shortened(text)} is not an integer from {first} to {last}")
+        return number
 
     return read
+
+
+def is_number(text: str) -> bool:
+    """Return whether a word is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def level(text: str) -> float:
+    """Parse the level of intervals."""
+    found = float(text) if is_number(text) else math.nan
+    if not 0 < found < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
+    return found
 
 
 def _device(text: str) -> str:
@@ -145,3 +201,58 @@ def _version(*_: object) -> str:
     from importlib.metadata import version
 
     return f"ngram-metrics {version('ngram-metrics')}\n"
+
+
+def file_name(text: str) -> str:
+    """Check the name of a file, which is empty if it was a shell variable that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not the name of a file")
+    return text
+
+
+def destination(text: str) -> str | None:
+    """Return the name of a file to write, None for standard output."""
+    return None if text in ("-", "/dev/stdout") else file_name(text)
+
+
+def check_different(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
+    """Exit with an error if a file is named twice, even by another path."""
+    for number, name in enumerate(names):
+        if any(is_same(name, other) for other in names[:number]):
+            parser.error(f"the {kind} {name!r} is given twice")
+
+
+def is_same(name: str, other: str) -> bool:
+    """Return whether two names mean the same file and the same column or field."""
+    return name == other or _absolute(name) == _absolute(other)
+
+
+def _absolute(name: str) -> Place:
+    place = place_of(name)
+    return place._replace(name="", path="-" if place.path == "-" else os.path.abspath(place.path))
+
+
+def check_inputs(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
+    """Exit with an error if standard input is named twice, or a column is 0."""
+    places = [place_of(name) for name in names]
+    if sum(place.path == "-" for place in places) > 1:
+        parser.error("standard input can be read once, and - is given twice")
+    for place in places:
+        if place.column == 0:
+            parser.error(f"{place.name}: columns are counted from 1")
+
+
+def check_written(parser: argparse.ArgumentParser, written: Mapping[str, str | None], inputs: Sequence[str]) -> None:
+    """Exit with an error if a file to write is also read, is written twice, or cannot be created."""
+    read = {os.path.realpath(place_of(name).path): name for name in inputs}
+    for option, path in written.items():
+        if path is None:
+            continue
+        known = read.get(os.path.realpath(path))
+        # A terminal or a pipe may be read and written.
+        if known is not None and (os.path.isfile(path) or not os.path.exists(path)):
+            parser.error(f"{option} {path} would overwrite {known}")
+        read[os.path.realpath(path)] = option
+        if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
+            told = "is a directory" if os.path.isdir(path) else "is in a directory that does not exist"
+            parser.error(f"{option} {path} {told}: expected a file")

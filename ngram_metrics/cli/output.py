@@ -1,21 +1,30 @@
-"""Writing to standard output or a file, in UTF-8; a full disk or a closed pipe is an error of one line."""
+"""What a command writes: files and standard output, errors of one line, and a progress bar."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
-from typing import BinaryIO
 
-from ngram_metrics.cli.errors import OutputError
+from ngram_metrics.text.messages import visible
+
+#: The progress bar appears after this many seconds.
+DELAY = 0.5
+
+
+class InputError(Exception):
+    """An error in the input, which ends a command with one line and exit code 1."""
+
+
+class OutputError(Exception):
+    """An error in writing to a file or to standard output, which ends a command in the same way."""
 
 
 @contextmanager
-def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
+def written_to(path: str | None) -> Iterator[Callable[[str], object]]:
     """Open a file, or standard output if ``path`` is None, and yield a function that writes text to it.
 
     The text is written in UTF-8, whatever the locale; invalid characters, in the names of files, become backslash
@@ -26,16 +35,18 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
     """
     if path is None and sys.stdout is None:
         raise OutputError("cannot write to standard output: it is closed")
+    if path is None and not hasattr(sys.stdout, "buffer"):  # a StringIO, as in redirect_stdout
+        yield sys.stdout.write
+        return
     name = "to standard output" if path is None else path
     with ExitStack() as stack:
         with _told(name):
             # Without a buffer: on a full disk, closing the file would try to write what is left in it again.
-            file: BinaryIO | FileIO
             if path is None:
                 sys.stdout.flush()
                 file = getattr(sys.stdout.buffer, "raw", sys.stdout.buffer)
             else:
-                file = stack.enter_context(open(stack.enter_context(_place(path)), "wb", buffering=0))
+                file = stack.enter_context(_opened(path))
 
         def write(text: str) -> None:
             left = memoryview(text.encode("utf-8", "backslashreplace"))
@@ -48,20 +59,23 @@ def written_to(path: str | None) -> Iterator[Callable[[str], None]]:
 
 
 @contextmanager
-def _place(path: str) -> Iterator[str]:
-    """Yield the path of a temporary file in the same folder, and at the end move it to ``path``."""
-    whole = os.path.realpath(path)
-    folder, name = os.path.split(whole)
-    is_there = os.path.exists(whole)
-    if is_there and not (os.path.isfile(whole) and os.access(whole, os.W_OK) and os.access(folder, os.W_OK)):
-        # A device or a pipe, such as /dev/stdout; if it is not writable, open raises.
-        yield path
+def _opened(path: str) -> Iterator[FileIO]:
+    """Open a temporary file in the same folder, and at the end move it to ``path``."""
+    whole, there = os.path.realpath(path), os.path.exists(path)
+    folder, given = os.path.dirname(whole), os.path.realpath(os.path.dirname(path) or ".")
+    # Of an open descriptor, such as /dev/fd/3, the file or pipe behind it stays, with what it has already.
+    descriptor = given in ("/dev", "/dev/fd") or given.startswith("/proc/")
+    replaceable = os.path.isfile(path) and os.access(whole, os.W_OK) and os.access(folder, os.W_OK)
+    if there and (descriptor or not replaceable):
+        with open(path, "ab" if descriptor else "wb", buffering=0) as file:
+            yield file
         return
-    # A digest, because the name of the file may have the largest length already.
-    part = os.path.join(folder, f".{os.getpid()}-{zlib.crc32(os.fsencode(name)):08x}.part")
+    # Mode x follows no link, and opens no file that exists; nobody can guess the name.
+    part = os.path.join(folder, f".{os.urandom(16).hex()}.part")
     try:
-        yield part
-        if is_there:
+        with open(part, "xb", buffering=0) as file:
+            yield file
+        if there:
             shutil.copymode(whole, part)
         with _told(path):
             os.replace(part, whole)
@@ -79,3 +93,40 @@ def _told(name: str) -> Iterator[None]:
         raise OutputError(f"cannot write {name}: {error.strerror}") from error
     except ValueError as error:  # a name with a NUL, or with characters that the file system cannot encode
         raise OutputError(f"cannot write {name!r}: {error}") from error
+
+
+def tell(what: str) -> None:
+    """Write a line on standard error, whatever characters the names in it have."""
+    print(f"ngram-metrics: {visible(' '.join(what.split()))}", file=sys.stderr)
+
+
+class Progress:
+    """A progress bar on standard error, if that is a terminal and tqdm is installed.
+
+    Args:
+        unit: what is counted.
+    """
+
+    def __init__(self, unit: str) -> None:
+        self._bar = None
+        with suppress(ImportError):
+            from tqdm import tqdm
+
+            self._bar = tqdm(unit=f" {unit}", delay=DELAY, disable=None, leave=False)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def update(self, count: int) -> None:
+        """Count."""
+        if self._bar is not None:
+            self._bar.update(count)
+
+    def name(self, phase: str) -> None:
+        """Show the name of the current phase, if the bar is visible already."""
+        if self._bar is not None:
+            self._bar.set_description(phase, refresh=self._bar.format_dict["elapsed"] > DELAY)

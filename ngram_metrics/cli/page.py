@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 
+from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.entries import Report
 from ngram_metrics.cli.metrics import Metric
 from ngram_metrics.cli.output import written_to
 from ngram_metrics.cli.report import report
-from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.text.word_reader import WordReader
 
@@ -21,7 +21,7 @@ _LEVEL = 0.95
 class Page:
     """The texts of all files, in the order of the options' systems and references."""
 
-    def __init__(self, options: ScoreOptions, metrics: Sequence[Metric], write: Callable[[str], None]) -> None:
+    def __init__(self, options: ScoreOptions, metrics: Sequence[Metric], write: Callable[[str], object]) -> None:
         self._options, self._write = options, write
         readers = [metric.reader for metric in metrics if isinstance(metric.reader, WordReader)]
         self._words = readers[0] if readers else WordReader("13a")

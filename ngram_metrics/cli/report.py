@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.entries import Entry, Report
 from ngram_metrics.cli.intervals import intervals
-from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.resampling import RESAMPLES, SEED

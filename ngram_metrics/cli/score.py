@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 
+from ngram_metrics.cli.arguments import ScoreOptions
+from ngram_metrics.cli.files import Source, chunks
 from ngram_metrics.cli.formats import written
 from ngram_metrics.cli.metrics import chosen
-from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.output import Progress, written_to
 from ngram_metrics.cli.page import Page, page_of
-from ngram_metrics.cli.paths import place_of
-from ngram_metrics.cli.progress import Bar, name_phase, progress
 from ngram_metrics.cli.report import report
-from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.sentences import SentenceLines
-from ngram_metrics.cli.side_by_side import chunks
-from ngram_metrics.cli.sources import opened
 from ngram_metrics.cli.tally import Tally
 
 #: Lines of a system counted at a time.
 CHUNK = 2048
 
 
-def run(options: ScoreOptions) -> None:
-    """Score all systems, and write the report."""
+def run(options: ScoreOptions, sources: Sequence[Source]) -> None:
+    """Score all systems, and write the report; the sources are those of the systems, and of the references."""
     metrics = chosen(options)
     keep = options.confidence is not None or len(options.systems) > 1 or options.report is not None
     tallies = {
@@ -30,20 +28,24 @@ def run(options: ScoreOptions) -> None:
     }
     # Opened first, so that an output that cannot be written is reported before the work.
     with written_to(options.output) as write, page_of(options, metrics) as page:
-        with progress("lines") as bar:
-            _count(tallies, options, bar, page)
+        with Progress("lines") as bar:
+            _count(tallies, options, sources, bar, page)
             if keep:
-                name_phase(bar, "resampling")
+                bar.name("resampling")
             found = report(tallies, options)
             if page is not None:
                 page.write(tallies, found)
         write(written(found, options))
 
 
-def _count(tallies: dict[str, list[Tally]], options: ScoreOptions, bar: Bar, page: Page | None) -> None:
+def _count(
+    tallies: dict[str, list[Tally]],
+    options: ScoreOptions,
+    sources: Sequence[Source],
+    bar: Progress,
+    page: Page | None,
+) -> None:
     with ExitStack() as stack:
-        names = [*options.systems, *options.references]
-        sources = [stack.enter_context(opened(place_of(name))) for name in names]
         write = stack.enter_context(written_to(options.sentences)) if options.sentences else None
         lines = SentenceLines(as_json=(options.sentences or "").endswith(".jsonl"))
         for columns in chunks(sources, CHUNK):

@@ -10,8 +10,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ngram_metrics.cli.errors import OutputError
-from ngram_metrics.cli.output import written_to
+from ngram_metrics.cli.output import OutputError, written_to
 from ngram_metrics.cli.report import report
 from ngram_metrics.report.contents import Contents
 from ngram_metrics.report.given import checked_sides, checked_words, chosen_metrics, report_options, tallied

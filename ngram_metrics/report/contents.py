@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
+from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.entries import Report
 from ngram_metrics.cli.formats import written
-from ngram_metrics.cli.score_arguments import ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.counting.token_batch import DocumentGroups
 from ngram_metrics.report.buckets import buckets

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from ngram_metrics.cli.arguments import CORRECTIONS, TESTS, ScoreOptions
 from ngram_metrics.cli.metrics import Metric, chosen
-from ngram_metrics.cli.score_arguments import CORRECTIONS, TESTS, ScoreOptions
 from ngram_metrics.cli.tally import Tally
 from ngram_metrics.scores.measure import measure_of
 from ngram_metrics.scores.options import refuse_equal_names
 from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.messages import counted, visible
 from ngram_metrics.text.word_reader import WordReader
 
 if TYPE_CHECKING:
@@ -52,9 +53,8 @@ def checked_sides(
     others |= {f"reference list {number}": sentences_of_list for number, sentences_of_list in enumerate(lists)}
     for name, other in others.items():
         if len(other) != len(sentences):
-            raise ValueError(
-                f"{name} has {len(other)} sentences and system {first!r} {len(sentences)}: expected the same number"
-            )
+            told = f"{name} has {counted(len(other), 'sentence')} and system {first!r} {len(sentences)}"
+            raise ValueError(f"{told}: expected the same number")
     return texts, lists
 
 
@@ -98,7 +98,7 @@ def chosen_metrics(metrics: Mapping[str, Accumulator] | None, tokenizer: Tokeniz
         return chosen(options)
     if not isinstance(metrics, Mapping) or not metrics:
         raise TypeError(f"metrics is {type(metrics).__name__}: expected a mapping of names to metric objects")
-    found = [_metric(str(name), metric) for name, metric in metrics.items()]
+    found = [_metric(visible(str(name)), metric) for name, metric in metrics.items()]
     # The page shows the interval of every value.
     ends = ("", *ENDS)
     refuse_equal_names(

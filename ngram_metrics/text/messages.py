@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from typing import TypeAlias
 
 #: Returns the name of a sentence or text in an error message, from its index.
@@ -43,6 +44,13 @@ def shortened(value: object, width: int = 60) -> str:
 def counted(count: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 sentence`` and ``2 sentences``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return the end of an error message that names the closest of the known words, or an empty string."""
+    words = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), words, 1)
+    return f"; did you mean {words[close[0]]!r}?" if close else ""
 
 
 def type_name(value: object) -> str:

@@ -7,7 +7,8 @@ from commands import BASE, printed, refused, report, scores, write
 from sacrebleu.metrics.bleu import _TOKENIZERS
 
 from ngram_metrics import cli
-from ngram_metrics.cli import mbr_arguments, metrics, options, score_arguments
+from ngram_metrics.cli import arguments as parsing
+from ngram_metrics.cli import metrics, options
 from ngram_metrics.text.rules import NAMED
 from ngram_metrics.text.tokenizers import _DOWNLOADING, _OF_SACREBLEU
 
@@ -45,8 +46,51 @@ SYSTEMS = ["base.txt", "other.txt"]
 )
 def test_which_file_is_what(arguments: str, systems: list[str], references: list[str]):
     words = arguments.removeprefix("score ").split()
-    parsed = score_arguments.parse(words)
+    parsed = parsing.parse_score(words)
     assert (parsed.systems, parsed.references) == (systems, references)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "systems", "files"),
+    [
+        ("runs/base.txt runs/tuned.txt", ["base.txt", "tuned.txt"], ["runs/base.txt", "runs/tuned.txt"]),
+        ("runs/base/out.txt ./runs/tuned/out.txt", ["base", "tuned"], ["runs/base/out.txt", "./runs/tuned/out.txt"]),
+        ("r/a/x/o r/b/y/o r/b/x/o", ["a/x", "b/y", "b/x"], ["r/a/x/o", "r/b/y/o", "r/b/x/o"]),
+        ("runs/base/out.txt", ["out.txt"], ["runs/base/out.txt"]),
+        ("a.txt d/a.txt", ["a.txt", "d/a.txt"], ["a.txt", "d/a.txt"]),
+        ("d/t.tsv:1 d/t.tsv:2", ["t.tsv:1", "t.tsv:2"], ["d/t.tsv:1", "d/t.tsv:2"]),
+        ("base=r/a.txt tuned=r/b.txt:2", ["base", "tuned"], ["r/a.txt", "r/b.txt:2"]),
+        ("r/a.txt tuned=r/b.txt r/c.txt", ["a.txt", "tuned", "c.txt"], ["r/a.txt", "r/b.txt", "r/c.txt"]),
+        ("x=- a.txt", ["x", "a.txt"], ["-", "a.txt"]),
+        ("lr=0.1.txt", ["lr=0.1.txt"], ["lr=0.1.txt"]),
+        ("lr=0.1.txt:2 a.txt", ["lr=0.1.txt:2", "a.txt"], ["lr=0.1.txt:2", "a.txt"]),
+        ("runs/lr=0.1/out.txt", ["out.txt"], ["runs/lr=0.1/out.txt"]),
+        ("a=x.txt b=y.txt --baseline b", ["b", "a"], ["y.txt", "x.txt"]),
+        ("a=x.txt b=y.txt --baseline y.txt", ["b", "a"], ["y.txt", "x.txt"]),
+        ("a=x.txt b=y.txt --baseline c=z.txt", ["c", "a", "b"], ["z.txt", "x.txt", "y.txt"]),
+        ("a=x.txt base.txt=y.txt --baseline base.txt", ["base.txt", "a"], None),
+    ],
+)
+def test_a_system_has_a_name_that_a_table_can_show(arguments: str, systems: list[str], files: list[str], folder: Path):
+    write(folder / "lr=0.1.txt", ["a\tb"])
+    if files is None:  # a path that is there is a path
+        with pytest.raises(SystemExit):
+            parsing.parse_score([*arguments.split(), "-r", "ref.txt"])
+        (folder / "base.txt").unlink()
+    parsed = parsing.parse_score([*arguments.split(), "-r", "ref.txt"])
+    assert parsed.systems == systems
+    assert files is None or parsed.inputs == [*files, "ref.txt"]
+
+
+def test_the_names_of_systems_are_shown_everywhere(folder: Path, capsys):
+    words = ["first=base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu"]
+    named = printed(capsys, *words, "--sentences", "scores.tsv", "--report", "page.html", "-f", "latex")
+    assert (["first" in named, "base.txt" in named], "other.txt" in named) == ([True, False], True)
+    assert list(report(capsys, *words)["systems"]) == ["first", "other.txt"]
+    assert "\tfirst\t" in (folder / "scores.tsv").read_text()
+    page = (folder / "page.html").read_text()
+    assert "<title>first, other.txt</title>" in page
+    assert "base.txt" not in page
 
 
 @pytest.mark.parametrize(
@@ -66,7 +110,7 @@ def test_which_file_is_what(arguments: str, systems: list[str], references: list
 )
 def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[str]):
     for words in (["base.txt", "-r", "ref.txt", *arguments.split()], [*arguments.split(), "base.txt", "-r", "ref.txt"]):
-        parsed = score_arguments.parse(words)
+        parsed = parsing.parse_score(words)
         assert (parsed.confidence, parsed.metrics, parsed.systems) == (level, chosen, ["base.txt"])
 
 
@@ -116,8 +160,28 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("base.txt -r ref.txt -o s.tsv --sentences s.tsv", "--sentences s.tsv would overwrite --output"),
         ("base.txt -r ref.txt -o none/out.txt", "--output none/out.txt is in a directory that does not exist"),
         ("base.txt -r ref.txt -o .", "--output . is a directory: expected a file"),
-        ("base.txt -r ref.txt --metri bleu", "unrecognized arguments: --metri"),
+        ("base.txt -r ref.txt --metri bleu", "unrecognized arguments: --metri bleu; did you mean '--metrics'?"),
+        ("base.txt -r ref.txt --tokeniser=zh", "unrecognized arguments: --tokeniser=zh; did you mean '--tokenizer'?"),
+        ("base.txt -r ref.txt -m bleu,chfr", "unknown metric 'chfr': expected some of"),
+        ("base.txt -r ref.txt -m bleu,chfr", "; did you mean 'chrf'?"),
+        ("base.txt -r ref.txt -m BLEU", "; did you mean 'bleu'?"),
+        ("base.txt -r ref.txt -f jsno", "; did you mean 'json'?"),
+        ("base.txt -r ref.txt -tok 13A", "; did you mean '13a'?"),
+        ("mbr n.txt -m rouge_2", "; did you mean 'rouge2'?"),
+        ("mbr n.txt --wieghts w", "unrecognized arguments: --wieghts w; did you mean '--weights'?"),
+        (f"base.txt -r ref.txt --digits {'9' * 5000}", "999... is not an integer from 0 to 15"),
         ("base.txt -r ref.txt -s other.txt", "unrecognized arguments: -s"),
+        ("base.txt -r ref.txt -b", "-b: expected -f tsv or -f json, for programs"),
+        (
+            "base.txt -r ref.txt --paired-bs",
+            "--paired-bs: expected --test bootstrap; several systems are always tested",
+        ),
+        ("base.txt -r ref.txt --paired-ar", "--paired-ar: expected no option: several systems are tested"),
+        ("base.txt -r ref.txt -m bleu,rougeL", "rougeL: expected rouge, which has all four"),
+        ("base.txt -r ref.txt -m ter", "ter: sacrebleu's command has it"),
+        ("a=base.txt a=other.txt -r ref.txt", "two systems have the name 'a': expected different names, as NAME=FILE"),
+        ("other.txt=base.txt other.txt -r ref.txt", "two systems have the name 'other.txt'"),
+        ("a=base.txt b=base.txt -r ref.txt", "the system 'base.txt' is given twice"),
         ("mbr", "expected SAMPLES, one file of hypotheses, and got none"),
         ("mbr n.txt m.txt -k 5", "expected SAMPLES, one file of hypotheses, and got n.txt, m.txt"),
         ("mbr n.txt -m rougeL", "invalid choice: 'rougeL'"),
@@ -152,11 +216,11 @@ def test_the_table_and_json_name_systems_and_references(folder: Path, capsys):
 def test_names_that_are_written_out_are_those_there_are():
     assert set(options.TOKENIZERS) == {*NAMED, *_OF_SACREBLEU}
     assert set(options.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
-    for arguments in (["a", "-r", "b", "-m", name] for name in score_arguments.METRICS):
-        (metric,) = metrics.chosen(score_arguments.parse(arguments))
+    for arguments in (["a", "-r", "b", "-m", name] for name in parsing.METRICS):
+        (metric,) = metrics.chosen(parsing.parse_score(arguments))
         assert metric.name == arguments[-1]
-    for name in mbr_arguments.METRICS:
-        assert metrics.chosen(mbr_arguments.parse(["a", "-m", name]))[0].measure.pair_orders
+    for name in parsing.MBR_METRICS:
+        assert metrics.chosen(parsing.parse_mbr(["a", "-m", name]))[0].measure.pair_orders
 
 
 def test_version_and_help(capsys):

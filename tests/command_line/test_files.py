@@ -9,13 +9,16 @@ import sys
 import tarfile
 import threading
 import time
+import tracemalloc
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import REFERENCES, failing, scores, write
+from commands import REFERENCES, failing, printed, scores, write
 
 from ngram_metrics.cli import score
+from ngram_metrics.cli.arguments import parse_score
 
 
 @pytest.mark.parametrize("chunk", [2, 4096])
@@ -83,7 +86,7 @@ def test_what_is_no_text_is_told(content: bytes, told: str, folder: Path, capsys
 @pytest.mark.parametrize(
     ("content", "name", "told"),
     [
-        (b"a\tb\nc\n", "t:2", "t:2, line 2: the line has 1 columns, separated by tabs: expected at least 2"),
+        (b"a\tb\nc\n", "t:2", "t:2, line 2: the line has 1 column, separated by tabs: expected at least 2"),
         (b'{"x": "a"}\n{"y": "a"}\n', "t:x", "t:x, line 2: {'y': 'a'} has no field 'x'"),
         (b'{"x": "a"}\n["x"]\n', "t:x", "t:x, line 2: ['x'] has no field 'x'"),
         (b'{"x": "a"}\n{"x": 5}\n', "t:x", "t:x, line 2: 'x' is 5: expected a string"),
@@ -96,6 +99,33 @@ def test_a_line_without_the_part_is_told(content: bytes, name: str, told: str, f
     assert failing(capsys, name, "-r", "ref.txt") == told
 
 
+@pytest.mark.parametrize("packed", [bytes, gzip.compress, partial(lzma.compress, preset=0)])
+def test_a_line_that_is_too_long_is_told_before_it_is_unpacked(packed, folder: Path, capsys):
+    write(folder / "long", packed(b"a b\n" + b"c" * (32 << 20)))
+    tracemalloc.start()
+    try:
+        told = failing(capsys, "long", "-r", "long", "--line-limit", "1000")
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
+    expected = "the line has more than 1000 characters: expected one sentence, or a larger --line-limit"
+    assert told == f"long, line 2: {expected}"
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\r\n"])
+@pytest.mark.parametrize("character", ["a", "\U0001f600"])
+def test_the_longest_line_has_as_many_characters_as_the_limit(character: str, end: str, folder: Path, capsys):
+    for characters, answer in ((9, scores), (10, scores), (11, failing), (50, failing)):
+        write(folder / "t", (character * characters + end).encode())
+        assert answer(capsys, "t", "-r", "t", "-m", "chrf", "--line-limit", "10")
+    write(folder / "t", "".join(f'["{character * characters}"]\n' for characters in (1, 6, 7)).encode())
+    assert failing(capsys, "mbr", "t", "--line-limit", "10").startswith("t, line 3: the line has more than 10 ")
+
+
+def test_ten_million_characters_are_a_line(folder: Path):
+    assert parse_score(["a", "-r", "b"]).line_limit == 10_000_000
+
+
 def test_the_line_is_counted_from_the_start_of_the_file(folder: Path, capsys, monkeypatch):
     monkeypatch.setattr(score, "CHUNK", 2)
     write(folder / "t", b"a\tb\n" * 6 + b"c\n")
@@ -106,6 +136,7 @@ def test_the_line_is_counted_from_the_start_of_the_file(folder: Path, capsys, mo
 def test_files_that_cannot_be_read_are_named(folder: Path, capsys, monkeypatch):
     assert failing(capsys, "base.txt", "-r", "missing.txt") == "missing.txt: no such file"
     assert failing(capsys, "base.txt", "-r", "missing.txt:2") == "missing.txt: no such file"
+    assert failing(capsys, "base.txt", "-r", f"missing.txt:{'9' * 5000}") == "missing.txt: no such file"
     (folder / "empty.txt").touch()
     assert failing(capsys, "empty.txt", "-r", "empty.txt:1") == "empty.txt is empty: expected at least one line"
     (folder / "systems").mkdir()
@@ -123,16 +154,32 @@ def test_files_that_cannot_be_read_are_named(folder: Path, capsys, monkeypatch):
     assert failing(capsys, "base.txt", "-r", "ref.txt") == "ref.txt cannot be read: permission denied"
 
 
+@pytest.mark.parametrize("command", ["base.txt other.txt -r ref.txt -m bleu,chrf -c", "mbr base.txt -k 5"])
+def test_a_file_is_opened_once(command: str, folder: Path, capsys, monkeypatch):
+    named = []
+    whole = builtins.open
+    monkeypatch.setattr(
+        builtins, "open", lambda path, *given, **options: (named.append(path), whole(path, *given, **options))[1]
+    )
+    printed(capsys, *command.split())
+    files = [word for word in command.split() if word.endswith(".txt")]
+    assert sorted(name for name in named if name in files) == sorted(files)
+
+
+def _stream(content: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_standard_input_is_read_and_left_open(packed: bool, folder: Path, capsys, monkeypatch):
     expected = scores(capsys, "base.txt", "-r", "ref.txt")
     for arguments, name in ((["-", "-r", "ref.txt"], "base.txt"), (["base.txt", "-r", "-"], "ref.txt")):
         content = (folder / name).read_bytes()
-        stream = io.TextIOWrapper(io.BytesIO(gzip.compress(content) if packed else content))
+        stream = _stream(gzip.compress(content) if packed else content)
         monkeypatch.setattr(sys, "stdin", stream)
         assert scores(capsys, *arguments) == expected
         assert not sys.stdin.buffer.closed
-    stream = io.TextIOWrapper(io.BytesIO(b"".join(b"7\t%s\n" % line for line in content.splitlines())))
+    stream = _stream(b"".join(b"7\t%s\n" % line for line in content.splitlines()))
     monkeypatch.setattr(sys, "stdin", stream)
     assert scores(capsys, "base.txt", "-r", "-:2") == expected
     monkeypatch.setattr(sys, "stdin", None)

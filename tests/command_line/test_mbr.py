@@ -81,6 +81,26 @@ def test_weights_are_those_of_the_references(folder: Path, capsys):
     assert printed(capsys, "mbr", "samples.jsonl:s", "--weights", "samples.jsonl:w") == by_line
 
 
+@pytest.mark.parametrize("place", [0, 255, 256, 299])
+def test_a_wrong_weight_is_told_with_its_line(place: int, folder: Path, capsys):
+    """Whichever chunk of sentences it is in."""
+    write(folder / "lines", ["a"] * 600)
+    write(folder / "weights", ["-1" if number == 2 * place + 1 else "1" for number in range(600)])
+    told = failing(capsys, "mbr", "lines", "-k", "2", "--weights", "weights", "-o", "out")
+    assert told == f"weights, line {2 * place + 1}: expected weights of at least 0, not all 0 for a sentence"
+    write(folder / "weights", ["x" if number == 2 * place + 1 else "1" for number in range(600)])
+    told = failing(capsys, "mbr", "lines", "-k", "2", "--weights", "weights", "-o", "out")
+    assert told == f"weights, line {2 * place + 2}: 'x' is not a number"
+    write(folder / "samples", ['["a", "b"]'] * 300)
+    for wrong, expected in (
+        ("[1, -1]", "expected weights of at least 0"),
+        ("[1]", "1 weight: expected 2, one for each"),
+    ):
+        write(folder / "weights", [wrong if number == place else "[1, 1]" for number in range(300)])
+        told = failing(capsys, "mbr", "samples", "--weights", "weights", "-o", "out")
+        assert told.startswith(f"weights, line {place + 1}: {expected}")
+
+
 def test_files_are_packed_and_output_goes_to_a_file(folder: Path, capsys):
     write(folder / "samples.gz", gzip.compress("".join(f"{line}\n" for line in LINES).encode()))
     assert printed(capsys, "mbr", "samples.gz", "-k", "5", "-o", "chosen.txt") == ""
@@ -111,11 +131,10 @@ def test_options_reach_the_metric(folder: Path, capsys):
         ('["a"]\n"a"\n', "", "n, line 2: expected a list of strings"),
         ('["a"]\n["a", 5]\n', "", "n, line 2: expected a list of strings"),
         ('["a\\nb"]\n', "", "the hypothesis chosen for sentence 1 has several lines: pass --format jsonl"),
-        ('["a"]\n["b"]\n', "--weights w", "w, line 2: 2 weights for 1 hypotheses"),
+        ('["a"]\n["b"]\n', "--weights w", "w, line 2: 2 weights: expected 1, one for each hypothesis"),
         ('["a"]\n["b"]\n["c"]\n', "--weights w", "n and w have different numbers of lines: 3 and 2"),
         ('["a"]\n["b", "c"]\n', "--weights v", "v, line 2: expected weights of at least 0, not all 0 for a sentence"),
-        ('["a"]\n["b", "c"]\n', "--weights t", "t, line 1: expected weights of at least 0"),
-        ("a\nb\n", "-k 2 --weights s", "s, line 1: expected weights of at least 0"),
+        ('["a", "b"]\n', "--weights huge", "huge, line 1: expected weights of at least 0, not all 0 for a sentence"),
         ("a\nb\n", "-k 2 --weights w", "w, line 1: '[1]' is not a number"),
         ("a\nb\n", "-k 2 --weights u", "u, line 1: expected weights of at least 0, not all 0 for a sentence"),
     ],
@@ -127,8 +146,7 @@ def test_files_that_cannot_be_decoded_are_told(content: str, arguments: str, tol
         "w": "[1]\n[1, 2]\n",
         "v": "[1]\n[0, 0]\n",
         "u": "0\n0\n",
-        "t": f"[{10**400}]\n[1, 2]\n",
-        "s": f"{10**400}\n1\n",
+        "huge": f"[1, 1{'0' * 309}]\n",
     }.items():
         (folder / name).write_text(text)
     assert failing(capsys, "mbr", "n", *arguments.split(), "-o", "o").startswith(told)

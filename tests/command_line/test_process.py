@@ -20,7 +20,8 @@ from commands import REFERENCES, failing, printed, write
 from systems import references
 
 from ngram_metrics import cli
-from ngram_metrics.cli import progress, score, score_arguments
+from ngram_metrics.cli import output, score
+from ngram_metrics.cli.arguments import METRICS
 
 COMMAND = [sys.executable, "-m", "ngram_metrics"]
 
@@ -49,21 +50,28 @@ def test_arguments_are_answered_without_torch(folder: Path):
         "base.txt -r ref.txt --device gpu": 2,
         "base.txt -r ref.txt -m chrf --stem": 2,
         "base.txt -r missing.txt": 1,
+        "base.txt -r packed.zip": 1,
         "mbr missing.txt": 1,
     }
+    write(folder / "packed.zip", b"PK\x03\x04\xff")
     codes = json.dumps([(arguments.split(), code) for arguments, code in answered.items()])
     subprocess.run([sys.executable, "-c", _WITHOUT_TORCH, codes], capture_output=True, check=True)
     assert min(_user_seconds([*COMMAND, "base.txt", "-r", "missing.txt"]) for _ in range(3)) < 0.3
 
 
 @pytest.mark.parametrize("collects", [True, False])
-def test_the_garbage_collector_goes_on_as_before(folder: Path, capsys, collects: bool):
+def test_the_garbage_collector_goes_on_as_before(folder: Path, capsys, monkeypatch, collects: bool):
     was = gc.isenabled()
     (gc.enable if collects else gc.disable)()
     try:
+        frozen = gc.get_freeze_count()
         printed(capsys, "base.txt", "-r", "ref.txt")
         assert gc.isenabled() == collects
-        assert gc.get_freeze_count() > 0
+        assert gc.get_freeze_count() == frozen, "the objects of a caller are collected"
+        monkeypatch.setattr(sys, "argv", ["ngram-metrics", "base.txt", "-r", "ref.txt"])
+        assert cli.main() == 0
+        assert gc.isenabled() == collects
+        assert gc.get_freeze_count() > frozen
     finally:
         gc.unfreeze()
         (gc.enable if was else gc.disable)()
@@ -214,11 +222,11 @@ class _Bar:
 
 def test_progress_begins_within_two_seconds_of_work(folder: Path, capsys, monkeypatch):
     """A chunk of all metrics takes less than a second, and from half a second on each is shown."""
-    assert progress.DELAY <= 0.5
+    assert output.DELAY <= 0.5
     write(folder / "long.txt", REFERENCES * 35)
     bar = _Bar()
-    monkeypatch.setattr(score, "progress", lambda unit: bar)
-    printed(capsys, "long.txt", "-r", "long.txt", "-m", ",".join(score_arguments.METRICS))
+    monkeypatch.setattr(score, "Progress", lambda unit: bar)
+    printed(capsys, "long.txt", "-r", "long.txt", "-m", ",".join(METRICS))
     lines, seconds = bar.told[1]
     assert lines <= score.CHUNK
     assert seconds - bar.told[0][1] < 1
@@ -248,19 +256,22 @@ def test_long_work_takes_no_more_memory_imports_no_framework_and_is_silent_witho
 
 
 def test_a_missing_package_is_named_with_its_extra(folder: Path, capsys, monkeypatch):
-    for name, arguments, told in (
-        ("tqdm", [], "this command needs tqdm: pip install tqdm"),
-        ("sentencepiece", ["--spm-model", "m"], "--spm-model needs sentencepiece: pip install sentencepiece"),
-    ):
-        with monkeypatch.context() as patch:
-            patch.setitem(sys.modules, name, None)
-            assert told in failing(capsys, "base.txt", "-r", "ref.txt", *arguments)
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    told = failing(capsys, "base.txt", "-r", "ref.txt", "--spm-model", "m")
+    assert told == "--spm-model needs sentencepiece: pip install sentencepiece"
+
+
+@pytest.mark.parametrize("command", [["base.txt", "-r", "ref.txt", "-c"], ["mbr", "base.txt", "-k", "5"]])
+def test_without_tqdm_there_is_no_bar(command: list[str], folder: Path, capsys, monkeypatch):
+    expected = printed(capsys, *command)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert printed(capsys, *command) == expected
 
 
 def test_threads_are_one_unless_told_and_are_set_back(folder: Path, capsys, monkeypatch):
     seen = []
     whole = score.run
-    monkeypatch.setattr(score, "run", lambda options: (seen.append(torch.get_num_threads()), whole(options)))
+    monkeypatch.setattr(score, "run", lambda *given: (seen.append(torch.get_num_threads()), whole(*given)))
     before = torch.get_num_threads()
     torch.set_num_threads(3)
     try:

@@ -6,7 +6,7 @@ import lzma
 from pathlib import Path
 
 import pytest
-from commands import BASE, REFERENCES, SECOND, leaves_files_open, of_sacrebleu, report, scores, write
+from commands import BASE, REFERENCES, SECOND, leaves_files_open, of_sacrebleu, printed, report, scores, write
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU
 
@@ -45,10 +45,6 @@ FILES: dict[str, dict[str, bytes]] = {
         "base.txt": "the cat\u2028sat.\nA\x0bdog\x0cran!\n".encode(),
         "ref.txt": "the cat sat.\nA\x85dog ran\x1c off!\n".encode(),
     },
-    "a byte order mark": {
-        "base.txt": b"\xef\xbb\xbfthe cat sat.\nA dog ran!\n",
-        "ref.txt": b"the cat sat.\nA dog ran!\n",
-    },
     "other scripts": {
         "base.txt": "東京は、雨。\nZoë läuft 5,5 km.\n".encode(),
         "ref.txt": "東京は晴れ。\nZoë lief 5,5 km.\n".encode(),
@@ -76,6 +72,32 @@ def test_rouge_is_that_of_rouge_score_on_the_same_files(files, folder: Path, cap
     scored = [RougeScorer(keys).score(reference, hypothesis) for hypothesis, reference in pairs]
     means = {key: 100 * sum(of_line[key].fmeasure for of_line in scored) / len(scored) for key in keys}
     assert scores(capsys, "base.txt", "-r", "ref.txt", "-m", "rouge") == pytest.approx(means, abs=1e-11)
+
+
+@leaves_files_open
+def test_a_byte_order_mark_is_kept_as_by_sacrebleu_and_told(folder: Path, capsys, monkeypatch):
+    write(folder / "base.txt", b"\xef\xbb\xbfthe cat sat.\nA dog ran!\n")
+    write(folder / "ref.txt", b"the cat sat.\nA dog ran!\n")
+    expected = of_sacrebleu(monkeypatch, "ref.txt", "-i", "base.txt", "-m", "bleu", "chrf")
+    assert expected["chrF2"] < 100
+    assert cli.main(["base.txt", "-r", "ref.txt", "-f", "json"]) == 0
+    captured = capsys.readouterr()
+    entries = json.loads(captured.out)["systems"]["base.txt"]
+    assert [entries[name]["score"] for name in ("bleu", "chrf")] == pytest.approx(list(expected.values()), abs=1e-11)
+    told = "base.txt begins with a byte order mark, which counts as a character, as in sacrebleu: "
+    assert captured.err == f"ngram-metrics: warning: {told}remove it, as by sed '1s/^\\xEF\\xBB\\xBF//'\n"
+
+
+def test_only_the_first_character_of_a_file_is_a_byte_order_mark(folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(score, "CHUNK", 1)
+    write(folder / "base.txt", ["the cat sat.", "\ufeffA dog ran!"])
+    assert scores(capsys, "base.txt", "-r", "base.txt", "-m", "chrf") == {"chrf": pytest.approx(100)}
+
+
+def test_a_byte_order_mark_before_another_column_is_none_of_the_text(folder: Path, capsys):
+    write(folder / "t.tsv", b"\xef\xbb\xbf7\tthe cat sat.\n")
+    write(folder / "ref.txt", ["the cat sat."])
+    assert scores(capsys, "t.tsv:2", "-r", "ref.txt", "-m", "chrf") == {"chrf": pytest.approx(100)}
 
 
 def _lines(path: Path) -> list[str]:
@@ -193,6 +215,11 @@ def test_what_is_packed_or_part_of_a_line_is_read(name: str, content: bytes, giv
     assert scores(capsys, given, "-r", "ref.txt") == expected
     shown = report(capsys, "ref.txt", "-r", given)
     assert shown["references"] == [given]
+
+
+def test_one_sentence_is_not_called_sentences(folder: Path, capsys):
+    write(folder / "one.txt", ["so it is"])
+    assert "\n1 sentence, reference one.txt, " in printed(capsys, "one.txt", "-r", "one.txt")
 
 
 def test_two_columns_of_a_file_are_two_systems(folder: Path, capsys):

@@ -1,7 +1,5 @@
 """The report's numbers are the command line's; what cannot be reported is told, and leaves no file behind."""
 
-import base64
-import hashlib
 import html
 import io
 import json
@@ -12,22 +10,15 @@ from pathlib import Path
 
 import pytest
 from commands import FILES, failing, printed, refused, report, write
-from report.pages import HOSTILE, REFERENCES, SYSTEMS
+from report.pages import HOSTILE, REFERENCES, SYSTEMS, data_of
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ngram_metrics import Bleu, ROUGEScore
 from ngram_metrics.report import write_report
-from ngram_metrics.report.escapes import script_json
 from ngram_metrics.report.words import words_of
 from ngram_metrics.text.word_reader import WordReader
 
 ONE = {"a": ["x y"]}
-
-
-def data_of(path: Path) -> dict:
-    """What the page's script reads."""
-    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"), re.S)
-    return json.loads(data)
 
 
 def cells_of(path: Path) -> list[list[str]]:
@@ -126,6 +117,23 @@ def test_buckets_hold_every_sentence_once_and_score_as_a_corpus(folder):
         assert bucket["scores"]["BLEU"] == [values]
 
 
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        (range(1, 11), [(1, 2, 2), (3, 4, 2), (5, 6, 2), (7, 8, 2), (9, 10, 2)]),
+        ([1] * 6 + [5] * 3 + [9], [(1, 1, 6), (5, 5, 3), (9, 9, 1)]),
+        ([1, 2], [(1, 1, 1), (2, 2, 1)]),
+        ([3], [(3, 3, 1)]),
+    ],
+    ids=str,
+)
+def test_a_bucket_ends_with_the_length_that_a_fifth_of_the_sentences_reach(tmp_path, lengths, expected):
+    lines = ["x " * length for length in lengths]
+    write_report(tmp_path / "page.html", {"a": lines}, lines, {"bleu": Bleu()})
+    found = data_of(tmp_path / "page.html")["buckets"]
+    assert [(bucket["from"], bucket["to"], bucket["sentences"]) for bucket in found] == expected
+
+
 def test_words_orders_and_places_are_those_of_the_tokens(folder):
     write_report("page.html", SYSTEMS, REFERENCES)
     data = data_of(folder / "page.html")
@@ -177,32 +185,6 @@ def test_foreign_tokens_stand_apart_by_blanks():
     assert words_at(words.texts[0], words.steps[0]) == ["1", "1", "3"]
     words = words_of(WordReader(str.split, lowercase=False), ["\U0001f600 b"])
     assert words_at(words.texts[0], words.steps[0]) == ["\U0001f600", "b"]
-
-
-def test_json_holds_nothing_that_ends_a_script():
-    for text in HOSTILE:
-        written = script_json({text: [text]})
-        assert not re.search("[<>&\u2028\u2029]", written)
-        written.encode()
-        assert json.loads(written) == {text: [text]}
-
-
-def test_the_policy_allows_the_one_script_and_the_one_style_and_no_request(tmp_path):
-    write_report(tmp_path / "page.html", ONE, ["x"])
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', page)
-    rules = dict(rule.split(" ", 1) for rule in html.unescape(policy).split("; "))
-    (script,), (style,) = (re.findall(f"<{name}>(.*?)</{name}>", page, re.S) for name in ("script", "style"))
-    digests = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (script, style)]
-    assert rules == {
-        "default-src": "'none'",
-        "script-src": f"'sha256-{digests[0]}'",
-        "style-src": f"'sha256-{digests[1]}'",
-        "img-src": "data:",
-        "base-uri": "'none'",
-        "form-action": "'none'",
-    }
-    assert not re.search(r'(src|href)="?(https?:)?//', page)
 
 
 def test_metrics_are_those_that_were_given(tmp_path):

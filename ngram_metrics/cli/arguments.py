@@ -1,0 +1,308 @@
+"""The arguments of ``score`` and ``mbr``, parsed and checked without opening files or importing torch."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from ngram_metrics.cli.files import place_of
+from ngram_metrics.cli.options import (
+    Options,
+    Parser,
+    add_run_options,
+    add_text_options,
+    check_different,
+    check_inputs,
+    check_text_options,
+    check_written,
+    destination,
+    file_name,
+    integer,
+    is_number,
+    is_same,
+    level,
+    parsed,
+    printing,
+)
+from ngram_metrics.cli.output import InputError
+from ngram_metrics.text.messages import did_you_mean
+
+METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
+FORMATS = ("table", "json", "tsv", "markdown", "latex")
+TESTS = ("randomization", "bootstrap")
+CORRECTIONS = ("holm", "none")
+MBR_METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "overlap", "gleu")
+MBR_FORMATS = ("text", "jsonl")
+SHELLS = ("bash", "zsh", "tcsh")
+_LEVEL = "0.95"
+_USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
+       ngram-metrics REFERENCE... -i SYSTEM... [options]
+       ngram-metrics mbr SAMPLES... [options]"""
+_DESCRIPTION = "Score files with one sentence per line, and test systems against the first."
+_FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is its second tab-separated column;
+FILE:answer is a field of JSON lines; - is standard input. NAME=FILE names a system."""
+_MBR_USAGE = "ngram-metrics mbr SAMPLES [options]"
+_MBR_DESCRIPTION = """Choose from several hypotheses the one that agrees best with all of them: minimum Bayes risk
+decoding, where each hypothesis is a reference for the others."""
+_MBR_FILES = """SAMPLES has k lines per sentence with -k, else JSON lines: each a list of strings, or with FILE:field an
+object that contains one. Plain or packed by gzip or xz; - is standard input."""
+#: sacrebleu's options and metrics that are not here, and what is.
+_INSTEAD = {
+    **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
+    **dict.fromkeys(("--paired-bs", "-pbs"), "expected --test bootstrap; several systems are always tested"),
+    **dict.fromkeys(("--paired-ar", "-par"), "expected no option: several systems are tested by randomization"),
+    **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), "expected rouge, which has all four"),
+    "ter": "sacrebleu's command has it",
+}
+
+
+class ScoreOptions(Options):
+    """The options of all commands, and those of ``score`` only; the first of ``systems`` is the baseline."""
+
+    input: list[str] | None
+    references: list[str]
+    systems: list[str]
+    baseline: str | None
+    confidence: float | None
+    test: str
+    correction: str
+    digits: int | None
+    details: bool
+    sentences: str | None
+    report: str | None
+
+
+class MbrOptions(Options):
+    """The options of all commands, and those of ``mbr`` only."""
+
+    samples: str
+    k: int | None
+    weights: str | None
+    metric: str
+
+
+class _System(NamedTuple):
+    """A system on the command line; without a name of its own it gets a part of its path."""
+
+    file: str
+    name: str | None = None
+
+
+def score_parser() -> Parser:
+    """Return the parser of ``score``."""
+    made = Parser(prog="ngram-metrics", usage=_USAGE, description=_DESCRIPTION, epilog=_FILES, add_help=False)
+    files = made.add_argument_group("files")
+    files.add_argument(
+        "files", nargs="*", type=file_name, metavar="FILE", help="outputs of systems; with -i, the references"
+    )
+    for names, told in ((("-r", "--references"), "one or more references"), (("-i", "--input"), "outputs of systems")):
+        files.add_argument(*names, nargs="+", action="extend", type=file_name, metavar="FILE", help=told)
+    files.add_argument(
+        "--baseline", type=file_name, metavar="FILE", help="the system that others are tested against, if not the first"
+    )
+    scores = made.add_argument_group("scores")
+    scores.add_argument(
+        "-m",
+        "--metrics",
+        type=_metrics,
+        action="extend",
+        metavar="NAME,...",
+        help=f"some of {', '.join(METRICS)}; default: bleu,chrf",
+    )
+    scores.add_argument(
+        "-c", "--confidence", type=level, metavar="[LEVEL]", help="bootstrap intervals; default level: 0.95"
+    )
+    scores.add_argument("--test", choices=TESTS, help="the paired test of several systems; default: randomization")
+    scores.add_argument(
+        "--correction", choices=CORRECTIONS, help="of p-values, for the number of systems; default: holm"
+    )
+    add_text_options(made)
+    report = made.add_argument_group("output")
+    report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
+    report.add_argument("-w", "--digits", type=integer(0, 15), metavar="N", help="default: 2; for json and tsv, all")
+    report.add_argument("--details", action="store_true", help="the parts of scores, and p-values; json has them")
+    report.add_argument(
+        "-o", "--output", type=destination, metavar="FILE", help="where the report goes; default: standard output"
+    )
+    report.add_argument(
+        "--sentences", type=file_name, metavar="FILE", help="scores of every sentence, to FILE.tsv or FILE.jsonl"
+    )
+    report.add_argument(
+        "--report", type=file_name, metavar="FILE", help="an HTML page that shows where systems are right and wrong"
+    )
+    add_run_options(made).add_argument(
+        "--print-completion", choices=SHELLS, action=printing(_completion), help="print a script for a shell"
+    )
+    return made
+
+
+def mbr_parser() -> Parser:
+    """Return the parser of ``mbr``."""
+    made = Parser(
+        prog="ngram-metrics mbr", usage=_MBR_USAGE, description=_MBR_DESCRIPTION, epilog=_MBR_FILES, add_help=False
+    )
+    files = made.add_argument_group("files")
+    files.add_argument("files", nargs="*", type=file_name, metavar="SAMPLES", help="the hypotheses")
+    files.add_argument("-k", type=integer(1, 100_000), metavar="N", help="lines per sentence")
+    files.add_argument(
+        "--weights", type=file_name, metavar="FILE", help="a number for each hypothesis, in a file of the same form"
+    )
+    made.add_argument_group("scores").add_argument(
+        "-m", "--metric", choices=MBR_METRICS, default="chrf", help="the utility, default: chrf"
+    )
+    add_text_options(made)
+    report = made.add_argument_group("output")
+    told = "one line per sentence, or JSON lines with index and expected utility; default: text"
+    report.add_argument("-f", "--format", choices=MBR_FORMATS, default="text", help=told)
+    report.add_argument("-o", "--output", type=destination, metavar="FILE", help="default: standard output")
+    add_run_options(made)
+    return made
+
+
+def _completion(_: argparse.ArgumentParser, shell: str) -> str:
+    """Return the script that completes words in a shell; completing does not run the command."""
+    try:
+        import shtab
+    except ImportError as error:
+        raise InputError("--print-completion needs shtab: pip install shtab") from error
+    # From new parsers: the parser that is running has set its files aside.
+    made, commands = score_parser(), {"score": score_parser(), "mbr": mbr_parser()}
+    named = made.add_subparsers()
+    for name, of_command in commands.items():
+        # Commands without a help text are left out.
+        named.add_parser(name, help=of_command.description, parents=[of_command], add_help=False)
+    for action in [action for known in (made, *named.choices.values()) for action in known._actions]:
+        if action.metavar in ("FILE", "SAMPLES"):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    return str(shtab.complete(made, shell))
+
+
+def parse_score(words: Sequence[str]) -> ScoreOptions:
+    """Parse the arguments of ``score``; exit with code 2 if they are wrong.
+
+    Returns:
+        ``systems``, their names, the baseline first; ``references``; ``inputs``, the files of the systems and the
+        references; ``metrics``; and the other options by name.
+    """
+    made = score_parser()
+    options = parsed(made, _joined(words), ScoreOptions(), _INSTEAD)
+    options.metrics = list(dict.fromkeys(options.metrics or ("bleu", "chrf")))
+    systems, options.references = _sides(made, options)
+    options.systems = _names(made, systems)
+    options.inputs = [*(system.file for system in systems), *options.references]
+    check_inputs(made, options.inputs)
+    check_text_options(made, options, options.metrics)
+    for name in ("test", "correction", "baseline"):
+        if getattr(options, name) and len(options.systems) == 1:
+            made.error(f"--{name} is for several systems, and there is one: {options.systems[0]}")
+    options.test, options.correction = options.test or TESTS[0], options.correction or CORRECTIONS[0]
+    if options.sentences and not options.sentences.endswith((".tsv", ".jsonl")):
+        made.error(f"--sentences {options.sentences}: expected a name that ends in .tsv or .jsonl")
+    written = {"--output": options.output, "--sentences": options.sentences, "--report": options.report}
+    check_written(made, written, [*options.inputs, *filter(None, [options.spm_model])])
+    return options
+
+
+def parse_mbr(words: Sequence[str]) -> MbrOptions:
+    """Parse the arguments of ``mbr``; exit with code 2 if they are wrong.
+
+    Returns:
+        ``inputs``, all files that are read; ``metrics``, a list of one; and the other options by name.
+    """
+    made = mbr_parser()
+    options = parsed(made, words, MbrOptions(), {})
+    if len(options.files) != 1:
+        made.error(f"expected SAMPLES, one file of hypotheses, and got {', '.join(options.files) or 'none'}")
+    (options.samples,), options.metrics = options.files, [options.metric]
+    options.inputs = [options.samples, *filter(None, [options.weights])]
+    check_inputs(made, options.inputs)
+    check_text_options(made, options, options.metrics)
+    check_written(made, {"--output": options.output}, [*options.inputs, *filter(None, [options.spm_model])])
+    return options
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """Join ``-c`` with a level after it, and ``-m`` with names of metrics, so that neither takes a file as a value."""
+    joined: list[str] = []
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        if word == "--":
+            return [*joined, word, *left]
+        if word in ("-c", "--confidence"):
+            word += f"={left.pop(0) if left and is_number(left[0]) else _LEVEL}"
+        joined.append(word)
+        if word in ("-m", "--metrics") and left:
+            names = [left.pop(0)]
+            while left and left[0] in METRICS:
+                names.append(left.pop(0))
+            joined.append(",".join(names))
+    return joined
+
+
+def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[_System], list[str]]:
+    """Return the systems, the baseline first, and the references."""
+    if options.input and options.references:
+        if options.files:
+            made.error(f"with -i and -r, {options.files[0]!r} is neither a system nor a reference")
+        systems, references = options.input, options.references
+    elif options.input:
+        systems, references = options.input, options.files
+    else:
+        systems, references = options.files, options.references
+    if not references:
+        made.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
+    if not systems and not options.baseline:
+        made.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")
+    given = list(map(_system, systems))
+    wanted = _system(options.baseline) if options.baseline else given[0]
+    by_file = [system for system in given if is_same(system.file, wanted.file)]
+    by_name = [system for system in given if system.name == wanted.file and not os.path.exists(wanted.file)]
+    baseline = [*by_file, *by_name, wanted][0]
+    # A glob may contain the baseline too.
+    again = (None, baseline.name)
+    others = [system for system in given if system.name not in again or not is_same(system.file, baseline.file)]
+    check_different(made, "system", [system.file for system in [baseline, *others]])
+    check_different(made, "reference", references)
+    return [baseline, *others], references
+
+
+def _system(word: str) -> _System:
+    """Split NAME=FILE; a path that exists is a path."""
+    name, _, file = word.partition("=")
+    if not name or not file or "/" in name or any(map(os.path.exists, (word, place_of(word).path))):
+        return _System(word)
+    return _System(file, name)
+
+
+def _names(made: argparse.ArgumentParser, systems: Sequence[_System]) -> list[str]:
+    """Return the name of each system: the one that was given, or the part of its path that tells it from others."""
+    parts = [os.path.normpath(system.file).split(os.sep) for system in systems if system.name is None]
+    most = min(map(len, parts), default=1) - 1
+    first = min(most, _alike(parts))
+    last = min(most - first, _alike([of_path[::-1] for of_path in parts]))
+    own = iter("/".join(of_path[first : len(of_path) - last]) for of_path in parts)
+    names = [next(own) if system.name is None else system.name for system in systems]
+    for name in names:
+        if names.count(name) > 1:
+            made.error(f"two systems have the name {name!r}: expected different names, as NAME=FILE gives them")
+    return names
+
+
+def _alike(parts: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first parts are the same."""
+    return len(list(takewhile(lambda places: len({*places}) == 1, zip(*parts, strict=False))))
+
+
+def _metrics(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name in _INSTEAD:
+            raise argparse.ArgumentTypeError(f"{name}: {_INSTEAD[name]}")
+        if name not in METRICS:
+            told = f"unknown metric {name!r}: expected some of {','.join(METRICS)}"
+            raise argparse.ArgumentTypeError(told + did_you_mean(name, METRICS))
+    return names

@@ -1,0 +1,297 @@
+"""Files as lines: unpacked, decoded, reduced to a column or field. Each error names the file and the line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+import os
+import sys
+import warnings
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader
+from itertools import count, islice
+from typing import NamedTuple, TypeAlias, cast
+
+from ngram_metrics.cli.output import InputError
+from ngram_metrics.text.messages import counted, shortened
+
+_BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
+#: The number of bytes at the start of a file that are examined.
+_LOOKED_AT = 4096
+_Unpacked: TypeAlias = BufferedReader | gzip.GzipFile | lzma.LZMAFile
+_UNPACKERS: dict[bytes, Callable[[BufferedReader], _Unpacked]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
+}
+_TAR, _TAR_AT = b"ustar", 257
+_UTF32, _UTF16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
+_PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "packed by bzip2", b"\x28\xb5\x2f\xfd": "packed by zstd"}
+#: Text has few of these control characters.
+_CONTROLS = bytes({*range(32)} - set(b"\t\n\v\f\r\x1b"))
+
+
+class Place(NamedTuple):
+    """The source of lines.
+
+    Attributes:
+        name: the argument on the command line.
+        path: the path of the file; ``-`` for standard input.
+        column: the column of a tab-separated table, from 1, or None.
+        field: the field of JSON lines, or None.
+    """
+
+    name: str
+    path: str
+    column: int | None = None
+    field: str | None = None
+
+
+def place_of(name: str) -> Place:
+    """Split a name into path and column or field; if a file with the whole name exists, it has neither."""
+    path, colon, part = name.rpartition(":")
+    # The rest of a path after the drive of Windows is not a field.
+    if not colon or not path or not part or os.path.exists(name) or "/" in part or "\\" in part:
+        return Place(name, name)
+    column = decimal(part)
+    return Place(name, path, field=part) if column is None else Place(name, path, column=column)
+
+
+def decimal(text: str) -> int | None:
+    """Return a number, or None if it has other characters than digits, or more digits than any number here."""
+    return int(text) if text.isdecimal() and len(text) < 20 else None
+
+
+class Source:
+    """An open file: its lines in chunks, without line ends.
+
+    A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end.
+
+    Args:
+        place: the source of the lines.
+        file: the bytes of the file.
+        limit: the number of characters that a line may have.
+    """
+
+    def __init__(self, place: Place, file: BufferedReader, limit: int) -> None:
+        self.place, self._bytes, self._limit, self._line = place, file, limit, 0
+        self._file: _Unpacked | None = None
+
+    def unpack(self) -> _Unpacked:
+        """Return the file as it is, or unpacked if its first bytes are those of gzip or xz.
+
+        Raises:
+            InputError: the file cannot be read, or does not look like text.
+        """
+        if self._file is not None:
+            return self._file
+        file: _Unpacked = self._bytes
+        with self._told():
+            first = self._bytes.peek(_LOOKED_AT)
+            for begin, unpacker in _UNPACKERS.items():
+                # A pipe may have delivered one byte only; no text begins with the first byte of either.
+                if first and begin.startswith(first[: len(begin)]):
+                    file = unpacker(self._bytes)
+            what = unreadable(file.peek(_LOOKED_AT)[:_LOOKED_AT])
+        if what is not None:
+            raise InputError(f"{self.place.path} {what}")
+        self._file = file
+        return file
+
+    def chunk(self, lines: int) -> list[str]:
+        """Return the next lines, fewer at the end of the file.
+
+        Raises:
+            InputError: a line that is not UTF-8, is too long, lacks the column, or is not JSON with a string in the
+                field.
+        """
+        texts = self._texts(lines)
+        if self._line == 0 and texts and texts[0].startswith("\ufeff") and (self.place.column or 1) == 1:
+            told = "begins with a byte order mark, which counts as a character, as in sacrebleu"
+            warnings.warn(f"{self.place.path} {told}: remove it, as by sed '1s/^\\xEF\\xBB\\xBF//'", stacklevel=2)
+        if self.place.column is not None:
+            texts = [self._column(text, number) for number, text in enumerate(texts, self._line + 1)]
+        elif self.place.field is not None:
+            texts = [self._string(text, number) for number, text in enumerate(texts, self._line + 1)]
+        self._line += len(texts)
+        return texts
+
+    def values(self, lines: int) -> list[object]:
+        """Return the JSON values of the next lines, or the field of each; raises InputError as :meth:`chunk` does."""
+        found = [self._json(text, number) for number, text in enumerate(self._texts(lines), self._line + 1)]
+        self._line += len(found)
+        return found
+
+    def count_rest(self) -> int:
+        """Read to the end, and return the number of all lines."""
+        self._line += sum(1 for _ in self._raw())
+        return self._line
+
+    def error(self, number: int, what: str) -> InputError:
+        """Return an error that names a line, counted from 1."""
+        return InputError(f"{self.place.name}, line {number}: {what}")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except _BROKEN as error:
+            raise InputError(f"{self.place.path} is a broken archive: {error}") from error
+        except OSError as error:
+            raise InputError(f"{self.place.path} cannot be read: {error.strerror}") from error
+
+    def _raw(self) -> Iterator[bytes]:
+        file = self.unpack()
+        # A character has up to four bytes in UTF-8, and the line end two. No more is unpacked of a longer line.
+        longest = 4 * self._limit + 3
+        with self._told():
+            for number in count(self._line + 1):
+                line = file.readline(longest)
+                if len(line) == longest:
+                    raise self._too_long(number)
+                if not line:
+                    return
+                yield line
+
+    def _too_long(self, number: int) -> InputError:
+        told = f"the line has more than {self._limit} characters: expected one sentence, or a larger --line-limit"
+        return self.error(number, told)
+
+    def _texts(self, lines: int) -> list[str]:
+        raw = list(islice(self._raw(), lines))
+        # All lines at once: each has its only newline at its end, so split gives the same lines.
+        try:
+            texts = b"".join(raw).decode("utf-8").split("\n")
+        except UnicodeDecodeError:
+            for number, line in enumerate(raw, self._line + 1):
+                self._refuse_other_encodings(line, number)
+            raise
+        texts = [text.rstrip("\r") for text in texts[: len(raw)]]
+        for number, text in enumerate(texts, self._line + 1):
+            if len(text) > self._limit:
+                raise self._too_long(number)
+        return texts
+
+    def _refuse_other_encodings(self, line: bytes, number: int) -> None:
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            what = f"byte {error.start + 1} of the line, 0x{line[error.start]:02x}, is not UTF-8: convert the file, "
+            raise self.error(number, f"{what}as by iconv -f LATIN1 -t UTF-8") from error
+
+    def _column(self, text: str, number: int) -> str:
+        columns = text.split("\t")
+        wanted = self.place.column or 0
+        if len(columns) < wanted:
+            told = f"the line has {counted(len(columns), 'column')}, separated by tabs: expected at least {wanted}"
+            raise self.error(number, told)
+        return columns[wanted - 1]
+
+    def _string(self, text: str, number: int) -> str:
+        value = self._json(text, number)
+        if not isinstance(value, str):
+            raise self.error(number, f"{self.place.field!r} is {shortened(value)}: expected a string")
+        return value
+
+    def _json(self, text: str, number: int) -> object:
+        try:
+            value: object = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise self.error(number, f"{shortened(text)} is not JSON: expected JSON lines") from error
+        if self.place.field is None:
+            return value
+        if not isinstance(value, dict) or self.place.field not in value:
+            raise self.error(number, f"{shortened(value)} has no field {self.place.field!r}")
+        return value[self.place.field]
+
+
+@contextmanager
+def opened(place: Place, line_limit: int) -> Iterator[Source]:
+    """Open a file, and look at its first bytes; at those of a pipe when its first line is read.
+
+    Raises:
+        InputError: the file cannot be read, or does not look like text.
+    """
+    with ExitStack() as stack:
+        if place.path == "-":
+            if sys.stdin is None:
+                raise InputError("standard input is closed")
+            yield Source(place, cast("BufferedReader", sys.stdin.buffer), line_limit)
+            return
+        try:
+            source = Source(place, stack.enter_context(open(place.path, "rb")), line_limit)
+        except OSError as error:
+            raise InputError(_why_not(place, error)) from error
+        if os.path.isfile(place.path):
+            source.unpack()
+        yield source
+
+
+def _why_not(place: Place, error: OSError) -> str:
+    if isinstance(error, IsADirectoryError):
+        return f"{place.path} is a directory: expected a file, as {os.path.join(place.path, '*')} names those in it"
+    if isinstance(error, FileNotFoundError):
+        return f"{place.path}: no such file"
+    if isinstance(error, PermissionError):
+        return f"{place.path} cannot be read: permission denied"
+    return f"{place.path} cannot be read: {error.strerror or error}"
+
+
+def chunks(sources: Sequence[Source], lines: int) -> Iterator[list[list[str]]]:
+    """Yield ``lines`` lines of each file at a time, fewer at the end.
+
+    Raises:
+        InputError: files with different numbers of lines, or empty ones.
+    """
+    empty = True
+    while True:
+        columns = [source.chunk(lines) for source in sources]
+        if len(set(map(len, columns))) > 1:
+            counts = ", ".join(f"{source.place.name} has {source.count_rest()}" for source in sources)
+            raise InputError(
+                f"the files have different numbers of lines: {counts}; expected one line per sentence in each"
+            )
+        if not columns[0]:
+            break
+        empty = False
+        yield columns
+    if empty:
+        raise InputError(f"{sources[0].place.name} is empty: expected at least one line")
+
+
+def unreadable(first: bytes) -> str | None:
+    """Return what a file with these first bytes looks like and what to do; None if it may be UTF-8."""
+    if first.startswith(_UTF32):
+        return "looks like UTF-32: convert it, as by iconv -f UTF-32 -t UTF-8"
+    if first.startswith(_TAR, _TAR_AT):
+        return "looks like a tar archive: unpack it first"
+    if first.startswith(_UTF16) or _alternating_zeros(first):
+        return "looks like UTF-16: convert it, as by iconv -f UTF-16 -t UTF-8"
+    if _is_utf8(first):
+        # Valid UTF-8 is text, even with a NUL: sacrebleu counts it as a character.
+        return None
+    expected = "expected lines of text in UTF-8, plain or packed by gzip or xz"
+    for begin, kind in _PACKED.items():
+        if first.startswith(begin):
+            return f"looks like {kind}: {expected}"
+    binary = len(first.translate(None, _CONTROLS)) < 0.95 * len(first)
+    return f"looks like a binary file: {expected}" if binary else None
+
+
+def _is_utf8(first: bytes) -> bool:
+    """Return whether bytes are the beginning of UTF-8; the last character may be cut off."""
+    try:
+        first.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return True
+
+
+def _alternating_zeros(first: bytes) -> bool:
+    """Return whether bytes look like UTF-16 without its mark: in letters and blanks every other byte is 0."""
+    return len(first) >= 4 and any(
+        first[start::2].count(0) > 0.7 * len(first[start::2]) and first[1 - start :: 2].count(0) < 0.1 * len(first)
+        for start in (0, 1)
+    )

@@ -1,0 +1,151 @@
+"""Where output goes: files that are replaced whole, pipes, links, and a terminal that gets no commands from names."""
+
+import io
+import os
+import subprocess
+import sys
+from contextlib import redirect_stdout, suppress
+from pathlib import Path
+
+import pytest
+from commands import BASE, failing, printed, refused, report, write
+
+from ngram_metrics import cli
+from ngram_metrics.cli import output
+from ngram_metrics.cli.output import OutputError, written_to
+
+WORDS = ["base.txt", "-r", "ref.txt", "-m", "bleu"]
+#: An escape sequence, a turn of the writing direction, and what ends lines and cells.
+NAME = "a\x1b[31m\u202eb\tc\nd\x07.txt"
+SHOWN = "a[U+001B][31m[U+202E]b c d[U+0007].txt"
+LATEX = SHOWN.replace("_", r"\_")
+
+
+def test_the_temporary_file_is_new_and_its_name_cannot_be_guessed(folder: Path, monkeypatch):
+    before, names = set(folder.iterdir()), set()
+    for _ in range(2):
+        with written_to("out.txt") as write_text:
+            names |= {path.name for path in folder.iterdir()} - {path.name for path in before}
+            write_text("new")
+        (folder / "out.txt").unlink()
+    assert len(names) == 2
+    assert not any(str(os.getpid()) in name for name in names)
+    # Even under a name that somebody knew: nothing that is there is opened, and no link is followed.
+    monkeypatch.setattr(output.os, "urandom", lambda count: bytes(count))
+    with written_to("out.txt"):
+        (name,) = {path.name for path in folder.iterdir()} - {path.name for path in before}
+    (folder / name).symlink_to("base.txt")
+    with pytest.raises(OutputError, match="File exists"), written_to("out.txt"):
+        pass
+    assert (folder / "base.txt").read_text().splitlines() == BASE
+
+
+class _Slow(io.RawIOBase):
+    """Takes at most three bytes at a time, as a pipe that is nearly full."""
+
+    def __init__(self) -> None:
+        self.taken = b""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:
+        self.taken += bytes(data[:3])
+        return min(3, len(data))
+
+
+def test_writes_that_are_partial_go_on(folder: Path, capsys, monkeypatch):
+    expected = printed(capsys, *WORDS)
+    slow = _Slow()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BufferedWriter(slow)))
+    assert cli.main(WORDS) == 0
+    assert slow.taken.decode() == expected
+
+
+@pytest.mark.parametrize("words", [WORDS, ["mbr", "base.txt", "-k", "5"], ["--help"]])
+def test_output_goes_to_a_stream_of_text(words: list[str], folder: Path, capsys):
+    def run() -> None:
+        with suppress(SystemExit):
+            assert cli.main(words) == 0
+
+    run()
+    expected = capsys.readouterr().out
+    with redirect_stdout(io.StringIO()) as stream:
+        run()
+    assert stream.getvalue() == expected
+    assert capsys.readouterr().out == ""
+
+
+def test_output_goes_through_an_open_descriptor(folder: Path, capsys):
+    expected = printed(capsys, *WORDS)
+    assert printed(capsys, *WORDS, "-o", "/dev/stdout") == expected
+    reading, writing = os.pipe()
+    with open(reading, "rb") as pipe, open(writing, "wb") as other:
+        printed(capsys, *WORDS, "-o", f"/dev/fd/{other.fileno()}")
+        other.close()
+        assert pipe.read().decode() == expected
+    with open(folder / "log.txt", "wb", buffering=0) as log:
+        log.write(b"before\n")
+        printed(capsys, *WORDS, "-o", f"/dev/fd/{log.fileno()}")
+    assert (folder / "log.txt").read_text() == "before\n" + expected
+
+
+@pytest.mark.programs
+def test_output_goes_through_pipes_of_a_shell(folder: Path, capsys):
+    expected = printed(capsys, *WORDS)
+    command = " ".join([sys.executable, "-m ngram_metrics", *WORDS])
+    program = f"""{command} -o /dev/stdout | cat > first
+        {command} -o >(cat > second); wait $!
+        (echo; {command} -o /dev/stdout; echo) > third"""
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
+    assert [(folder / name).read_text() for name in ("first", "second")] == [expected, expected]
+    assert (folder / "third").read_text() == f"\n{expected}\n"
+
+
+def test_a_link_to_an_input_is_not_written(folder: Path, capsys):
+    (folder / "link.txt").symlink_to("base.txt")
+    (folder / "here").symlink_to(".")
+    for path in ("link.txt", "here/base.txt", "here/link.txt"):
+        assert refused(capsys, *WORDS, "-o", path) == f"--output {path} would overwrite base.txt"
+    assert (
+        refused(capsys, "link.txt", "-r", "ref.txt", "-o", "base.txt") == "--output base.txt would overwrite link.txt"
+    )
+
+
+def test_a_closed_standard_error_takes_the_error_with_it(folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert cli.main(["base.txt", "-r", "missing.txt"]) == 1
+    write(folder / "mark.txt", b"\xef\xbb\xbf" + (folder / "base.txt").read_bytes())
+    assert cli.main(["mark.txt", "-r", "ref.txt", "-o", "out.txt"]) == 0
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["base.txt"])
+    assert stopped.value.code == 2
+    assert sys.stderr is None
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("form", ["table", "tsv", "markdown", "latex"])
+def test_a_name_commands_no_terminal_and_is_one_cell_of_one_line(form: str, folder: Path, capsys):
+    for name in (NAME, "ref\n%.txt"):
+        write(folder / name, (folder / "base.txt").read_bytes())
+    shown = printed(capsys, NAME, "other.txt", "-r", "ref\n%.txt", "-f", form, "--sentences", "scores.tsv")
+    assert "\n" in shown
+    assert shown.replace("\n", "").replace("\t", "").isprintable()
+    assert shown.replace("\\", "").count(SHOWN) == (1 if form == "tsv" else 2)  # it is the baseline too
+    plain = printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-f", form)
+    assert [line.count("\t") for line in shown.splitlines()] == [line.count("\t") for line in plain.splitlines()]
+    assert {line.split("\t")[1] for line in (folder / "scores.tsv").read_text().splitlines()[1:]} == {
+        SHOWN,
+        "other.txt",
+    }
+    assert NAME in report(capsys, NAME, "-r", "ref.txt")["systems"]
+
+
+def test_a_name_in_an_error_commands_no_terminal(folder: Path, capsys):
+    assert failing(capsys, "x\x1b[31m\u202e", "-r", "ref.txt") == "x[U+001B][31m[U+202E]: no such file"
+    assert refused(capsys, "x\x1b[31m", "x\x1b[31m", "-r", "y\x9b", "y\x9b").endswith("'y\\x9b' is given twice")
+    assert refused(capsys, "a", "-r", "b", "--x\x1b[31m") == "unrecognized arguments: --x[U+001B][31m"
+    write(folder / "mark\x1b[31m", b"\xef\xbb\xbf" + (folder / "base.txt").read_bytes())
+    assert cli.main(["mark\x1b[31m", "-r", "ref.txt"]) == 0
+    assert "warning: mark[U+001B][31m begins with a byte order mark" in capsys.readouterr().err
