@@ -105,6 +105,19 @@ def test_padded_keys_stay_exact_where_they_straddle_the_word(slots):
         assert clipped_matches(sides, max_order).tolist() == oracles.match_rows(batch, max_order)
 
 
+@pytest.mark.parametrize("length", [2, 4, 8, 16])
+@both_layouts
+def test_the_count_of_a_document_fills_its_bits_to_the_last(layout, length):
+    batch = [([1] * length, [[1] * (length - 1), [1] * length])]
+    assert count(layout, batch, 2) == [[length, length - 1]]
+
+
+def test_sums_of_packed_counts_overflow_and_their_differences_do_not():
+    """The counts of 13 references, four bits each, reach bit 56; those of 300 groups are summed beyond bit 63."""
+    batch = [([number] * 15, [[number] * length for length in range(3, 16)]) for number in range(300)]
+    assert count("ragged", batch, 2) == [[15, 14]] * 300
+
+
 @pytest.mark.parametrize("max_order", [62, 63, 64, 130])
 @both_layouts
 def test_orders_longer_than_any_key(layout, max_order):

@@ -22,6 +22,7 @@ from ngram_metrics.counting.subsequence import pairs as pair_chunks
 from ngram_metrics.counting.subsequence.pairs import similar_pairs, subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.counting.token_batch import PaddedTokens
+from ngram_metrics.functional import rouge_score
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 SEPARATOR = -1
@@ -246,3 +247,20 @@ def test_padded_tokens_of_several_words_compile_in_one_graph():
         torch.compiler.reset()
         compiled = torch.compile(both_counts, fullgraph=True, backend="eager")
         torch.testing.assert_close(compiled(*rows), both_counts(*rows))
+
+
+@pytest.mark.parametrize("key", ["rougeL", "rougeLsum"])
+@pytest.mark.parametrize(
+    "wrapped", [torch.vmap, lambda score: lambda *batch: torch.jit.trace(score, [rows[0] for rows in batch])]
+)
+@pytest.mark.filterwarnings("ignore")  # torch.jit is deprecated, and warns of every Python number
+def test_what_cannot_follow_overwritten_rows_is_refused(key, wrapped):
+    rows = torch.ones(2, 3, 8, dtype=torch.int64)
+    with pytest.raises(RuntimeError, match=r"ROUGE-L cannot run inside torch\.jit\.trace or torch\.vmap: call"):
+        wrapped(lambda *batch: rouge_score(*batch, pad_id=0, sentence_separator_id=9, rouge_keys=key))(rows, rows)
+
+
+def test_a_cut_may_lie_before_the_first_position():
+    """The second half alone is the longest: a cut inside the long text only loses."""
+    rows = [["b"] * 30 + ["a"] * 28 + ["d"] * 2], [[["a"] * 29 + ["d"] + ["b"] * 30]]
+    assert rouge_score(*rows, rouge_keys="rougeL")["rougeL_recall"] == 0.5

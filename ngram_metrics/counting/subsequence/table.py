@@ -31,6 +31,8 @@ from typing import NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
+from torch._C._functorch import is_batchedtensor
+from torch.jit._trace import is_tracing
 
 #: Positions per word: twice a word minus a word minus a borrow is in [-2^55, 2^56), so that the highest byte of the
 #: difference only repeats the sign.
@@ -113,7 +115,12 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
         positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is 'no token'.
         steps: ``(pairs, steps)`` int64, the ranks of the short side; 0 is 'no token'.
         rank_bound: the largest possible rank.
+
+    Raises:
+        RuntimeError: inside ``torch.jit.trace`` or ``torch.vmap``, which cannot follow steps that overwrite their rows.
     """
+    if not torch.compiler.is_compiling() and (is_tracing() or is_batchedtensor(steps)):
+        raise RuntimeError("ROUGE-L cannot run inside torch.jit.trace or torch.vmap: call it on all rows as one batch")
     words = word_count(positions.shape[1])
     times = steps.shape[1] + words - 1
     around = steps.new_zeros(len(steps), words - 1)
