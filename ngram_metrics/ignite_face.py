@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import operator
-import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, TypeAlias, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -15,6 +14,7 @@ from torch import Tensor
 from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.one_value import Value, is_score
 from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.saving import State
 from ngram_metrics.torchmetrics.values import values_by_name
@@ -118,8 +118,11 @@ class Face(Metric):
         if others or not isinstance(output, (tuple, list)) or len(output) != 2:
             raise TypeError("update takes one argument, a pair: expected metric.update((y_pred, y))")
         y_pred, y = output
-        if not isinstance(y_pred, str) and len(y_pred) != len(y):
-            raise ValueError(f"nb of candidates should be equal to nb of reference lists ({len(y_pred)} != {len(y)})")
+        lengths = [len(side) for side in (y_pred, y) if isinstance(side, Sized) and not isinstance(side, str)]
+        if len(set(lengths)) > 1 and not isinstance(y_pred, str):  # a str is one sentence
+            raise ValueError(
+                f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
+            )
         # The function of the class: torchmetrics wraps the object's method, which takes 0.1 ms more.
         Accumulator.update(self._accumulator, y_pred, y)
 
@@ -174,10 +177,9 @@ class KeyedFace(Face):
             for key in other._keys
         }
         if shared := [key for key in self._keys if key in written]:
-            warnings.warn(
+            warn_user(
                 f"two metrics attached to one engine both write {shared}: only the last one is visible. "
-                "Their names are not in the keys, as in ignite; they are in those of ngram_metrics.ignite.ROUGEScore.",
-                stacklevel=2,
+                "Their names are not in the keys, as in ignite; they are in those of ngram_metrics.ignite.ROUGEScore."
             )
         others.add(self)
         super().attach(engine, name, usage)

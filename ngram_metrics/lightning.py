@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from torchmetrics import MetricCollection
 
 from ngram_metrics.sentence_table import SentenceTable
+from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.values import Metrics, copied, values_by_name
 
@@ -74,7 +74,7 @@ class ScoresCallback(Callback):
         """Warn about loggers that take no text, before the training."""
         others = [type(logger).__name__ for logger in trainer.loggers if not _names(logger) & _TAKE_TEXT]
         if others and self.sentences and trainer.is_global_zero:
-            warnings.warn(f"{', '.join(others)} takes no text: the sentences are not written", stacklevel=2)
+            warn_user(f"{', '.join(others)} takes no text: the sentences are not written")
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Forget what was scored before."""

@@ -176,6 +176,10 @@ def _on_host(rows: Sequence[Sequence[float] | Tensor] | Tensor) -> Sequence[Sequ
 def _numbers(row: object, index: int) -> list[float]:
     try:
         numbers: list[float] = torch.as_tensor(row, dtype=torch.float64, device="cpu").reshape(-1).tolist()
+    except OverflowError as error:
+        raise ValueError(
+            f"row {index} of reference_probabilities has a number above 1e308: expected finite numbers of at least 0"
+        ) from error
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"row {index} of reference_probabilities is {shortened(row)}: expected numbers") from error
     return numbers

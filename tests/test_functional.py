@@ -246,7 +246,9 @@ def test_options_for_text_are_refused_for_what_is_no_text(function, option):
         words = f"^{next(iter(option))} is an option for text, but the sentences are {kind}"
         with pytest.raises(ValueError, match=words):
             function(sentences, sentences, pad_id=0, **option)
-    function([], [], **option)  # the last batch of a rank may be empty
+    with pytest.warns(UserWarning, match="^no sentence was counted") as warned:
+        function([], [], **option)  # the last batch of a rank may be empty
+    assert [warning.filename for warning in warned] == [__file__]
 
 
 @pytest.mark.parametrize("name", functional.__all__)

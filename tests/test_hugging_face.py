@@ -214,3 +214,15 @@ def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, predi
         "of_torchmetrics",
         *of_rouge,
     }
+
+
+class Letters:
+    """A tokenizer of a causal model: the id 0 is a token as the others."""
+
+    def batch_decode(self, rows, skip_special_tokens):
+        return ["".join("abcd"[token] for token in row) for row in rows]
+
+
+def test_the_id_0_is_text_where_it_is_no_special_token():
+    values = ComputeMetrics(ChrF(), Letters())((np.array([[0, 1, 2, -100]]), np.array([[0, 1, 3, 0]])))
+    assert values == {"ChrF": chrf_score(["abc"], ["abda"]).item()}

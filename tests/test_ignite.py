@@ -73,6 +73,8 @@ def test_a_batch_that_is_refused_counts_nothing(face: Face):
         ((y_pred, y[:1]), rf"{unequal}\({len(y_pred)} != 1\)"),
         ((y_pred[:0], y), rf"{unequal}\(0 != {len(y)}\)"),
         ((["a", ["b"]], ["a", "b"]), "sentence 1 is a list"),
+        ((["a"], (text for text in "a")), "target is a generator: expected a sequence"),
+        ((5, ["a"]), "preds is an? int: expected a sequence"),
         ((["a"], [[]]), "sentence 0 has no reference"),
         (([["a", []]], [[["a"]]]), "sentence 0"),
     ):
@@ -183,3 +185,11 @@ def test_on_cuda(face: Face):
         assert {one.device.type for one in tensors} == {"cuda"}
         value = {k: v.cpu() for k, v in value.items()} if isinstance(value, Mapping) else value.cpu()
     assert_same(value, face.value())
+
+
+def test_one_text_as_the_only_reference():
+    metric = ours.ChrF()
+    metric.update((["abc"], "abc"))
+    assert metric.compute() == 1
+    metric.update(("abc", ["abc", "abd"]))
+    assert int(metric._accumulator.sentences) == 2

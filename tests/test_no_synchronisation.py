@@ -78,6 +78,7 @@ def _never_waits(log: Log) -> Iterator[None]:
     assert log.counts[:3] == (0, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
 
 
+@pytest.mark.filterwarnings("ignore:no sentence was counted")
 @each_counted
 def test_metrics_ask_for_nothing_that_waits(case: Case, average: str):
     expected = case.filled(average).compute()
@@ -108,6 +109,7 @@ def test_updates_of_ignite_faces_ask_for_nothing_that_waits(case: Case, average:
                 metric.update(batch)
 
 
+@pytest.mark.filterwarnings("ignore:no sentence was counted")
 @each_counted
 def test_functions_ask_for_nothing_that_waits(case: Case, average: str):
     expected = case.function(average, case.whole)

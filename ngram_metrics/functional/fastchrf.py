@@ -30,7 +30,7 @@ def pairwise_chrf(
         hypotheses: at least one row, each with any number of texts; see :mod:`ngram_metrics.text.groups`.
         references: as many rows of references; the same object, or the same texts, are counted once.
         char_order: the longest order of character n-grams, 1 to 1,000.
-        beta: how much recall weighs against precision, at least 0.
+        beta: how much recall weighs against precision, 0 to 1e15.
         remove_whitespace: whether whitespace is left out.
         eps_smoothing: whether F is averaged over all orders; see :mod:`ngram_metrics.scores.chrf`.
         device: where text is counted, by default the CPU.

@@ -19,6 +19,7 @@ from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.rouge_keys import RougeKey, by_key, checked_keys
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.messages import warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import WordReader
@@ -221,6 +222,8 @@ def _score(
     """Read, count and score a batch, for all metrics; without sentences return ``empty_score``."""
     batch = reader.read(preds, target, torch.device(device or "cpu"))
     statistics = measure.statistics(batch)
+    if not len(statistics[0]):
+        warn_of_no_sentence()
     scores = averaged_score(measure, statistics, average)
     if average == "none":
         return scores if batch.leading_shape is None else scores.reshape(*batch.leading_shape, *scores.shape[1:])

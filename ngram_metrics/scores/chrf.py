@@ -44,6 +44,8 @@ from ngram_metrics.scores.rows import Layout
 
 #: The value of an order without n-grams under eps smoothing.
 _EPSILON = 1e-16
+#: The largest beta. Its square is finite in float32 too, and F is the recall up to rounding.
+MAX_BETA = 1e15
 
 
 class ChrfStatistics(NamedTuple):
@@ -67,7 +69,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
     Attributes:
         char_order: the longest order of characters, 0 to 1,000.
         word_order: the longest order of words, 0 to 1,000; 2 is chrF++.
-        beta: how much recall weighs against precision, at least 0.
+        beta: how much recall weighs against precision, 0 to 1e15.
         eps_smoothing: whether F is averaged over all orders; see the module's docstring.
 
     Raises:
@@ -88,6 +90,8 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         if self.char_order + self.word_order == 0:
             raise ValueError("char_order and word_order are both 0: expected at least one order")
         object.__setattr__(self, "beta", checked_number(self.beta, "beta"))
+        if self.beta > MAX_BETA:
+            raise ValueError(f"beta must be at most {MAX_BETA:g} (got: {self.beta}): F is then the recall")
 
     @property
     def layout(self) -> Layout[ChrfStatistics]:

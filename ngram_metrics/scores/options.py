@@ -57,9 +57,13 @@ def checked_number(value: object, name: str) -> float:
     # float() would accept a str, which has no __float__.
     if not hasattr(value, "__float__"):
         raise TypeError(f"{name} must be a number (got: {value!r})")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an int without a limit
+        number = math.inf
     if not 0 <= number < math.inf:
-        raise ValueError(f"{name} must be at least 0 and finite (got: {value})")
+        # A long int cannot be written.
+        raise ValueError(f"{name} must be at least 0 and finite (got: {number if number == math.inf else value})")
     return number
 
 

@@ -126,7 +126,8 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
         return _listed(preds, target)
     except (TypeError, ValueError) as error:
         if look_swapped(preds, target):
-            raise type(error)(f"{error}; preds and target look swapped") from error
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"{error}; preds and target look swapped") from error
         raise
 
 
@@ -229,7 +230,7 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
     if preds.dim() != 2:
         raise ValueError(
             f"preds has shape {tuple(preds.shape)}: expected (sentences, width); "
-            f"{'preds and target look swapped' if look_swapped(preds, target) else _ONE_SENTENCE}"
+            + ("preds and target look swapped" if look_swapped(preds, target) else _ONE_SENTENCE)
         )
     if target.dim() not in (2, 3):
         raise ValueError(

@@ -62,3 +62,8 @@ def type_name(value: object) -> str:
 def visible(text: str) -> str:
     """Return text in which invisible characters are written as their code points."""
     return _HIDDEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", text)
+
+
+def warn_of_no_sentence() -> None:
+    """Warn that a value is the score of no sentence."""
+    warn_user("no sentence was counted: the value says nothing about a system")

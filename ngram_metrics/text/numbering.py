@@ -34,7 +34,7 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], device: torch.device,
     try:
         tokens = list(chain.from_iterable(documents))
         # Integers can be chosen to collide in a dict, which then takes quadratic time.
-        are_integers = set(map(type, tokens)) == {int}
+        are_integers = bool(tokens) and type(tokens[0]) is int and set(map(type, tokens)) == {int}
         ids, bound = _numbered_integers(tokens, device) if are_integers else numbered_in_order(tokens, device)
     except TypeError:
         _name_unhashable(documents, name_of)

@@ -18,9 +18,10 @@ from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import check_confidence, with_interval
 from ngram_metrics.scores.rows import pack, row_width, unpack
 from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.messages import warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name
-from ngram_metrics.torchmetrics.counted import agreed, counted, sample_number, with_batch
+from ngram_metrics.torchmetrics.counted import agreed, counted, has_counted, sample_number, with_batch
 from ngram_metrics.torchmetrics.joining import Joining, all_equal
 from ngram_metrics.torchmetrics.plots import Value, plot_histogram, plot_values, steps_of
 from ngram_metrics.torchmetrics.settings import callables_number, settings_digest
@@ -263,12 +264,14 @@ class Accumulator(Joining):
         return guarded
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
-        """Keep the dimensions of sentence scores, and restore the states if ``compute`` fails."""
+        """Warn of empty batches, keep the dimensions of sentence scores, and restore the states after an error."""
         # Metric._wrap_compute turns the score of a single sentence, (1,) or (1, 1), into a number.
         unsqueezed: list[Value] = []
 
         @functools.wraps(compute)
         def noted(*args: object, **kwargs: object) -> Value:
+            if self.update_called and not has_counted(self.counted):  # else torchmetrics warns
+                warn_of_no_sentence()
             unsqueezed.append(compute(*args, **kwargs))
             return unsqueezed[-1]
 

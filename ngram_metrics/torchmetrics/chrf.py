@@ -20,7 +20,7 @@ class ChrF(Accumulator):
     Args:
         char_order: the longest order of character n-grams, 1 to 1,000.
         word_order: the longest order of word n-grams, 0 to 1,000; 2 is chrF++.
-        beta: how much recall weighs against precision, at least 0.
+        beta: how much recall weighs against precision, 0 to 1e15.
         lowercase: for text: whether it is lowercased.
         whitespace: for text: whether whitespace characters are counted.
         eps_smoothing: whether F is averaged over all orders, as in chrF++.py, nltk and torchmetrics.

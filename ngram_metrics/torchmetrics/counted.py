@@ -62,6 +62,11 @@ def agreed(gathered: Tensor) -> Tensor:
     return gathered.amax(0)
 
 
+def has_counted(counts: Tensor) -> bool:
+    """Return whether a sentence was counted; the codes are on the CPU, where reading them waits for nothing."""
+    return bool(counts[0])
+
+
 def kind_name(counts: Tensor) -> str:
     """Return the kind for a signature; ``?`` before any data."""
     code = counts.tolist()[0]

@@ -13,7 +13,7 @@ from torch import Tensor
 from ngram_metrics.scores.measure import AnyMeasure, score_dtype
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.reader import Reader
-from ngram_metrics.torchmetrics.settings import callables_number
+from ngram_metrics.torchmetrics.settings import LAYOUT, callables_number
 
 #: A state. The rows are a list, or one tensor after a sync has joined them.
 State: TypeAlias = Tensor | list[Tensor]
@@ -89,6 +89,11 @@ class Saving(torchmetrics.Metric):
         return torch.device("cpu") if self.compute_on_cpu else self.row.device
 
     def _check_settings(self, settings: object) -> None:
+        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != LAYOUT):
+            raise ValueError(
+                "these states were saved by a version of ngram_metrics with another layout of states: load them with "
+                "that version, or count again"
+            )
         if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
             raise ValueError(
                 f"these states were counted by a metric with other settings than this {type(self).__name__}: "

@@ -23,15 +23,17 @@ from torch import Tensor
 
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
 
+#: The number of the layout of the states and of the text that is digested: one more for each change of either.
+LAYOUT = 1
 #: The identities seen in this process, numbered. An entry outlives its callables, and new objects may reuse their
 #: addresses. That is harmless: only metrics that exist are compared, and these keep their callables alive.
 _numbers: dict[tuple[int, ...], int] = {}
 
 
 def settings_digest(*settings: object) -> Tensor:
-    """Return the SHA-256 of settings, ``(32,)`` uint8: equal settings in any process give equal digests."""
+    """Return the layout and the SHA-256 of settings, ``(33,)`` uint8: the same for equal settings in any process."""
     text = repr([_described(setting) for setting in settings])
-    return _bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+    return _bytes(bytes([LAYOUT]) + hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
 
 
 def callables_number(*settings: object) -> Tensor:

@@ -134,7 +134,8 @@ def test_options_reach_the_metric(folder: Path, capsys):
         ('["a"]\n["b"]\n', "--weights w", "w, line 2: 2 weights: expected 1, one for each hypothesis"),
         ('["a"]\n["b"]\n["c"]\n', "--weights w", "n and w have different numbers of lines: 3 and 2"),
         ('["a"]\n["b", "c"]\n', "--weights v", "v, line 2: expected weights of at least 0, not all 0 for a sentence"),
-        ('["a", "b"]\n', "--weights huge", "huge, line 1: expected weights of at least 0, not all 0 for a sentence"),
+        ('["a"]\n["b", "c"]\n', "--weights t", "t, line 1: expected weights of at least 0"),
+        ("a\nb\n", "-k 2 --weights s", "s, line 1: expected weights of at least 0"),
         ("a\nb\n", "-k 2 --weights w", "w, line 1: '[1]' is not a number"),
         ("a\nb\n", "-k 2 --weights u", "u, line 1: expected weights of at least 0, not all 0 for a sentence"),
     ],
@@ -146,7 +147,8 @@ def test_files_that_cannot_be_decoded_are_told(content: str, arguments: str, tol
         "w": "[1]\n[1, 2]\n",
         "v": "[1]\n[0, 0]\n",
         "u": "0\n0\n",
-        "huge": f"[1, 1{'0' * 309}]\n",
+        "t": f"[{10**400}]\n[1, 2]\n",
+        "s": f"{10**400}\n1\n",
     }.items():
         (folder / name).write_text(text)
     assert failing(capsys, "mbr", "n", *arguments.split(), "-o", "o").startswith(told)

@@ -74,11 +74,18 @@ def test_a_batch_without_sentences_counts_nothing(case: Case, average: str):
     for change in ({}, *case.others):
         metric = case.filled(average, [case.nothing], **change)
         assert metric.update_called
-        for scores in scores_of(metric.compute()):
+        with pytest.warns(UserWarning, match="^no sentence was counted: the value says nothing") as warned:
+            nothing = metric.compute()
+        assert [warning.filename for warning in warned] == [__file__]
+        for scores in scores_of(nothing):
             assert_same(scores, torch.full(case.shape(average, 0), case.before_data, dtype=torch.float64))
         metric.update(*case.whole)
         metric.update(*case.nothing)
         assert_same(metric.compute(), case.value(average, **change))
+        metric.reset()
+        metric.update(*case.nothing)
+        with pytest.warns(UserWarning, match="^no sentence was counted"):
+            metric.compute()
 
 
 @pytest.mark.parametrize("synced", [False, True])
@@ -251,5 +258,5 @@ def test_details_of_several_ranks_are_summed(case: Case, average: str):
 
 @each_case
 def test_unknown_keywords_are_refused(case: Case):
-    with pytest.raises(ValueError, match="Unexpected keyword arguments: `averages`"):
+    with pytest.raises(TypeError, match=rf"^{case.metric.__name__} has no averages: did you mean average\?$"):
         case.make("macro", averages="micro")

@@ -1,5 +1,6 @@
 """States keep their dtype whatever is cast around them, and go where the metric goes."""
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,8 @@ import pytest
 import torch
 import torchmetrics
 from faces.cases import (
+    CASES,
+    IDS,
     Case,
     assert_same,
     assert_same_states,
@@ -16,8 +19,11 @@ from faces.cases import (
     scores_of,
     states_of,
 )
+from pretend.comparing import tensors_of, there
+from pretend.device import DEVICE, Elsewhere, accelerator
 from torch import Tensor
 
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
 from ngram_metrics.torchmetrics import accumulator, saving
 
 
@@ -144,3 +150,37 @@ def test_states_lie_on_the_device_asked_for_or_else_on_the_default_one(case: Cas
         assert metric.device == torch.device("cpu")
         metric.update(*case.whole)
         assert_same(metric.compute(), case.value(average))
+
+
+@pytest.fixture
+def no_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pretend accelerator that refuses float64, as MPS does."""
+    made = Elsewhere.__new__
+
+    def refusing(cls: type, held: Tensor) -> Elsewhere:
+        if held.dtype == torch.float64:
+            raise TypeError("the device has no float64")
+        return made(cls, held)
+
+    monkeypatch.setattr(Elsewhere, "__new__", staticmethod(refusing))
+    for name, module in list(sys.modules.items()):
+        if name.startswith("ngram_metrics") and hasattr(module, "score_dtype"):
+            monkeypatch.setattr(module, "score_dtype", _float64_only_on_the_cpu)
+
+
+@pytest.mark.usefixtures("no_float64")
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@pytest.mark.parametrize("metric", [Bleu, ROUGEScore, ChrF, NgramOverlap, Gleu])
+def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(metric: type, average: str):
+    (case,) = [case for case in CASES if case.metric is metric and case.batches is IDS and len(case.options) < 4][:1]
+    options = {"accumulate": "best"} if metric is ROUGEScore else {}
+    expected = tensors_of(case.value(average, **options))
+    with accelerator():
+        counted = case.make(average, device=DEVICE, **options)
+        for batch in case.batches:
+            counted.update(*map(there, batch))
+        values = tensors_of(counted.compute())
+        assert {value.dtype for value in values} == {torch.float32}
+        assert [value.item() for value in values] == pytest.approx([value.item() for value in expected], rel=1e-6)
+        if average == "macro":
+            assert (counted.score_sum.dtype, counted.score_sum.device.type) == (torch.float64, "cpu")

@@ -11,6 +11,8 @@ import torch
 import torchmetrics
 from faces.cases import Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
 
+from ngram_metrics import Bleu
+
 
 def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:
     return pickle.loads(pickle.dumps(metric))
@@ -155,7 +157,25 @@ def test_load_refuses_states_that_lack_some_or_are_others(case: Case, average: s
         reason = f"the saved state {name} is torch.float16 of shape .*: expected torch|other settings"
         _check_refused(metric, {**saved, name: half}, reason)
         shaped = [rows[:, :-1] for rows in state] if listed else torch.stack([state, state])
-        reason = f"the saved state {name} is torch.* of shape .*: expected torch|other settings"
+        reason = f"the saved state {name} is torch.* of shape .*: expected torch|another layout of states"
         _check_refused(metric, {**saved, name: shaped}, reason)
         for wrong in (5, [5], None):
             _check_refused(metric, {**saved, name: wrong}, name)
+
+
+@each_kind_of_state
+def test_states_of_another_layout_are_not_called_other_settings(case: Case, average: str):
+    metric, saved = case.filled(average), _saved(case.filled(average))
+    words = "saved by a version of ngram_metrics with another layout of states: load them with that version"
+    older = saved["settings"].clone()
+    older[0] -= 1
+    for settings in (older, saved["settings"][1:]):  # the digest alone
+        _check_refused(metric, {**saved, "settings": settings}, words)
+        with pytest.raises(ValueError, match=words):
+            metric.merge_state({**case.filled(average).metric_state, "settings": settings})
+
+
+def test_a_change_of_the_layout_changes_its_number():
+    """Where this digest changes for the same settings, LAYOUT grows by one, and this test has the new digest."""
+    digest = bytes(Bleu(smooth="exp", tokenizer="13a", lowercase=True).settings.tolist())
+    assert digest.hex()[:18] == "0138da895cbf64e87f"

@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import unicodedata
+from contextlib import nullcontext
 from importlib.metadata import version
 from typing import Any
 
@@ -204,7 +205,9 @@ def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
     for count in (metric.update, metric):
         assert _nrefs(metric) == "?"
         for batch, expected in zip((*case.batches, case.nothing), (*SEEN, SEEN[-1]), strict=True):
-            count(*batch)
+            is_scored = len(batch[0]) == 0 and count is metric
+            with pytest.warns(UserWarning, match="^no sentence was counted") if is_scored else nullcontext():
+                count(*batch)
             assert _nrefs(metric) == expected
         metric.reset()
 

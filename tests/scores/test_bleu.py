@@ -205,3 +205,14 @@ def test_weights_may_be_any_sequence(make):
 def test_the_longest_order_there_is_counts():
     text = " ".join(map(str, range(1003)))
     assert micro(BleuMeasure(1000), [(text, [text])]) == 1
+
+
+@pytest.mark.parametrize("smooth", ["smooth2", "add-k"])
+@pytest.mark.parametrize("text", ["the", "the dog", "the dog sat", "a dog", "the cat sat on a mat"])
+def test_added_counts_give_every_order_n_grams_under_effective_order_too(smooth, text):
+    """An order that is longer than the hypothesis has the precision (0 + 1) / (0 + 1), and is not left out."""
+    reference = "the cat sat on the mat"
+    peer = BLEU(smooth_method="add-k", smooth_value=1, effective_order=True, tokenize="none")
+    expected = peer.sentence_score(text, [reference]).score / 100
+    metric = BleuMeasure(smooth=smooth, effective_order=True)
+    assert sentences(metric, [(text.split(), [reference.split()])]) == close([expected])

@@ -82,6 +82,8 @@ REFUSED = {
                 ({"beta": beta}, rf"beta must be at least 0 and finite \(got: {beta}\)")
                 for beta in (-1, -0.5, math.inf, math.nan)
             ),
+            ({"beta": 10**400}, r"beta must be at least 0 and finite \(got: inf\)"),
+            ({"beta": 1e200}, r"beta must be at most 1e\+15 \(got: 1e\+200\): F is then the recall"),
         ],
         "rouge": [
             *(
@@ -184,6 +186,12 @@ def test_numbers_of_numpy_are_the_same_settings():
     assert type(ours.smooth_value) is float
     assert OverlapMeasure(np.int64(2)) == OverlapMeasure(2)
     assert type(OverlapMeasure(np.int64(2)).ngram) is int
+
+
+def test_the_largest_beta_is_the_recall():
+    preds, target = ["abcde"], ["abc xyz"]
+    recall = chrf_score(preds, target, char_order=1, beta=1e15)
+    assert recall.item() == pytest.approx(3 / 6, abs=1e-12)
 
 
 def test_booleans_of_numpy_are_the_same_settings():
