@@ -198,8 +198,9 @@ def rouge(
     rows = [measures.rouge_counts(summaries[0], several, variants) for several in each]
     named: dict[str, float] = {}
     for key, *counts in zip(keys, *rows, strict=True):
-        scores = zip(*[measures.rouge_score(one) for one in counts], strict=True)
-        precision, recall, fmeasure = [sum(column) / len(rows) for column in scores]
+        scores = [measures.rouge_score(one) for one in counts]
+        mean = scores[0] if len(scores) == 1 else [sum(column) / len(scores) for column in zip(*scores, strict=True)]
+        precision, recall, fmeasure = mean
         named[f"{key}_fmeasure"], named[f"{key}_precision"], named[f"{key}_recall"] = fmeasure, precision, recall
     return named
 
