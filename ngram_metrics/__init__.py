@@ -2,7 +2,7 @@
 
 The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
 :mod:`ngram_metrics.ignite` has the same metrics for pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in
-one call.
+one call, and :mod:`ngram_metrics.pair` those of one hypothesis, without torch.
 """
 
 from importlib import import_module

@@ -13,37 +13,15 @@ import string
 import sys
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from operator import itemgetter
 
 from ngram_metrics.text.scripts import CHINESE_RANGES, HAN_AND_KANA_RANGES
-
-#: From a text to its words.
-Split = Callable[[str], Sequence[str]]
 
 #: What 13a replaces, in this order.
 _ESCAPES = (("<skipped>", ""), ("-\n", ""), ("\n", " "), ("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 #: The ASCII punctuation that 13a makes words by themselves: all but the apostrophe, the stops and the hyphen.
 _SYMBOLS = r"!-&(-+/:-@\[-`{-~"
-
-
-def rule_13a(text: str) -> list[str]:
-    """Split as ``mteval-v13a``."""
-    text = text.rstrip()
-    if "&" in text or "\n" in text or "<skipped>" in text:
-        for escape, character in _ESCAPES:
-            text = text.replace(escape, character)
-    return _stops_apart(_words_13a(), text)
-
-
-def rule_zh(text: str) -> list[str]:
-    """Split Chinese characters, and the rest as 13a."""
-    return _stops_apart(_words_zh(), text.strip())
-
-
-def rule_intl(text: str) -> list[str]:
-    """Split punctuation and symbols of all scripts."""
-    return _stops_apart(_words_intl(), text.rstrip())
 
 
 def rule_char(text: str) -> str:
@@ -61,9 +39,14 @@ def rule_rouge(text: str) -> list[str]:
     return _words_rouge(text.lower())
 
 
+def rouge_text(text: str) -> str:
+    """Return the text that a tokenizer of ROUGE gets: in lower case, with a blank for each run of other characters."""
+    return re.sub("[^a-z0-9]+", " ", text.lower())
+
+
 def chrf_words(text: str) -> list[str]:
     """Split one punctuation mark off each word: the last character, else the first."""
-    words = []
+    words: list[str] = []
     for word in text.split():
         if len(word) > 1 and word[-1] in string.punctuation:
             words += word[:-1], word[-1]
@@ -74,32 +57,52 @@ def chrf_words(text: str) -> list[str]:
     return words
 
 
-#: The rules by the names that ``tokenizer`` takes.
-RULES: dict[object, Split] = {
-    None: str.split,
-    "none": str.split,
-    "13a": rule_13a,
-    "char": rule_char,
-    "intl": rule_intl,
-    "unicode": rule_unicode,
-    "zh": rule_zh,
-}
-
-_words_rouge = re.compile("[a-z0-9]+").findall
-_Expression = tuple[re.Pattern[str], re.Pattern[str]]
+def _unescaped(text: str) -> str:
+    text = text.rstrip()
+    if "&" in text or "\n" in text or "<skipped>" in text:
+        for escape, character in _ESCAPES:
+            text = text.replace(escape, character)
+    return text
 
 
-def _stops_apart(expression: _Expression, text: str) -> list[str]:
-    """Return the words; a run of stops is found as one word, and is split here."""
-    words, run = expression
+def _split(name: str, prepared: Callable[[str], str], text: str) -> list[str]:
+    """Return the words of a rule with stops; a run of stops is found as one word, and is parted here."""
+    words, run = _expressions(name)
+    text = prepared(text)
     found: list[str] = words.findall(text)
     if run.search(text) is None:
         return found
     return [part for word in found for part in (word if run.match(word) else (word,))]
 
 
-def _expression(symbol: str, stop: str, number: str, hyphen: str, edge_is_number: bool) -> _Expression:
-    """Return the expression for words and runs of stops, and the one for a run of several stops.
+#: The rules by the names that ``tokenizer`` takes.
+RULES: dict[object, Callable[[str], Sequence[str]]] = {
+    None: str.split,
+    "none": str.split,
+    "13a": partial(_split, "13a", _unescaped),
+    "char": rule_char,
+    "intl": partial(_split, "intl", str.rstrip),
+    "unicode": rule_unicode,
+    "zh": partial(_split, "zh", str.strip),
+}
+
+_words_rouge = re.compile("[a-z0-9]+").findall
+
+
+@cache
+def _expressions(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the expression for words and runs of stops, and the one for a run of several stops."""
+    if name == "intl":
+        symbol, stop, number = _categories("SPN")
+        return _with_stops(symbol, stop, number, "", True)
+    chinese = _class(CHINESE_RANGES) if name == "zh" else ""
+    return _with_stops(_SYMBOLS + chinese, ".,", "0-9", r"\-", name == "zh")
+
+
+def _with_stops(
+    symbol: str, stop: str, number: str, hyphen: str, edge_is_number: bool
+) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return the expressions of a rule.
 
     Args:
         symbol: the characters that are words by themselves, as they are written in a class of an expression.
@@ -119,21 +122,6 @@ def _expression(symbol: str, stop: str, number: str, hyphen: str, edge_is_number
     begins_word = f"(?={stop}{before})"
     runs = f"{after}(?:{stop}{stop})+{begins_word}|{after_other}{stop}(?:{stop}{stop})*{begins_word}|{stop}+"
     return re.compile(rf"{word}|(?!\s)[{symbol}{hyphen}]|{runs}"), re.compile(f"{stop}{{2}}")
-
-
-@cache
-def _words_13a() -> _Expression:
-    return _expression(_SYMBOLS, ".,", "0-9", r"\-", False)
-
-
-@cache
-def _words_zh() -> _Expression:
-    return _expression(_SYMBOLS + _class(CHINESE_RANGES), ".,", "0-9", r"\-", True)
-
-
-@cache
-def _words_intl() -> _Expression:
-    return _expression(*_categories("SPN"), hyphen="", edge_is_number=True)
 
 
 @cache

@@ -64,7 +64,6 @@ def _by_hash(columns: Sequence[Integers]) -> tuple[Integers, int]:
         is_other |= column.take(found) != column
     alone = is_other.nonzero()[0]
     is_last = found == place
-    is_last[alone] = False
     rank = is_last.cumsum()
     distinct = int(rank[-1]) if len(rank) else 0
     number = rank.take(found) - 1

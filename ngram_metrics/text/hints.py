@@ -16,8 +16,8 @@ from torch import Tensor
 
 from ngram_metrics.text.messages import NameOf, warn_user
 
-#: Letters and punctuation of scripts without blanks between words, and from which mean length on the parts between
-#: blanks are no words: of Han and Hiragana, and of Thai, Lao, Burmese and Khmer. Katakana alone is often one word.
+#: Letters and punctuation of scripts without blanks between words, and how many of them between blanks are too many for
+#: words, on average: of Han and Hiragana, and of Thai, Lao, Burmese and Khmer. Katakana alone is often one word.
 _WITHOUT_BLANKS = (
     (re.compile("[\u3001-\u3002\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uff01-\uff1f]"), 5),
     (re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]"), 12),
@@ -150,7 +150,7 @@ def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) 
         return
     for letters, shortest in _WITHOUT_BLANKS:
         parts = joined.split() if letters.search(joined) else []
-        found = [len(part) for part in parts if letters.search(part)]
+        found = [number for part in parts if (number := len(letters.findall(part)))]
         if found and sum(found) >= shortest * len(found) and 2 * sum(found) > sum(map(len, parts)):
             warn_user(
                 "the texts have no blanks between words, and this tokenizer splits at blanks: a sentence is one word. "

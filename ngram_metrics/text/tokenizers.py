@@ -15,10 +15,13 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, get_args
 
 from ngram_metrics.text.messages import NameOf, shortened, type_name
-from ngram_metrics.text.rules import NAMED, WHITESPACE, Rule
+from ngram_metrics.text.tokenizer_names import TokenizerName
+
+if TYPE_CHECKING:
+    from ngram_metrics.text.rules import Rule
 
 #: From texts, and a function that names them, to the tokens of each text.
 BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
@@ -31,6 +34,8 @@ _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 def rule_of(tokenizer: object) -> Rule | None:
     """Return the rule of a tokenizer, or None for an external tokenizer."""
+    from ngram_metrics.text.rules import NAMED, WHITESPACE  # imports torch, which an external tokenizer does not need
+
     return WHITESPACE if tokenizer is None else NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
 
 
@@ -78,7 +83,7 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
     if tokenizer is None:
         return {"tok": "none"}
     if isinstance(tokenizer, str):
-        if tokenizer in NAMED:
+        if tokenizer not in _OF_SACREBLEU and tokenizer in _names():
             data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
             return {"tok": tokenizer, **data}
         # sacrebleu's signature contains the versions of MeCab and of its dictionary.
@@ -140,7 +145,7 @@ def _is_of_sentencepiece(tokenizer: object) -> TypeGuard[Any]:
 
 
 def _names() -> list[str]:
-    return sorted([*NAMED, *_OF_SACREBLEU])
+    return list(get_args(TokenizerName))
 
 
 @cache

@@ -163,6 +163,11 @@ class States(torchmetrics.Metric):
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore a copied or pickled metric; its callables may have another number in this process."""
+        if "scorer" not in state:
+            raise ValueError(
+                f"this {type(self).__name__} was pickled by an earlier version of ngram_metrics: load its state_dict, "
+                "which is still valid, into a new metric, or count again"
+            )
         # Metric.__setstate__ keeps the saved number, which may belong to different callables in this process.
         super().__setstate__(state)
         number = callables_number(self.scorer.reader, self.scorer.measure)

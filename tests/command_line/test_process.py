@@ -50,8 +50,10 @@ def test_arguments_are_answered_without_torch(folder: Path):
         "base.txt -r ref.txt --device gpu": 2,
         "base.txt -r ref.txt -m chrf --stem": 2,
         "base.txt -r missing.txt": 1,
+        "base.txt -r packed.zip": 1,
         "mbr missing.txt": 1,
     }
+    write(folder / "packed.zip", b"PK\x03\x04\xff")
     codes = json.dumps([(arguments.split(), code) for arguments, code in answered.items()])
     subprocess.run([sys.executable, "-c", _WITHOUT_TORCH, codes], capture_output=True, check=True)
     assert min(_user_seconds([*COMMAND, "base.txt", "-r", "missing.txt"]) for _ in range(3)) < 0.3

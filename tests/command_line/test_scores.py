@@ -88,6 +88,12 @@ def test_a_byte_order_mark_is_kept_as_by_sacrebleu_and_told(folder: Path, capsys
     assert captured.err == f"ngram-metrics: warning: {told}remove it, as by sed '1s/^\\xEF\\xBB\\xBF//'\n"
 
 
+def test_only_the_first_character_of_a_file_is_a_byte_order_mark(folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(score, "CHUNK", 1)
+    write(folder / "base.txt", ["the cat sat.", "\ufeffA dog ran!"])
+    assert scores(capsys, "base.txt", "-r", "base.txt", "-m", "chrf") == {"chrf": pytest.approx(100)}
+
+
 def test_a_byte_order_mark_before_another_column_is_none_of_the_text(folder: Path, capsys):
     write(folder / "t.tsv", b"\xef\xbb\xbf7\tthe cat sat.\n")
     write(folder / "ref.txt", ["the cat sat."])

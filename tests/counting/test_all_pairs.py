@@ -221,6 +221,7 @@ def test_no_product_sums_more_ones_than_a_float32_counts(monkeypatch):
 
     def spied(left, right):
         assert left.dtype == right.dtype == torch.float32
+        assert left.max() <= shared_ngrams.LARGEST_WEIGHT
         shapes.append(left.shape)
         return product(left, right)
 
@@ -228,7 +229,7 @@ def test_no_product_sums_more_ones_than_a_float32_counts(monkeypatch):
     assert shared_ngrams.EXACT_COLUMNS * shared_ngrams.LARGEST_WEIGHT == 2**24
     monkeypatch.setattr(shared_ngrams, "EXACT_COLUMNS", 7)
     monkeypatch.setattr(all_pairs, "PAIR_COST", 10**9)
-    batch = random_batch(5)
+    batch = [*random_batch(5), ([[1] * 900], [[1] * 800])]
     assert listed_matches(batch, 3) == expected_matches(batch, 3)
     assert max(shape[-1] for shape in shapes) == 7
 

@@ -117,6 +117,15 @@ def test_sums_of_packed_counts_overflow_and_their_differences_do_not():
     assert count("ragged", batch, 2) == [[15, 14]] * 300
 
 
+@both_layouts
+@given(data=st.data())
+def test_more_references_than_sums_pay_for_have_the_matches_of_counters(layout, data):
+    batch = data.draw(batches(small_ids))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matches, "PACKED_WORK", 3)
+        assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
+
+
 @pytest.mark.parametrize("max_order", [62, 63, 64, 130])
 @both_layouts
 def test_orders_longer_than_any_key(layout, max_order):
@@ -143,6 +152,29 @@ def test_chunks_hold_all_groups_once_in_order_and_within_the_budget(monkeypatch,
     cuts = list(chunks.row_chunks(11, 5, torch.device("cpu")))
     assert [i for start, stop in cuts for i in range(start, stop)] == list(range(11))
     assert all(stop - start == 1 or (stop - start) * 5 <= budget for start, stop in cuts)
+
+
+@pytest.mark.parametrize(
+    ("device", "update", "most"),
+    [
+        ("cpu", True, chunks.UPDATE_CHUNK_SLOTS),
+        ("cpu", False, chunks.CPU_SLOTS),
+        ("meta", True, chunks.ACCELERATOR_SLOTS),
+        ("meta", False, chunks.ACCELERATOR_SLOTS),
+    ],
+)
+def test_chunks_are_as_large_as_the_device_and_the_batch_allow(device, update, most):
+    sizes = torch.full((400,), 600)
+    cuts = list(chunks.ragged_chunks(sizes, torch.device(device), update))
+    assert max(600 * (stop - start) for start, stop in cuts) <= most
+    assert len(cuts) == -(-400 * 600 // most)
+
+
+@both_layouts
+def test_single_references_are_counted_as_pairs(layout, monkeypatch):
+    monkeypatch.setattr(matches, "pair_matches", lambda pairs, max_order: (type(pairs), max_order))
+    pairs = {"ragged": RaggedPairs, "padded": PaddedPairs}[layout]
+    assert clipped_matches(LAYOUTS[layout]([([1], [[1]])]), 3) == (pairs, 3)
 
 
 @given(batches(small_ids, references=1), orders)

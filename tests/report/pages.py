@@ -1,5 +1,9 @@
 """The systems whose report the tests look at: made-up ones, and sentences that try to be more than text."""
 
+import json
+import re
+from pathlib import Path
+
 from systems import output, references
 
 SENTENCES = 60
@@ -27,3 +31,9 @@ SYSTEMS = {
     "better": output(REFERENCES[:SENTENCES], 0.1, seed=2) + HOSTILE,
     NAME: output(REFERENCES[:SENTENCES], 0.3, seed=3) + HOSTILE[::-1],
 }
+
+
+def data_of(path: Path) -> dict:
+    """What the page's script reads."""
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"), re.S)
+    return json.loads(data)

@@ -141,7 +141,7 @@ UNSPLIT = [
     "私は毎日コンピューターを使っています。",
     "แมวนั่งอยู่บนเสื่อ",
     "ឆ្មាអង្គុយលើកម្រាល",
-    "我有3只cat和dog。",
+    "我家里有很多小cat和大dog。",
 ]
 
 
@@ -167,6 +167,7 @@ def test_a_tokenizer_that_splits_a_script_without_blanks_is_not_warned_of(tokeni
         ["我 喜欢 猫 。", "中华人民共和国 万岁"],
         ["彼 は コンピューター を 使う"],
         ["Он сказал", "Zürich", "ὁ ἄνθρωπος", "ж" * 99, "नमस्ते दुनिया", "한국어 문장입니다"],
+        ["BBBB笤", "internationalization化"],
         ["He wrote 我喜欢北京天安门 on the wall of the house"],
         ["👍👍👍👍👍👍👍👍👍👍👍👍👍", ""],
         [],
@@ -219,6 +220,8 @@ def test_streams_of_references_are_warned_of_once(size):
         read([hypothesis] * size, right)
         read([hypothesis] * size, streams)
     read(hypotheses, [[""] * size] * size)
+    # Nor where the texts of an item are more like one another than like a hypothesis.
+    read(["a b", "c d"], [["a b p q r s", "c d p q r s"]] * 2)
 
 
 @given(st.integers(2, 4), st.data())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import regex
 import torch
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from text.reading import PEERS, RULES, assert_numbered, words_of
@@ -86,6 +86,7 @@ MARKS = [one for one in EVERY[:0x3100] if unicodedata.combining(one)]
 
 
 @given(st.lists(st.text(MARKS, max_size=80) | st.text("aé\u1100\u1161\u11a8\U0001f600\u2126", max_size=2)).map("".join))
+@example("a" + "\u0301\u0316" * 20 + "\U0001f600" + "\u0345\u3099" * 20)
 def test_marks_in_any_order_are_composed_as_unicodedata_does(text):
     assert rules._composed([text]) == [unicodedata.normalize("NFC", text.lower())]
 

@@ -1,0 +1,117 @@
+"""What a hypothesis and its references share, counted in plain Python: n-grams and common subsequences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
+
+Tokens = Sequence[Hashable]
+#: They follow the last token, and equal no token and not each other.
+_END_OF_HYPOTHESIS, _END_OF_REFERENCE = object(), object()
+
+
+def clipped_matches(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
+    """Return for each order how many n-grams match, each at most as often as the reference that has most of it.
+
+    The places at which equal n-grams begin, in the hypothesis and in the references, are a group. The next token parts
+    a group into those of the n-grams that are longer by one, and a group with places on one side only is done. Most
+    groups soon have one place on each side, and are followed token by token.
+    """
+    tokens = [*hypothesis, _END_OF_HYPOTHESIS]
+    others: list[Hashable] = [token for one in references for token in (*one, _END_OF_REFERENCE)]
+    most = len if len(references) == 1 else _most_in_one(references)
+    found = [0] * orders
+    groups: list[tuple[Sequence[int], Sequence[int]]] = [(range(len(tokens)), range(len(others)))]
+    for order in range(orders):
+        longer: list[tuple[Sequence[int], Sequence[int]]] = []
+        for places, other_places in groups:
+            here: dict[Hashable, list[int]] = {}
+            there: dict[Hashable, list[int]] = {}
+            for place in other_places:
+                there.setdefault(others[place + order], []).append(place)
+            for place in places:
+                token = tokens[place + order]
+                if token in there:
+                    here.setdefault(token, []).append(place)
+            for token, left in here.items():
+                right = there[token]
+                if len(left) == 1 == len(right):
+                    place, other = left[0], right[0]
+                    length = order
+                    while length < orders and tokens[place + length] == others[other + length]:
+                        found[length] += 1
+                        length += 1
+                else:
+                    found[order] += min(len(left), most(right))
+                    longer.append((left, right))
+        groups = longer
+    return found
+
+
+def _most_in_one(references: Sequence[Tokens]) -> Callable[[Sequence[int]], int]:
+    """Return the function that counts places in the reference that has most of them."""
+    owner = [number for number, one in enumerate(references) for _ in range(len(one) + 1)]
+    return lambda places: max(Counter([owner[place] for place in places]).values())
+
+
+def subsequence_length(first: Tokens, second: Tokens) -> int:
+    """Return the length of a longest common subsequence (Hyyrö 2004): a row of the table is the bits of an integer.
+
+    A bit is 0 where the length grows from one token of the shorter text to the next.
+    """
+    if len(first) < len(second):
+        first, second = second, first
+    row = full = (1 << len(second)) - 1
+    for mask in map(_places(second).get, first):
+        if mask:
+            both = row & mask
+            row = (row + both | row - both) & full
+    return len(second) - row.bit_count()
+
+
+def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int:
+    """Return the hits of ROUGE-Lsum: the tokens of the reference that are in a common subsequence with a sentence.
+
+    A token counts at most as often as the hypothesis has it. See :mod:`ngram_metrics.counting.subsequence.union`.
+    """
+    if len(hypothesis) == 1 == len(reference):
+        return subsequence_length(hypothesis[0], reference[0])
+    hits: Counter[Hashable] = Counter()
+    for sentence in reference:
+        places, union = _places(sentence), 0
+        for one in hypothesis:
+            union |= _chosen(one, places, len(sentence))
+        hits.update(token for place, token in enumerate(sentence) if union >> place & 1)
+    return (hits & Counter(chain.from_iterable(hypothesis))).total()
+
+
+def _places(tokens: Tokens) -> dict[Hashable, int]:
+    """Return the places of each token as the bits of an integer."""
+    places: dict[Hashable, int] = {}
+    bit = 1
+    for token in tokens:
+        places[token] = places.get(token, 0) | bit
+        bit += bit
+    return places
+
+
+def _chosen(sentence: Tokens, places: dict[Hashable, int], size: int) -> int:
+    """Return the places in a reference sentence of the common subsequence that rouge_score chooses, as bits."""
+    row = full = (1 << size) - 1
+    steps = []
+    for token in sentence:
+        mask = places.get(token, 0)
+        both = row & mask
+        row = (row + both | row - both) & full
+        steps.append((mask, ~row))
+    chosen, below = 0, full
+    for mask, grows in reversed(steps):
+        # At or below its place the walk back stops at the token itself, which it takes, or where the row grows.
+        place = ((mask | grows) & below).bit_length() - 1
+        if place < 0:
+            break
+        taken = mask & 1 << place
+        chosen |= taken
+        below = (1 << place + (not taken)) - 1
+    return chosen

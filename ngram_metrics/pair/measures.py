@@ -1,0 +1,175 @@
+"""The counts and the formulas of :mod:`ngram_metrics.scores` once more, for one sentence, in ``int`` and ``float``.
+
+The counts have the fields of the measures' named tuples, in the same order. The operations are in the same order too,
+so that of several references the same one is chosen.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+
+from ngram_metrics.pair.matches import Tokens, clipped_matches, subsequence_length, union_hits
+
+#: The fields of ``BleuStatistics``.
+BleuCounts = tuple[list[int], list[int], int, int]
+#: The fields of ``ChrfStatistics``.
+ChrfCounts = tuple[list[int], list[int], list[int]]
+#: The fields of ``OverlapStatistics``, or of ``RougeStatistics`` for one key.
+Counts = tuple[int, int, int]
+#: A text as words and, for ROUGE-Lsum, as the words of its sentences.
+Summary = tuple[Tokens, Sequence[Tokens]]
+
+#: The smoothings and their default values.
+SMOOTHINGS = {
+    **dict.fromkeys(("no_smooth", "smooth1", "none", "exp"), math.nan),  # without a value
+    **{"nltk_smooth2": 1.0, "smooth2": 1.0, "floor": 0.1, "add-k": 1.0},
+}
+_EPSILON = 1e-16
+
+
+def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> BleuCounts:
+    """Return the clipped matches and the totals of each order, and the lengths."""
+    length = len(hypothesis)
+    closest = min((abs(len(one) - length), len(one)) for one in references)[1]
+    return clipped_matches(hypothesis, references, ngram), _totals(length, ngram), length, closest
+
+
+def bleu_score(
+    counts: BleuCounts,
+    smooth: str = "no_smooth",
+    value: float | None = None,
+    weights: Sequence[float] | None = None,
+    effective_order: bool = False,
+) -> float:
+    """Return BLEU in 0..1; ``value`` is that of the smoothing."""
+    matches, totals, hypothesis_length, reference_length = counts
+    if not matches[0]:
+        return 0.0
+    value = SMOOTHINGS[smooth] if value is None else value
+    each = [1 / len(matches)] * len(matches) if weights is None else weights
+    log_mean = weight_sum = unmatched = 0.0
+    for order, (matched, total, weight) in enumerate(zip(matches, totals, each, strict=True)):
+        adds = order > 0 and smooth in ("nltk_smooth2", "smooth2", "add-k")
+        if effective_order and not (total or (adds and smooth != "nltk_smooth2" and value > 0)):
+            continue
+        numerator: float = matched
+        denominator: float = max(1, total) if smooth in ("smooth1", "nltk_smooth2") else total
+        if adds:
+            numerator, denominator = numerator + value, denominator + value
+        elif not matched:
+            unmatched += 1
+            numerator = {"smooth1": 0.1, "floor": value, "exp": 2.0**-unmatched}.get(smooth, 0.0)
+        weight_sum += weight
+        if weight:
+            precision = numerator / denominator if denominator > 0 else 0.0
+            log_mean += weight * math.log(precision) if precision > 0 else -math.inf
+    if effective_order:
+        if weight_sum <= 0:
+            return 0.0
+        log_mean = log_mean * (1.0 if weights is None else math.fsum(weights)) / weight_sum
+    return math.exp(min(0.0, 1 - reference_length / hypothesis_length)) * math.exp(log_mean)
+
+
+def chrf_counts(
+    hypothesis: Sequence[Tokens],
+    references: Sequence[Sequence[Tokens]],
+    orders: Sequence[int],
+    beta: float = 2.0,
+    eps_smoothing: bool = False,
+) -> ChrfCounts:
+    """Return matches and totals with the best reference; a document is its characters and, for chrF++, its words."""
+    rows: list[ChrfCounts] = []
+    for reference in references:
+        row: ChrfCounts = ([], [], [])
+        for one, other, order in zip(hypothesis, reference, orders, strict=True):
+            wanted = _totals(len(other), order)
+            row[0].extend(clipped_matches(one, [other], order))
+            row[1].extend(has if wants else 0 for has, wants in zip(_totals(len(one), order), wanted, strict=True))
+            row[2].extend(wanted)
+        rows.append(row)
+    return rows[0] if len(rows) == 1 else max(rows, key=lambda row: chrf_score(row, beta, eps_smoothing, 100))
+
+
+def chrf_score(counts: ChrfCounts, beta: float = 2.0, eps_smoothing: bool = False, scale: int = 1) -> float:
+    """Return chrF in 0..``scale``."""
+    factor = beta**2
+    if eps_smoothing:
+        total = 0.0
+        for matched, has, wants in zip(*counts, strict=True):
+            precision = matched / has if has and wants else _EPSILON
+            recall = matched / wants if wants else _EPSILON
+            total += _weighed(precision, recall, factor) if factor * precision + recall > 0 else _EPSILON
+        return scale * total / len(counts[0])
+    precision, recall, orders = 0.0, 0.0, 0
+    for matched, has, wants in zip(*counts, strict=True):
+        if has and wants:
+            precision += matched / has
+            recall += matched / wants
+            orders += 1
+    return scale * _weighed(precision / max(1, orders), recall / max(1, orders), factor)
+
+
+def overlap_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> Counts:
+    """Return matches and totals of one order, with the best reference."""
+    return max((_of_order(hypothesis, one, ngram) for one in references), key=overlap_score)
+
+
+def overlap_score(counts: Counts) -> float:
+    """Return the overlap in 0..1."""
+    matched, has, wants = counts
+    return 2 * matched / max(1, has + wants)
+
+
+def gleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> tuple[int, int]:
+    """Return the matches of all orders, and the n-grams of the side that has more, with the best reference."""
+    has = sum(_totals(len(hypothesis), ngram))
+    rows = [
+        (sum(clipped_matches(hypothesis, [one], ngram)), max(has, sum(_totals(len(one), ngram)))) for one in references
+    ]
+    return max(rows, key=lambda row: gleu_score(row) if row[1] else -1.0)
+
+
+def gleu_score(counts: tuple[int, int]) -> float:
+    """Return GLEU in 0..1."""
+    return counts[0] / max(1, counts[1])
+
+
+def rouge_counts(hypothesis: Summary, reference: Summary, variants: Sequence[int | str]) -> list[Counts]:
+    """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``."""
+    (words, sentences), (other_words, other_sentences) = hypothesis, reference
+    longest = max([0, *[variant for variant in variants if isinstance(variant, int)]])
+    matches = clipped_matches(words, [other_words], longest) if longest else []
+    has, wants = len(words), len(other_words)
+    counts: list[Counts] = []
+    for variant in variants:
+        if isinstance(variant, int):
+            counts.append((matches[variant - 1], max(0, has - variant + 1), max(0, wants - variant + 1)))
+        elif variant == "L":
+            counts.append((subsequence_length(words, other_words), has, wants))
+        else:
+            hits = union_hits(sentences, other_sentences)
+            counts.append((hits, sum(map(len, sentences)), sum(map(len, other_sentences))))
+    return counts
+
+
+def rouge_score(counts: Counts) -> tuple[float, float, float]:
+    """Return precision, recall and F, in 0..1."""
+    matched, has, wants = counts
+    precision, recall = matched / max(1, has), matched / max(1, wants)
+    return precision, recall, 2 * precision * recall / (precision + recall) if matched else 0.0
+
+
+def _totals(length: int, orders: int) -> list[int]:
+    """Return the number of n-grams of each order."""
+    return [max(0, length - order) for order in range(orders)]
+
+
+def _of_order(hypothesis: Tokens, reference: Tokens, ngram: int) -> Counts:
+    has, wants = (max(0, len(one) - ngram + 1) for one in (hypothesis, reference))
+    return clipped_matches(hypothesis, [reference], ngram)[-1], has, wants
+
+
+def _weighed(precision: float, recall: float, factor: float) -> float:
+    return (1 + factor) * precision * recall / max(factor * precision + recall, sys.float_info.min)
