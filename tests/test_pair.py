@@ -16,8 +16,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics import functional, pair
-from ngram_metrics.functional import metrics
+from ngram_metrics import functional, pair, scorer
 from ngram_metrics.pair import measures
 from ngram_metrics.scores.bleu import SMOOTHINGS
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS
@@ -154,7 +153,7 @@ def test_counts_are_those_of_functional(name, data):
         options["accumulate"] = "best"
         references = references[:1] if isinstance(references, list) and isinstance(references[0], (list, str)) else []
         references = references or [hypothesis]
-    with mock.patch.object(metrics, "averaged_score", wraps=metrics.averaged_score) as scored:
+    with mock.patch.object(scorer, "averaged_score", wraps=scorer.averaged_score) as scored:
         FUNCTIONAL[name]([hypothesis], [references], **options)
     expected = [field[0].tolist() for field in scored.call_args.args[1]]
     formula = f"{name}_score"
