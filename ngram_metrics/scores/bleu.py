@@ -110,7 +110,7 @@ class BleuMeasure(Measure[BleuStatistics]):
     weights: Sequence[float] | None = None
     effective_order: bool = False
 
-    plain_limit = 2000
+    plain_limit = 4000
 
     def __post_init__(self) -> None:
         """Check the settings."""

@@ -94,7 +94,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         if self.beta > MAX_BETA:
             raise ValueError(f"beta must be at most {MAX_BETA:g} (got: {self.beta}): F is then the recall")
 
-    plain_limit = 1000
+    plain_limit = 900
 
     @property
     def layout(self) -> Layout[ChrfStatistics]:

@@ -194,7 +194,7 @@ class OrderMeasure(PairMeasure[Statistics]):
 
     ngram: int
 
-    plain_limit = 2000
+    plain_limit = 6000
 
     def __post_init__(self) -> None:
         """Check the setting."""

@@ -110,7 +110,7 @@ class RougeMeasure(Measure[RougeStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    plain_limit = 4000
+    plain_limit = 8000
 
     def __post_init__(self) -> None:
         """Check the orders."""
