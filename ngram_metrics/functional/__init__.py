@@ -1,4 +1,4 @@
-"""The metrics in one call: read, count, score. They have no state and no module, so rewards compile into one graph."""
+"""The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
 from ngram_metrics.functional.fastchrf import aggregate_chrf as aggregate_chrf
 from ngram_metrics.functional.fastchrf import pairwise_chrf as pairwise_chrf
