@@ -114,7 +114,8 @@ def _interrupted(case: Case, call: Callable[..., Any], monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(case.make("macro").scorer.measure), "statistics", stop)
+        for way in ("statistics", "plain"):
+            patch.setattr(type(case.make("macro").scorer.measure), way, stop)
         with pytest.raises(KeyboardInterrupt):
             call(*case.batches[1])
 
