@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "ngram_metrics"
 
 #: Modules that turn bytes into objects or code, start processes, or talk to other machines.

@@ -17,7 +17,7 @@ import ngram_metrics
 pytest.importorskip("build")
 pytest.importorskip("hatchling")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 VERSION = ngram_metrics.__version__
 #: The package in the working tree, by path: compiled files are no part of it.
 SOURCES = {

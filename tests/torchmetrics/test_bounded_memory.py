@@ -17,7 +17,7 @@ from faces.cases import Case, assert_same, assert_same_states, each_metric, stat
 from faces.ignite_cases import Face, each_kind_of_state
 from torch.utils._python_dispatch import TorchDispatchMode
 
-PROBE = Path(__file__).parent / "memory_probe.py"
+PROBE = Path(__file__).parents[1] / "memory_probe.py"
 
 #: The documented bound of the peak above the input, on a CPU: so many bytes, and for each token slot so many more.
 FIXED_BYTES = 48 << 20

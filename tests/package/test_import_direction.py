@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = "ngram_metrics"
-SOURCE = Path(__file__).parent.parent / PACKAGE
+SOURCE = Path(__file__).parents[2] / PACKAGE
 
 # "the package" stands for `ngram_metrics/__init__.py`, the table of contents.
 _COUNTS = {"checks", "counting"}

@@ -2,7 +2,7 @@
 
 Hypothesis draws batches of sentences, each with its references; a *case* is one hypothesis scored with its references
 and compared. Every test runs some examples by default and, marked slow, as many as make 100,000 cases together:
-``pytest -n 0 -m slow -s tests/test_fuzz.py`` prints how many there were.
+``pytest -n 0 -m slow -s tests/torchmetrics/test_fuzz.py`` prints how many there were.
 """
 
 from collections.abc import Callable, Sequence

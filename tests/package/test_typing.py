@@ -15,7 +15,7 @@ def test_right_calls_pass_and_wrong_ones_are_refused():
     """Read by mypy as the package is, so that what it has read of torch is used again."""
     pytest.importorskip("mypy", reason="mypy comes with the extra `dev`")
     command = [sys.executable, "-m", "mypy", "--no-error-summary", str(CALLS)]
-    printed = subprocess.run(command, cwd=CALLS.parents[1], capture_output=True, text=True, check=False)
+    printed = subprocess.run(command, cwd=CALLS.parents[2], capture_output=True, text=True, check=False)
     assert printed.stderr == ""
     refused = {int(line) for line in re.findall(r"typed_calls\.py:(\d+): error", printed.stdout)}
     wrong = {number for number, line in enumerate(CALLS.read_text().splitlines(), 1) if line.endswith("# wrong")}

@@ -9,7 +9,7 @@ import pytest
 
 yaml = pytest.importorskip("yaml")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 if not FILES:
     pytest.skip("no workflows here: they are no part of the sdist", allow_module_level=True)
@@ -98,8 +98,8 @@ def test_a_release_is_tested_built_and_then_uploaded():
     release = workflow("release")
     assert release["on"] == {"push": {"tags": ["v*"]}}
     build, upload = release["jobs"]["build"], release["jobs"]["upload"]
-    assert [command for command in commands(build) if "tests/test_build.py" in command or "-m build" in command] == [
-        'python -m pytest -m "slow or not slow" tests/test_build.py',
+    assert [command for command in commands(build) if "test_build.py" in command or "-m build" in command] == [
+        'python -m pytest -m "slow or not slow" tests/package/test_build.py',
         "python -m build --no-isolation",
     ]
     assert upload["needs"] == "build"

@@ -11,10 +11,10 @@ from ngram_metrics import ignite as for_ignite
 #: Functions that are no metric's, each with the file that tests it.
 OTHER_FUNCTIONS = {
     "matched_orders": "tests/counting/test_positions.py",
-    "get_score": "tests/test_functional_overlap.py",
-    "pad2max": "tests/test_functional_overlap.py",
-    "pairwise_chrf": "tests/test_functional_pairwise.py",
-    "aggregate_chrf": "tests/test_functional_pairwise.py",
+    "get_score": "tests/functional/test_overlap.py",
+    "pad2max": "tests/functional/test_overlap.py",
+    "pairwise_chrf": "tests/functional/test_pairwise.py",
+    "aggregate_chrf": "tests/functional/test_pairwise.py",
 }
 
 

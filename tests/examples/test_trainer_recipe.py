@@ -12,7 +12,7 @@ import sacrebleu
 
 from ngram_metrics.functional import bleu_score, ngram_overlap, rouge_score
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NO_TOKENS = {-100, 0, 1}  # ByT5: padding, which the decoder also starts with, and end
 TORCHRUN = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
 

@@ -24,7 +24,7 @@ NOT_RUN = {
     "graph = torch.cuda.CUDAGraph()": "needs a GPU",
 }
 #: Pages whose blocks another test runs.
-RUN_ELSEWHERE = {"docs/hugging_face.md": "test_trainer_recipe.py"}
+RUN_ELSEWHERE = {"docs/hugging_face.md": "examples/test_trainer_recipe.py"}
 
 
 def named(page: Path) -> str:
@@ -65,7 +65,7 @@ def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
         for _, _, code in BLOCK.findall(page.read_text(encoding="utf-8"))
         for path in INCLUDED.findall(code)
     }
-    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_*example*.py"))
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "examples").glob("test_*.py"))
     for path in included:
         assert (ROOT / path).is_file(), path
         assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"

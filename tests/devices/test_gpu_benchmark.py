@@ -20,7 +20,7 @@ from torch import Tensor
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The script, its sizes small, on the pretend accelerator; nothing is compiled."""
-    monkeypatch.syspath_prepend(Path(__file__).parent / "benchmarks")
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "benchmarks")
     module, ways = importlib.import_module("gpu"), importlib.import_module("gpu_ways")
     monkeypatch.setattr(ways, "WARM_UP", 0.0)
     monkeypatch.setattr(module, "PAIRS", 5)
@@ -126,7 +126,7 @@ WITHOUT_PEERS = f"import sys, runpy; sys.modules.update(dict.fromkeys({MISSING})
 
 
 def without_peers(run: str, *arguments: str) -> str:
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     threads = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS"), "1")
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_PEERS + run, *arguments],
@@ -152,4 +152,4 @@ def test_what_needs_a_gpu_is_collected_where_no_peer_is_installed():
     )
     collected = [line for line in printed.split("\n") if "::" in line]
     assert len(collected) > 50
-    assert all(line.startswith("tests/test_cuda.py::") and "cuda" in line.split("[")[1] for line in collected)
+    assert all(line.startswith("tests/devices/test_cuda.py::") and "cuda" in line.split("[")[1] for line in collected)

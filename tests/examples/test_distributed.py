@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[1] / "examples" / "distributed.py"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "distributed.py"
 #: The metrics of torchmetrics, then those of ignite.
 NAMES = {
     *("bleu", "rougeL_fmeasure", "rougeL_precision", "rougeL_recall", "chrf", "overlap"),
