@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scorer import Scorer
-from ngram_metrics.scores.rows import row_width
+from ngram_metrics.scores.measure import row_width
 
 #: Segments whose scores are added at a time: sums of floating-point numbers depend on it.
 CHUNK = 2048

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scorer import Scorer, digest, scorer_of
+from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
-from ngram_metrics.scores.rows import unpack
 
 #: Numbers computed at a time, 8 bytes each, which limits memory.
 NUMBERS_AT_ONCE = 1 << 18

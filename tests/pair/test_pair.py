@@ -39,56 +39,23 @@ Choose = Callable[[Sequence[Any]], Any]
 PIECES = [
     *["the cat ", "running ", "sat ", "a b ", "b", "the ", "on the mat.", "Don't", " a", "ab", "cat\n"],
     *["&amp;", "&quot;", "&lt;", "&", "<skipped>", "-\n", "\n", "..", ".", ",", "5.", "3.14", "..5", "1,000", "5", "-"],
-    *[
-        " ",
-        "\t",
-        "\u00a0",
-        "\u3000",
-        "\x1c",
-        "\x1f",
-        "\x85",
-        "\u2028",
-        "\u200d",
-        "\ufeff",
-        "\x00",
-        "\x7f",
-        "_",
-        "'",
-        "!",
-    ],
-    *[
-        "é",
-        "e\u0301",
-        "\u0301",
-        "\u0308",
-        "ß",
-        "Σ",
-        "İ",
-        "\u212a",
-        "٣",
-        "४",
-        "½",
-        "²",
-        "€",
-        "«",
-        "。",
-        "，",
-        "！",
-        "１",
-    ],
-    *["中", "文", "ん\u3099", "ア", "・", "ｶﾞ", "\U00020000", "😀", "\U0001f1e9", "\ud800", "\udfff"],
+    *[" ", "\t", "\u00a0", "\u3000", "\x1c", "\x1f", "\x85", "\u2028", "\u200d", "\ufeff", "\x00", "\x7f", "_", "'"],
+    *["é", "e\u0301", "\u0301", "\u0308", "ß", "Σ", "İ", "\u212a", "٣", "४", "½", "²", "€", "«", "。", "，", "！"],
+    *["１", "中", "文", "ん\u3099", "ア", "・", "ｶﾞ", "\U00020000", "😀", "\U0001f1e9", "\ud800", "\udfff", "!"],
 ]
-TOKENIZERS = [None, "13a", "intl", "zh", "char", "none", "unicode", str.split, list]
+
+
+def at_stops(text: str) -> list[str]:
+    return text.split(".")
+
+
+TOKENIZERS = [None, "13a", "intl", "zh", "char", "none", "unicode", str.split, list, at_stops]
 #: For documents of ids: nothing but -100 is dropped, or another id too.
 PADDING = [-100, (-100, 3), [0, -100]]
 
 
 def shouted(text: str) -> str:
     return text.upper().replace("Σ", " ")
-
-
-def at_stops(text: str) -> list[str]:
-    return text.split(".")
 
 
 def document(kind: str, choose: Choose) -> Any:
@@ -129,7 +96,7 @@ def options_of(name: str, kind: str, choose: Choose) -> dict[str, Any]:
         keys = [choose(list(ROUGE_KEYS)) for _ in range(3)]
         given |= {"rouge_keys": choose([tuple(keys), "rougeLsum", ["rouge1", "rouge2", "rougeL", "rougeLsum"]])}
         given |= {"accumulate": choose(["best", "avg"])}
-        given |= {"sentence_separator_id": choose([None, 2, -100, -7])} if kind == "ids" else {}
+        given |= {"sentence_separator_id": choose([None, 2, -7, -100, -100])} if kind == "ids" else {}
     else:
         given["ngram"] = choose(range(1, 6))
     if kind == "text":
@@ -165,13 +132,13 @@ def test_scores_are_those_of_functional(name, data):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("texts", [3_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("texts", [10_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 def test_scores_of_many_texts_are_those_of_functional(texts):
     """Every night those of another seed; a sentence has 2.75 documents on average."""
     seed = texts if texts < 1_000_000 else random.randrange(1 << 40)
     chance = random.Random(seed)
-    for _ in range(texts // 275):
-        check(chance.choice(NAMES), chance.choice, 100)
+    for _ in range(texts // 27):
+        check(chance.choice(NAMES), chance.choice, 10)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
