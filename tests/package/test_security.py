@@ -34,7 +34,7 @@ ATTRIBUTES = {
 METHODS = {"from_pretrained", "load_state_dict_from_url", "download_url_to_file", "urlopen", "urlretrieve"}
 #: Where a module is imported by a name made at run time, and the fixed beginning of that name.
 IMPORTED_BY_NAME = {
-    "ngram_metrics/__init__.py": "ngram_metrics.torchmetrics.",
+    "ngram_metrics/__init__.py": "ngram_metrics.",
     "ngram_metrics/text/tokenizers.py": "sacrebleu.tokenizers.",
 }
 
