@@ -125,7 +125,7 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
 
 
 def _settings(scorer: Scorer) -> bytes:
-    return digest(scorer.reader, scorer.measure, scorer.average)
+    return digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values.items()))
 
 
 def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
