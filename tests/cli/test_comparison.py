@@ -1,17 +1,12 @@
 """Intervals and paired tests: sacrebleu's within chance, and those of the metrics exactly."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import BASE, FILES, OTHER, REFERENCES, printed, report, write
 from sacrebleu.metrics import BLEU, CHRF
-from sacrebleu.significance import PairedTest
-from systems import output
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, cli
-from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 
 def test_intervals_are_sacrebleus_within_chance(folder: Path, capsys):
@@ -44,41 +39,6 @@ def test_an_interval_is_that_of_the_metric_whoever_is_beside(folder: Path, capsy
             assert [entry["score"], entry["low"], entry["high"]] == pytest.approx(wanted, abs=1e-9)
 
 
-@pytest.mark.parametrize("correction", ["holm", "none"])
-@pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
-def test_systems_are_tested_against_the_first(test: Callable[..., Any], correction: str, folder: Path, capsys):
-    name = {paired_bootstrap: "bootstrap", paired_approximate_randomization: "randomization"}[test]
-    write(folder / "alike.txt", alike := output(REFERENCES, 0.3, seed=12))
-    systems = {"base.txt": BASE, "other.txt": OTHER, "alike.txt": alike}
-    words = [*systems, "-r", "ref.txt", "-m", "chrf"]
-    found = report(capsys, *words, "--test", name, "--correction", correction)
-    assert (found["baseline"], found["test"], found["correction"]) == ("base.txt", name, correction)
-    assert list(found["systems"]) == list(systems)
-    assert list(found["systems"]["base.txt"]["chrf"]) == ["score"]
-    counted = {name: ChrF(confidence=0.95) for name in systems}
-    for name, metric in counted.items():
-        metric.update(systems[name], REFERENCES)
-    exact = test(counted, "base.txt", correction=None if correction == "none" else correction)
-    for system in ("other.txt", "alike.txt"):
-        assert found["systems"][system]["chrf"]["p_value"] == exact[system]["chrf"].p_value
-    if (name, correction) == ("randomization", "holm"):
-        assert report(capsys, *words) == found, "the default"
-        return
-    if name == "randomization":
-        _, theirs = PairedTest(list(systems.items()), {"chrf": CHRF()}, [REFERENCES], "ar", n_samples=2000)()
-        for (system, _), result in zip(list(systems.items())[1:], theirs["chrF2"][1:], strict=True):
-            entry = found["systems"][system]["chrf"]
-            assert entry["score"] == pytest.approx(float(result.score), abs=1e-9)
-            assert entry["p_value"] == pytest.approx(result.p_value, abs=0.05)
-
-
-def test_another_baseline_is_tested_against(folder: Path, capsys):
-    write(folder / "alike.txt", output(REFERENCES, 0.3, seed=12))
-    first = report(capsys, "other.txt", "base.txt", "alike.txt", "-r", "ref.txt")
-    other = report(capsys, "base.txt", "alike.txt", "other.txt", "-r", "ref.txt", "--baseline", "other.txt")
-    assert other == first
-
-
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -99,14 +59,6 @@ def test_the_bootstrap_of_few_lines_warns_once(folder: Path, capsys):
     assert cli.main(["base.txt", "other.txt", "-r", "ref.txt", "--test", "bootstrap"]) == 0
     assert capsys.readouterr().err.startswith("ngram-metrics: warning: a bootstrap test needs at least 50 sentences")
     printed(capsys, "base.txt", "other.txt", "-r", "ref.txt")
-
-
-def test_what_is_the_same_differs_by_no_chance(folder: Path, capsys):
-    write(folder / "same.txt", FILES["base.txt"])
-    found = report(capsys, "base.txt", "same.txt", "-r", "ref.txt", "-m", "bleu,rouge")
-    assert {entry["p_value"] for entry in found["systems"]["same.txt"].values()} == {1.0}
-    shown = printed(capsys, "base.txt", "same.txt", "other.txt", "-r", "ref.txt", "-m", "chrf").splitlines()
-    assert [line.endswith("*") for line in shown[1:4]] == [False, False, True]
 
 
 def test_signatures_tell_what_was_asked_for(folder: Path, capsys):

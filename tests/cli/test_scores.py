@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from commands import BASE, REFERENCES, SECOND, leaves_files_open, of_sacrebleu, printed, report, scores, write
-from rouge_score.rouge_scorer import RougeScorer
-from sacrebleu.metrics import BLEU
 
 from ngram_metrics import Gleu, NgramOverlap, cli
 from ngram_metrics.cli import score
@@ -63,17 +61,6 @@ def test_scores_are_sacrebleus_on_the_same_files(files, folder: Path, capsys, mo
     assert list(ours.values()) == pytest.approx([theirs[name] for name in ("BLEU", "chrF2", "chrF2++")], abs=1e-11)
 
 
-@pytest.mark.parametrize("files", [FILES[name] for name in FILES if name != "other scripts"])
-def test_rouge_is_that_of_rouge_score_on_the_same_files(files, folder: Path, capsys):
-    for name, content in files.items():
-        write(folder / name, content)
-    pairs = zip(*(_lines(folder / name) for name in ("base.txt", "ref.txt")), strict=True)
-    keys = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-    scored = [RougeScorer(keys).score(reference, hypothesis) for hypothesis, reference in pairs]
-    means = {key: 100 * sum(of_line[key].fmeasure for of_line in scored) / len(scored) for key in keys}
-    assert scores(capsys, "base.txt", "-r", "ref.txt", "-m", "rouge") == pytest.approx(means, abs=1e-11)
-
-
 @leaves_files_open
 def test_a_byte_order_mark_is_kept_as_by_sacrebleu_and_told(folder: Path, capsys, monkeypatch):
     write(folder / "base.txt", b"\xef\xbb\xbfthe cat sat.\nA dog ran!\n")
@@ -100,10 +87,6 @@ def test_a_byte_order_mark_before_another_column_is_none_of_the_text(folder: Pat
     assert scores(capsys, "t.tsv:2", "-r", "ref.txt", "-m", "chrf") == {"chrf": pytest.approx(100)}
 
 
-def _lines(path: Path) -> list[str]:
-    return path.read_bytes().decode().removesuffix("\n").split("\n")
-
-
 @leaves_files_open
 @pytest.mark.parametrize(
     "options",
@@ -124,31 +107,6 @@ def test_options_and_several_references_are_sacrebleus(options: list[str], folde
     # The same words after the name of the command.
     found = scores(capsys, *files, *options)
     assert found == pytest.approx({"bleu": expected["BLEU"], "chrf": expected["chrF2"]}, abs=1e-11)
-
-
-@pytest.mark.parametrize("stem", [False, True])
-def test_rouge_of_several_references_is_that_of_rouge_score(stem: bool, folder: Path, capsys):
-    keys = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-    scorer = RougeScorer(keys, use_stemmer=stem)
-    found = report(capsys, "base.txt", "-r", "ref.txt", "ref2.txt", "-m", "rouge", *["--stem"] * stem)
-    scored = [scorer.score_multi(several, line) for line, *several in zip(BASE, REFERENCES, SECOND, strict=True)]
-    for key, entry in found["systems"]["base.txt"].items():
-        means = {
-            name: 100 * sum(getattr(of_line[key], field) for of_line in scored) / len(scored)
-            for name, field in (("score", "fmeasure"), ("precision", "precision"), ("recall", "recall"))
-        }
-        assert entry == pytest.approx(means, abs=1e-11)
-
-
-@pytest.mark.parametrize("hypotheses", [BASE, ["so"] * 120, [""] * 120], ids=["some", "poor", "empty"])
-def test_details_of_bleu_are_sacrebleus(hypotheses: list[str], folder: Path, capsys):
-    write(folder / "base.txt", hypotheses)
-    entry = report(capsys, "base.txt", "-r", "ref.txt", "ref2.txt", "-m", "bleu")["systems"]["base.txt"]["bleu"]
-    expected = BLEU().corpus_score(hypotheses, [REFERENCES, SECOND])
-    assert entry["precisions"] == pytest.approx(expected.precisions, abs=1e-11)
-    found = [entry[name] for name in ("score", "brevity_penalty", "ratio", "hypothesis_length", "reference_length")]
-    wanted = [expected.score, expected.bp, expected.ratio, expected.sys_len, expected.ref_len]
-    assert found == pytest.approx(wanted, abs=1e-11)
 
 
 def test_every_metric_has_its_column(folder: Path, capsys):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, each_metric, states_of
+from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, states_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
@@ -27,14 +27,6 @@ def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
     for batch in case.batches:
         metric.update(*map(there, batch) if device == DEVICE else batch)
     return metric
-
-
-@each_metric
-def test_updates_and_scores_are_those_of_the_cpu(case: Case, average: str):
-    expected = filled(case, average, "cpu")
-    with accelerator():
-        metric = filled(case, average, DEVICE)
-        assert_equal(metric.compute(), expected.compute())
 
 
 @each_kind_of_state

@@ -111,17 +111,6 @@ def test_updates_of_ignite_faces_ask_for_nothing_that_waits(case: Case, average:
                 metric.update(batch)
 
 
-@pytest.mark.filterwarnings("ignore:no sentence was counted")
-@each_counted
-def test_functions_ask_for_nothing_that_waits(case: Case, average: str):
-    expected = case.function(average, case.whole)
-    with accelerator() as log:
-        batch = tuple(map(there, case.whole))
-        with _never_waits(log):
-            value = case.function(average, batch)
-        assert_equal(value, expected)
-
-
 @pytest.mark.parametrize("data", [{}, {"references": None}, {"sentences": 0}], ids=str)
 def test_matched_orders_ask_for_nothing_that_waits(data: Mapping[str, Any]):
     options = {"ngram": 30, "pad_id": (PADDING, -100)}

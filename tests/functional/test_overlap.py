@@ -159,18 +159,6 @@ def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
 # Wherever it is counted.
 
 
-@pytest.mark.usefixtures("surroundings")
-def test_the_surroundings_of_a_training_loop_change_no_score_of_samples():
-    samples, references = [[[1, 2, 1, 3], [2, 1, 3, 0]]], [[2, 1, 3, 1]]
-    tensors = [torch.tensor(rows, device="cpu") for rows in (samples, references)]
-    for preds, target in (tensors, (np.array(samples), np.array(references)), (np.array(samples), references)):
-        score = ngram_overlap(preds, target, ngram=2, average="none", pad_id=0)
-        assert (score.dtype, score.device.type) == (torch.float64, "cpu")
-        assert score.tolist() == [close([4 / 6, 4 / 5])]
-    assert get_score(*tensors[::-1], 0, 2).tolist() == [close([4 / 6, 4 / 5])]
-    assert pad2max([torch.tensor([one], device="cpu") for one in (5, 6)], 9).tolist() == [[5], [6]]
-
-
 # What is refused.
 
 

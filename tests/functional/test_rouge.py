@@ -6,12 +6,10 @@ from unittest import mock
 import numpy as np
 import pytest
 import rouge_oracle
-import torch
 import torchmetrics.functional.text.rouge as peer
 from draws import fewer
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from rouge_oracle import KEYS
 from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
 from ngram_metrics import ROUGEScore, ignite
@@ -141,34 +139,6 @@ def test_the_parameters_begin_with_those_of_torchmetrics():
             assert (mine.name, mine.default, mine.kind) == (its.name, its.default, its.kind)
         rest = [one.name for one in own[len(others) :]]
         assert rest[:4] == ["average", "sentence_splitter", "sentence_separator_id", "pad_id"]
-
-
-@pytest.mark.parametrize("several", [False, True])
-def test_the_documented_example(several):
-    preds, target = "My name is John", "Is your name John"
-    given_to_both = (preds, target) if not several else ([preds], [[target]])
-    with mock.patch.object(peer, "_split_sentence", lines):
-        theirs = peer.rouge_score(*given_to_both)
-    ours = rouge_score(*given_to_both)
-    assert list(ours) == list(theirs) == [f"{key}_{name}" for key in ROUGE_DEFAULT for name in NAMES]
-    assert floats(ours) == floats(theirs)
-    assert [ours[f"{key}_fmeasure"].item() for key in ROUGE_DEFAULT] == [0.75, 0, 0.5, 0.5]
-    assert {(one.dtype, one.shape) for one in ours.values()} == {(torch.float64, ())}
-
-
-ROUGE_DEFAULT = ("rouge1", "rouge2", "rougeL", "rougeLsum")
-
-
-@few
-@given(batches)
-def test_details_are_the_summed_counts_of_the_best_references(batch):
-    metric = ROUGEScore(rouge_keys=KEYS, average="micro")
-    metric.update(*apart(batch))
-    summaries = [(rouge_oracle.summary(one), list(map(rouge_oracle.summary, several))) for one, several in batch]
-    for number, key in enumerate(KEYS):
-        several = [rouge_oracle.reduced(key, *one) for one in summaries]
-        found = [part[number].item() for part in metric.details().values()]
-        assert found == list(sum(several[1:], several[0]))
 
 
 @pytest.mark.parametrize("face", [ROUGEScore, ignite.ROUGEScore])

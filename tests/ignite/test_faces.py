@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import Case, assert_same, assert_same_states, joined, states_of
+from faces.cases import Case, assert_same, assert_same_states, states_of
 from faces.ignite_cases import FACES, Face, assert_equal, each_face, each_kind_of_state
 from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
@@ -35,12 +35,6 @@ def test_the_parameters_are_those_of_the_torchmetrics_class(name: str):
     assert [(one.name, one.default) for one in mine.values()] == [(one.name, one.default) for one in theirs.values()]
     assert transform.default("anything") == "anything"
     assert torch.device(device.default) == torch.device("cpu")
-
-
-@each_face
-def test_the_value_is_that_of_the_torchmetrics_class(face: Face):
-    for batches in (face.batches, [joined(face.batches)]):
-        assert_equal(face.filled(batches).compute(), face.value())
 
 
 @each_face

@@ -14,7 +14,7 @@ from sacrebleu.significance import PairedTest
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as for_ignite
-from ngram_metrics.significance import Comparison, paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 METRICS: dict[str, tuple[Callable[..., Any], Any]] = {
     "bleu": (lambda **options: Bleu(smooth="exp", tokenizer="13a", average="micro", **options), BLEU),
@@ -54,13 +54,6 @@ def test_p_values_means_and_intervals_are_sacrebleus_within_chance(name: str, ki
         p_values.append(result.p_value)
     assert min(p_values) < 0.01
     assert any(0.1 < p_value < 0.9 for p_value in p_values), "chance agrees with anything at the ends"
-
-
-@each_test
-def test_p_values_are_fractions_of_the_draws_plus_one_in_float64(test: Callable[..., Any]):
-    p_value = test(counted(ChrF), "base", 999)["close"]["chrf"].p_value
-    assert isinstance(p_value, float)
-    assert p_value * 1000 == pytest.approx(round(p_value * 1000), abs=1e-12)
 
 
 def _by_resampling(ours: np.ndarray, theirs: np.ndarray, draws: int) -> float:
@@ -154,13 +147,6 @@ def test_ignites_metrics_are_tested_alike(test: Callable[..., Any]):
     for name, metric in systems.items():
         metric.update((OUTPUTS[name], REFERENCES))
     assert test(systems, "base", 100) == test(counted(ChrF), "base", 100)
-
-
-def test_the_baseline_is_compared_with_nobody():
-    result = paired_bootstrap(counted(ChrF), "far", 100)
-    assert result["far"]["chrf"].p_value is None
-    assert all(result[name]["chrf"].p_value is not None for name in ("base", "alike", "close"))
-    assert isinstance(result["far"]["chrf"], Comparison)
 
 
 def test_intervals_are_of_the_level_asked_for():

@@ -11,7 +11,6 @@ from faces.cases import (
     Case,
     assert_same,
     assert_same_states,
-    each_case,
     each_kind_of_state,
     each_metric,
     each_metric_with_details,
@@ -254,9 +253,3 @@ def test_details_of_several_ranks_are_summed(case: Case, average: str):
     for _ in range(2):
         assert_same(metric.details(), case.filled(average, [*case.batches, *case.batches]).details())
     assert_same(metric.metric_state["row"], states["row"])
-
-
-@each_case
-def test_unknown_keywords_are_refused(case: Case):
-    with pytest.raises(TypeError, match=rf"^{case.metric.__name__} has no averages: did you mean average\?$"):
-        case.make("macro", averages="micro")

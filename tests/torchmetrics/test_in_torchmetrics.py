@@ -14,7 +14,7 @@ from faces.cases import (
     scores_of,
 )
 from torchmetrics import MetricTracker
-from torchmetrics.wrappers import MinMaxMetric, Running
+from torchmetrics.wrappers import Running
 
 
 @each_metric
@@ -43,19 +43,6 @@ def test_a_metric_is_its_own_key(case: Case, average: str):
 def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
     torch.jit.script(metric(average=average))
-
-
-@each_metric_of_one_number
-def test_arithmetic(case: Case, average: str):
-    metric = case.make(average)
-    composed = 100 * metric + 1
-    for batch in case.batches:
-        composed.update(*batch)
-    assert_same(composed.compute(), 100 * case.value(average) + 1)
-    composed.reset()
-    assert not metric.update_called
-    composed.update(*case.batches[0])
-    assert_same(composed.compute(), 100 * case.value(average, case.batches[:1]) + 1)
 
 
 @each_metric_of_one_number
@@ -106,18 +93,3 @@ def test_running_none_holds_the_sentences_of_the_window(case: Case):
         running.update(*batch)
     expected = [scores.sort().values for scores in scores_of(case.value("none", case.batches[1:]))]
     assert_same([scores.sort().values for scores in scores_of(running.compute())], expected)
-
-
-@each_metric_of_one_number
-def test_min_max(case: Case, average: str):
-    if average == "none":
-        return
-    metric = MinMaxMetric(case.make(average))
-    seen = []
-    for batch in case.batches:
-        metric.update(*batch)
-        seen.append(metric.compute())
-    values = [one["raw"] for one in seen]
-    assert_same(values[-1], case.value(average))
-    assert float(seen[-1]["max"]) == pytest.approx(float(max(values)))
-    assert float(seen[-1]["min"]) == pytest.approx(float(min(values)))

@@ -10,7 +10,6 @@ from contextlib import nullcontext
 from typing import Any
 
 import pytest
-import torch
 from faces.cases import Case, assert_same, assert_same_states, each_case, each_kind_of_state, each_metric, states_of
 from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
@@ -256,20 +255,6 @@ def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
         assert metric.signature == face.case.filled(face.average).signature
     metric.reset()
     assert _nrefs(metric) == "?"
-
-
-def test_nrefs_of_one_reference_in_every_layout():
-    sentences = torch.tensor([[1, 2, 3], [4, 5, 0]])
-    for batch in (
-        (["a b", "c"], ["a b", "c"]),
-        (["a b", "c"], [["a b"], ["c"]]),
-        ([["a", "b"], ["c"]], [[["a", "b"]], [["c"]]]),
-        (sentences, sentences),
-        (sentences, sentences.unsqueeze(1)),
-    ):
-        metric = Bleu(pad_id=0 if isinstance(batch[0], torch.Tensor) else None)
-        metric.update(*batch)
-        assert _nrefs(metric) == "1"
 
 
 @each_case
