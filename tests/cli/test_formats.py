@@ -94,18 +94,6 @@ def test_markdown(folder: Path, capsys):
     assert printed(capsys, *ARGUMENTS, "-f", "markdown", "--details").count("| system |") == len(VALUES)
 
 
-def test_latex(folder: Path, capsys):
-    write(folder / "a_b&c.txt", (folder / "base.txt").read_bytes())
-    found = report(capsys, "a_b&c.txt", "other.txt", "-r", "ref.txt")
-    lines = printed(capsys, "a_b&c.txt", "other.txt", "-r", "ref.txt", "-f", "latex").splitlines()
-    values = [f"{entry['score']:.2f}" for entry in found["systems"]["a_b&c.txt"].values()]
-    assert lines[3:7] == [r"\begin{tabular}{lrr}", r"\toprule", r"system & bleu & chrf \\", r"\midrule"]
-    assert lines[7] == rf"a\_b\&c.txt & {' & '.join(values)} \\"
-    assert lines[8].count("$^*$") == 2
-    assert lines[9:12] == [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    assert all(line.startswith("% ") for line in lines[12:])
-
-
 @pytest.mark.parametrize(
     ("character", "written"),
     [

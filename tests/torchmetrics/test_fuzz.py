@@ -6,6 +6,7 @@ and compared. Every test runs some examples by default and, marked slow, as many
 """
 
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any
 
 import oracles
@@ -291,13 +292,7 @@ def batches_of_summaries(draw: st.DrawFn) -> Any:
 
 def split_at(separator: int, document: Sequence[int]) -> list[list[int]]:
     """The sentences of a document, without the empty ones."""
-    sentences: list[list[int]] = [[]]
-    for one in document:
-        if one == separator:
-            sentences.append([])
-        else:
-            sentences[-1].append(one)
-    return [one for one in sentences if one]
+    return [list(part) for is_end, part in groupby(document, lambda one: one == separator) if not is_end]
 
 
 def check_summaries(example: tuple[int, Any]) -> int:

@@ -3,9 +3,11 @@
 import math
 import re
 import sys
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import matplotlib
 import matplotlib.pyplot as plt
 import pytest
 import torch
@@ -14,7 +16,15 @@ from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 
-pytestmark = pytest.mark.usefixtures("figures")
+
+@pytest.fixture(autouse=True)
+def figures() -> Iterator[None]:
+    """Figures are drawn without a window, and closed."""
+    backend = matplotlib.get_backend()
+    matplotlib.use("Agg")
+    yield
+    plt.close("all")
+    matplotlib.use(backend)
 
 
 def _lines(ax: Any) -> dict[str, list[float]]:
