@@ -166,26 +166,16 @@ IDS = torch.tensor([[1, 2, 0]])
 
 
 @pytest.mark.parametrize(
-    ("references", "systems", "n_gram", "error", "words"),
+    ("references", "systems", "words"),
     [
-        (IDS, IDS, 1, ValueError, r"sys_tensor \(1, 3\): expected \(batch, width\) and \(batch, samples, width\)"),
-        (IDS[None], IDS[None], 1, ValueError, r"ref_tensor has shape \(1, 1, 3\)"),
-        (IDS[0], IDS[None], 1, ValueError, r"ref_tensor has shape \(3,\)"),
-        (
-            IDS.repeat(2, 1),
-            IDS[None],
-            1,
-            ValueError,
-            r"\(1, 1, 3\) and target \(2, 3\): expected references \(1, width\)",
-        ),
-        (IDS, IDS[None].float(), 1, TypeError, r"tensor of torch.float32: expected token ids of an integer dtype"),
-        (IDS.double(), IDS[None], 1, TypeError, r"tensor of torch.float64: expected token ids of an integer dtype"),
-        (IDS, IDS[None], 0, ValueError, r"ngram order must be greater than zero \(got: 0\)"),
+        (IDS, IDS, r"sys_tensor \(1, 3\): expected \(batch, width\) and \(batch, samples, width\)"),
+        (IDS[None], IDS[None], r"ref_tensor has shape \(1, 1, 3\)"),
+        (IDS[0], IDS[None], r"ref_tensor has shape \(3,\)"),
     ],
 )
-def test_what_get_score_cannot_read_is_refused(references, systems, n_gram, error, words):
-    with pytest.raises(error, match=words):
-        get_score(references, systems, 0, n_gram)
+def test_what_get_score_cannot_read_is_refused(references, systems, words):
+    with pytest.raises(ValueError, match=words):
+        get_score(references, systems, 0, 1)
 
 
 def test_what_pad2max_cannot_pad_is_refused():

@@ -63,13 +63,6 @@ def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, option
     assert all(one.equal(other) for one, other in pairs)
 
 
-@both
-@pytest.mark.parametrize("eps_smoothing", [False, True])
-def test_a_text_of_one_repeated_character(name, eps_smoothing):
-    rows = [["a" * 20_000, "ab" * 500, "b", ""]], [["a" * 15_000, "ba" * 700]]
-    assert_scores_are_those_of_fastchrf(name, *rows, eps_smoothing=eps_smoothing)
-
-
 # torch.Tensor.__array__ has not got the parameter `copy` that numpy 2 asks for, and numpy says so of any tensor.
 @pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning")
 def test_results_become_arrays_as_those_of_fastchrf_do():

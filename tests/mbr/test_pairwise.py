@@ -26,10 +26,7 @@ from mbr_cases import (
 
 import ngram_metrics
 from ngram_metrics import ignite, mbr
-from ngram_metrics.counting import all_pairs
 from ngram_metrics.functional import chrf_score
-from ngram_metrics.scores.all_pairs import score_blocks
-from ngram_metrics.text.groups import read_rows
 
 
 @each_framework
@@ -47,30 +44,6 @@ def test_pairwise_scores_are_those_of_each_pair_however_the_work_is_cut(framewor
             cut_small(patch, block)
         found = mbr.pairwise(case.make(framework), hypotheses, references)
     assert_scores(found, expected_scores(case, hypotheses, references))
-
-
-@each_case
-@pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
-def test_a_large_row_beside_small_ones_is_cut_into_blocks(case, same, monkeypatch):
-    hypotheses = random_rows([2, 16, 0, 3, 3])
-    references = hypotheses if same else random_rows([3, 12, 2, 0, 3], seed=1)
-    whole = mbr.pairwise(case.make(), hypotheses, references)
-    metric = case.make()
-    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 150)
-    scorer = metric.scorer
-    kinds = read_rows(scorer.reader, hypotheses, references, metric.device)
-    blocks = list(score_blocks(scorer.measure, kinds, scorer.pair_place))
-    assert sum(block.groups == (1, 2) for block in blocks) >= 2
-    assert any(block.groups[1] - block.groups[0] > 1 for block in blocks)
-    found = mbr.pairwise(metric, hypotheses, references)
-    for one, other in zip(found, whole, strict=True):
-        assert one.equal(other)
-    assert_scores(found, expected_scores(case, hypotheses, references))
-    chosen = [mbr.decode(metric, hypotheses[1:2], references[1:2])]
-    monkeypatch.undo()
-    chosen.append(mbr.decode(metric, hypotheses[1:2], references[1:2]))
-    assert chosen[0].indices.equal(chosen[1].indices)
-    torch.testing.assert_close(chosen[0].expected_utilities, chosen[1].expected_utilities, rtol=1e-14, atol=0)
 
 
 def test_shapes():

@@ -1,7 +1,6 @@
 """Every metric with ``confidence``: the value and the ends of its interval, whatever the metric's life."""
 
 import itertools
-import random
 from typing import Any
 
 import numpy as np
@@ -57,32 +56,6 @@ def test_the_interval_of_a_mean_is_that_of_resampled_means_within_chance():
         assert value[f"{key}_{part}"].item() == pytest.approx(scores.mean(), abs=1e-12)
         assert value[f"{key}_{part}_low"].item() == pytest.approx(low, abs=0.15 * (high - low) / 2)
         assert value[f"{key}_{part}_high"].item() == pytest.approx(high, abs=0.15 * (high - low) / 2)
-
-
-@pytest.mark.parametrize("average", ["micro", "macro"])
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
-def test_the_order_of_sentences_and_batches_changes_nothing(metric: type, average: str):
-    expected = _filled(metric(average=average, confidence=0.95)).compute()
-    order = random.Random(4).sample(range(len(OUTPUT)), len(OUTPUT))
-    shuffled = metric(average=average, confidence=0.95)
-    for start in range(0, len(order), 37):
-        part = order[start : start + 37]
-        shuffled.update([OUTPUT[index] for index in part], [REFERENCES[index] for index in part])
-    assert_same(shuffled.compute(), expected)
-
-
-def test_the_order_of_means_over_references_changes_nothing():
-    """ROUGE's "avg" keeps scores and not counts, and these are often as round as 1/2."""
-    lines = [" ".join(random.Random(seed).choices(["a", "b", "c"], k=2)) for seed in range(400)]
-    targets = [[lines[-1 - index], "b c"] for index in range(400)]
-    values = []
-    for seed in range(3):
-        order = random.Random(seed).sample(range(400), 400)
-        metric = ROUGEScore(accumulate="avg", rouge_keys=("rouge1", "rouge2"), confidence=0.95)
-        metric.update([lines[index] for index in order], [targets[index] for index in order])
-        values.append(metric.compute())
-    assert_same(values[1], values[0])
-    assert_same(values[2], values[0])
 
 
 @each_metric_of_one_value
