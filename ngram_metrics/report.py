@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 from ngram_metrics.evaluation import DEFAULT_METRICS
 from ngram_metrics.evaluation.evaluate import Metric, evaluate
-from ngram_metrics.evaluation.metrics import named
 from ngram_metrics.evaluation.page import check_installed
+from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.text.inputs import Tokenizer
 

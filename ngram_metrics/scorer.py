@@ -1,44 +1,53 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
 Every face holds a :class:`Scorer`: the accumulators of the frameworks, the functions, the paired tests, the loggers,
-the command and the report. What a metric is, is said once, by the functions below the class.
+the command and the report. What each metric is, :mod:`ngram_metrics.metrics` says.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
+from itertools import chain, islice
 from numbers import Number
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Batch
-from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
-from ngram_metrics.scores.chrf import ChrfMeasure
-from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics.counting.documents import Kind, host_counts
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_average
-from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.references import reference_counts
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
-from ngram_metrics.scores.rouge import Accumulate, rouge_measure
-from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys, value_places
 from ngram_metrics.scores.signature import written
-from ngram_metrics.text.character_reader import CharacterReader
-from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.door import Sentences, read
+from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
-from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
-from ngram_metrics.text.word_reader import WordReader
 
 #: What ``compute`` returns: a score, or values by name.
 Value: TypeAlias = Tensor | dict[str, Tensor]
+
+
+class Counted(NamedTuple):
+    """A batch as counts.
+
+    Attributes:
+        statistics: the counts, one row per segment.
+        kind: the kind of input; None for a batch without segments.
+        references: ``(segments,)`` int64, how many references each segment has.
+        leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
+    """
+
+    statistics: Any
+    kind: Kind | None
+    references: Tensor
+    leading_shape: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
@@ -79,18 +88,41 @@ class Scorer:
         Returns:
             ``score_shape``; for average none ``(segments, *score_shape)``, for samples ``(segments, samples)``.
         """
-        batch, statistics = self.count(preds, target, torch.device(device or "cpu"))
+        statistics, _, _, leading_shape = self.count(preds, target, torch.device(device or "cpu"))
         if not len(statistics[0]):
             warn_of_no_sentence()
         scores = averaged_score(self.measure, statistics, self.average)
         if self.average == "none":
-            return scores if batch.leading_shape is None else scores.reshape(*batch.leading_shape, *scores.shape[1:])
+            return scores if leading_shape is None else scores.reshape(*leading_shape, *scores.shape[1:])
         return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)
 
-    def count(self, preds: Hypotheses, target: References, device: torch.device) -> tuple[Batch, Any]:
-        """Read and count a batch: the batch, and its statistics with one row per segment."""
-        batch = self.reader.read(preds, target, device)
-        return batch, self.measure.statistics(batch)
+    def count(self, preds: Hypotheses, target: References, device: torch.device) -> Counted:
+        """Read and count a batch; raises the errors of :meth:`Reader.read`."""
+        if device.type == "cpu" and isinstance(preds, (str, list, tuple)):
+            sentences = read(preds, target)
+            if isinstance(sentences, Sentences) and (few := self._few(sentences)) is not None:
+                return few
+            batch = self.reader.encode(sentences, device)
+        else:
+            batch = self.reader.read(preds, target, device)
+        statistics = self.measure.statistics(batch)
+        return Counted(statistics, batch.kind, reference_counts(batch.sides.references), batch.leading_shape)
+
+    def _few(self, sentences: Sentences) -> Counted | None:
+        """Count few texts in plain Python, which then takes less time than arrays; return None for others."""
+        if sentences.kind != "text" or not 0 < sum(map(len, sentences.documents)) < self.measure.plain_limit:
+            return None
+        if (documents := self.reader.plain(sentences)) is None:
+            return None
+        references = iter(documents[len(sentences.hypotheses) :])
+        rows: list[list[int]] = []
+        for hypothesis, count in zip(documents, sentences.counts, strict=False):
+            fields = self.measure.plain(hypothesis, list(islice(references, count)))
+            if fields is None:
+                return None
+            rows.append([*chain.from_iterable([field] if isinstance(field, int) else field for field in fields)])
+        statistics = unpack(torch.tensor(rows, dtype=torch.int64, device="cpu"), self.measure.layout)
+        return Counted(statistics, sentences.known_kind, host_counts(sentences.counts), None)
 
     def rows(self, statistics: Any) -> Tensor:
         """Return statistics as rows ``(segments, fields)``, which can be added, gathered and stored."""
@@ -224,76 +256,3 @@ def _described(value: object) -> object:
     if has_vocabulary(value):
         return tokenizer_signature(value)["tok"]  # with a digest of its vocabulary and rules
     return callable_name(value)
-
-
-def bleu(
-    ngram: int = 4,
-    smooth: Smoothing = "no_smooth",
-    smooth_value: float | None = None,
-    average: Average = "macro",
-    weights: Sequence[float] | None = None,
-    effective_order: bool = False,
-    tokenizer: Tokenizer | None = None,
-    lowercase: bool = False,
-    pad_id: int | Sequence[int] | None = None,
-) -> Scorer:
-    """Return BLEU with the options of :class:`ngram_metrics.Bleu`."""
-    measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
-    return Scorer(WordReader(tokenizer, lowercase, pad_id), measure, average, {"bleu": ()})
-
-
-def rouge(
-    use_stemmer: bool = False,
-    normalizer: Callable[[str], str] | None = None,
-    tokenizer: Tokenizer | None = None,
-    accumulate: Accumulate = "best",
-    rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
-    average: Average = "macro",
-    sentence_splitter: Callable[[str], Sequence[str]] | None = None,
-    sentence_separator_id: int | None = None,
-    pad_id: int | Sequence[int] | None = None,
-) -> Scorer:
-    """Return ROUGE with the options of :class:`ngram_metrics.ROUGEScore`; without segments its score is NaN."""
-    keys = checked_keys(rouge_keys)
-    reader = RougeReader(
-        use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
-    )
-    measure = rouge_measure(keys, accumulate, average)
-    shown: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
-    return Scorer(reader, measure, average, value_places(keys), shown, math.nan)
-
-
-def chrf(
-    char_order: int = 6,
-    word_order: int = 0,
-    beta: float = 2.0,
-    lowercase: bool = False,
-    whitespace: bool = False,
-    eps_smoothing: bool = False,
-    average: Average = "micro",
-    pad_id: int | Sequence[int] | None = None,
-) -> Scorer:
-    """Return chrF with the options of :class:`ngram_metrics.ChrF`."""
-    measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
-    return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {"chrf": ()})
-
-
-def overlap(
-    ngram: int = 1,
-    average: Average = "macro",
-    tokenizer: Tokenizer | None = None,
-    pad_id: int | Sequence[int] | None = None,
-) -> Scorer:
-    """Return n-gram overlap with the options of :class:`ngram_metrics.NgramOverlap`."""
-    reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
-    return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
-
-
-def gleu(
-    ngram: int = 4,
-    average: Average = "micro",
-    tokenizer: Tokenizer | None = None,
-    pad_id: int | Sequence[int] | None = None,
-) -> Scorer:
-    """Return Google-BLEU with the options of :class:`ngram_metrics.Gleu`."""
-    return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})

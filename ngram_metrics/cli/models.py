@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ngram_metrics.cli.files import InputError
 from ngram_metrics.cli.options import Options
-from ngram_metrics.evaluation.metrics import named
+from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.text.inputs import Tokenizer
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from ngram_metrics.evaluation import DEFAULT_METRICS, METRICS
-from ngram_metrics.evaluation.metrics import named
 from ngram_metrics.evaluation.results import Settings
+from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Scorer, scorer_of
 from ngram_metrics.scores.options import refuse_equal_names, whole_number
 from ngram_metrics.scores.resampling import ENDS, check_confidence

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from ngram_metrics import scorer
+from ngram_metrics import metrics
 from ngram_metrics.scores.bleu import Smoothing
 from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.options import Average
@@ -61,7 +61,7 @@ def bleu_score(
         tensor(0.0393, dtype=torch.float64)
     """
     text = tokenizer, lowercase, pad_id
-    return scorer.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)
+    return metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)
 
 
 @named_arguments
@@ -100,7 +100,7 @@ def rouge_score(
         tensor(0.7500, dtype=torch.float64)
     """
     words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-    rouge = scorer.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+    rouge = metrics.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
     return rouge.named(rouge(preds, target, device))
 
 
@@ -134,7 +134,7 @@ def chrf_score(
         >>> chrf_score(["abc"], ["abcdefgh"])
         tensor(0.3225, dtype=torch.float64)
     """
-    chrf = scorer.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+    chrf = metrics.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
     return chrf(preds, target, device)
 
 
@@ -164,7 +164,7 @@ def ngram_overlap(
         >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
         tensor(0.6667, dtype=torch.float64)
     """
-    return scorer.overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
+    return metrics.overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
 
 
 @named_arguments
@@ -187,4 +187,4 @@ def gleu_score(
         >>> gleu_score(["the cat is on the mat"], [["a cat is on the mat"]])
         tensor(0.7778, dtype=torch.float64)
     """
-    return scorer.gleu(ngram, average, tokenizer, pad_id)(preds, target, device)
+    return metrics.gleu(ngram, average, tokenizer, pad_id)(preds, target, device)

@@ -3,7 +3,7 @@
 For a single pair they are 5 to 15 times as fast. They import neither torch nor numpy, so a process that only scores
 pairs starts at once; they keep no state, and can be called from any thread and after a fork. They are a second
 implementation, in plain Python: the tests hold each of them equal to ``functional``. The counts alone, as ``int``, are
-in :mod:`ngram_metrics.pair.measures`.
+in :mod:`ngram_metrics.scores.plain`.
 
 Each function takes the options of its counterpart in ``functional`` without ``average`` and ``device``, with the same
 defaults, and gives its score for ``[hypothesis]`` and ``[references]``. Whatever is not of Python's own types, and
@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ngram_metrics.pair import measures
 from ngram_metrics.pair.documents import (
     Unusual,
     is_id,
@@ -29,8 +28,9 @@ from ngram_metrics.pair.documents import (
     summary_of_ids,
     words_of,
 )
-from ngram_metrics.pair.words import chrf_words, rule_char
+from ngram_metrics.scores import plain
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS
+from ngram_metrics.text.plain_words import plain_characters
 
 if TYPE_CHECKING:
     from ngram_metrics.scores.bleu import Smoothing
@@ -105,7 +105,7 @@ def bleu(
         >>> pair.bleu("The cat sat.", ["The cat sat!", "A cat sat."], smooth="exp", tokenizer="13a")
         0.8409
     """
-    require(is_order(ngram) and type(smooth) is str and smooth in measures.SMOOTHINGS)
+    require(is_order(ngram) and type(smooth) is str and smooth in plain.SMOOTHINGS)
     require(type(effective_order) is type(lowercase) is bool)
     if smooth_value is not None:
         require(smooth in ("floor", "add-k") and is_number(smooth_value))
@@ -115,8 +115,8 @@ def bleu(
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
     if is_text:
         documents = words_of([text.lower() for text in documents] if lowercase else documents, tokenizer)
-    counts = measures.bleu_counts(documents[0], documents[1:], ngram)
-    return measures.bleu_score(counts, smooth, smooth_value, weights, effective_order)
+    counts = plain.bleu_counts(documents[0], documents[1:], ngram)
+    return plain.bleu_score(counts, smooth, smooth_value, weights, effective_order)
 
 
 @_else_by("chrf_score")
@@ -145,15 +145,13 @@ def chrf(
     is_text, documents = read(hypothesis, references, pad_id, (lowercase, whitespace, word_order > 0))
     if is_text:
         texts = [text.lower() for text in documents] if lowercase else documents
-        kinds = [[text if whitespace else rule_char(text)] for text in texts]
-        if word_order:
-            kinds = [[*kind, chrf_words(text)] for kind, text in zip(kinds, texts, strict=True)]
+        kinds = [plain_characters(text, whitespace, word_order > 0) for text in texts]
     else:
         require(all(type(token) is int or len(token) == 1 for document in documents for token in document))
         kinds = [[document] for document in documents]
     orders = (char_order, word_order) if word_order else (char_order,)
-    counts = measures.chrf_counts(kinds[0], kinds[1:], orders, beta, eps_smoothing)
-    return measures.chrf_score(counts, beta, eps_smoothing)
+    counts = plain.chrf_counts(kinds[0], kinds[1:], orders, beta, eps_smoothing)
+    return plain.chrf_score(counts, beta, eps_smoothing)
 
 
 @_else_by("rouge_score")
@@ -195,10 +193,10 @@ def rouge(
         summaries = [summary_of_ids(document, sentence_separator_id) for document in documents]
     variants = [ROUGE_KEYS[key] for key in keys]
     each = [summaries[1:]] if accumulate == "best" else [[reference] for reference in summaries[1:]]
-    rows = [measures.rouge_counts(summaries[0], several, variants) for several in each]
+    rows = [plain.rouge_counts(summaries[0], several, variants) for several in each]
     named: dict[str, float] = {}
     for key, *counts in zip(keys, *rows, strict=True):
-        scores = [measures.rouge_score(one) for one in counts]
+        scores = [plain.rouge_score(one) for one in counts]
         mean = scores[0] if len(scores) == 1 else [sum(column) / len(scores) for column in zip(*scores, strict=True)]
         precision, recall, fmeasure = mean
         named[f"{key}_fmeasure"], named[f"{key}_precision"], named[f"{key}_recall"] = fmeasure, precision, recall
@@ -222,7 +220,7 @@ def gleu(
         >>> pair.gleu("the cat is on the mat", "a cat is on the mat")
         0.7778
     """
-    return measures.gleu_score(measures.gleu_counts(*_words(hypothesis, references, ngram, tokenizer, pad_id), ngram))
+    return plain.gleu_score(plain.gleu_counts(*_words(hypothesis, references, ngram, tokenizer, pad_id), ngram))
 
 
 @_else_by("ngram_overlap")
@@ -243,7 +241,7 @@ def overlap(
         0.6667
     """
     documents = _words(hypothesis, references, ngram, tokenizer, pad_id)
-    return measures.overlap_score(measures.overlap_counts(*documents, ngram))
+    return plain.overlap_score(plain.overlap_counts(*documents, ngram))
 
 
 def _words(hypothesis: Any, references: Any, ngram: int, tokenizer: Any, pad_id: Any) -> tuple[Any, list[Any]]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from itertools import chain, groupby
 from typing import Any
 
-from ngram_metrics.pair.matches import Tokens
-from ngram_metrics.pair.measures import Summary
-from ngram_metrics.pair.words import RULES, rouge_text, rule_rouge
+from ngram_metrics.counting.plain_matches import Tokens
+from ngram_metrics.scores.plain import Summary
+from ngram_metrics.text.plain_words import RULES, rouge_summary, rouge_text, rule_rouge
 from ngram_metrics.text.stemmer import rouge_stem
 
 
@@ -102,9 +102,7 @@ def summaries_of(
     if not with_sentences:
         return [(one, ()) for one in words(texts)]
     if splitter is None and normalizer is None and tokenizer in (None, "unicode"):
-        # These rules split words at newlines anyway.
-        lines = [[one for one in words(text.split("\n")) if one] for text in texts]
-        return [(list(chain.from_iterable(several)), several) for several in lines]
+        return [rouge_summary(text, lambda line: words([line])[0], True) for text in texts]
     split = [text.split("\n") if splitter is None else splitter(text) for text in texts]
     for sentences in split:
         require(isinstance(sentences, Sequence) and not isinstance(sentences, str) and _are_texts(sentences))

@@ -54,6 +54,8 @@ from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedReferences, owners
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
+from ngram_metrics.counting.plain_matches import Tokens
+from ngram_metrics.scores import plain
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_number, checked_order, exact
 
@@ -108,6 +110,8 @@ class BleuMeasure(Measure[BleuStatistics]):
     weights: Sequence[float] | None = None
     effective_order: bool = False
 
+    plain_limit = 4000
+
     def __post_init__(self) -> None:
         """Check the settings."""
         check_booleans(self)
@@ -138,6 +142,10 @@ class BleuMeasure(Measure[BleuStatistics]):
             hypothesis_length=lengths,
             reference_length=closest_reference_length(hypotheses.lengths, references).to(lengths.device),
         )
+
+    def plain(self, hypothesis: Tokens, references: Sequence[Tokens]) -> plain.BleuCounts:
+        """Count one sentence in plain Python."""
+        return plain.bleu_counts(hypothesis, references, self.ngram)
 
     def score(self, statistics: BleuStatistics) -> Tensor:
         """Return BLEU, in 0..1, for statistics of any leading shape."""

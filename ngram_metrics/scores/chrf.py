@@ -26,6 +26,7 @@ Differences from other packages:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -36,6 +37,8 @@ from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.documents import Batch, DocumentGroups, repeated
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.plain_matches import Tokens
+from ngram_metrics.scores import plain
 from ngram_metrics.scores.measure import Layout, PairCounts, score_dtype
 from ngram_metrics.scores.options import checked_number, checked_order, exact
 from ngram_metrics.scores.references import PairMeasure
@@ -91,6 +94,8 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         if self.beta > MAX_BETA:
             raise ValueError(f"beta must be at most {MAX_BETA:g} (got: {self.beta}): F is then the recall")
 
+    plain_limit = 900
+
     @property
     def layout(self) -> Layout[ChrfStatistics]:
         """The width of each field in a row."""
@@ -101,6 +106,10 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         matches, hypothesis, reference = super().statistics(batch)
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return ChrfStatistics(matches, hypothesis * (reference > 0), reference)
+
+    def plain(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> plain.ChrfCounts:
+        """Count one sentence in plain Python."""
+        return plain.chrf_counts(hypothesis, references, self.pair_orders, self.beta, self.eps_smoothing)
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
         """Return chrF, in 0..1, for statistics of any leading shape."""

@@ -11,6 +11,7 @@ used, the first on ties, and a corpus (micro) sums the counts of these, as nltk'
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.plain_matches import Tokens
+from ngram_metrics.scores import plain
 from ngram_metrics.scores.measure import Layout, PairCounts, score_dtype
 from ngram_metrics.scores.references import OrderMeasure
 
@@ -39,6 +42,10 @@ class GleuMeasure(OrderMeasure[GleuStatistics]):
     def layout(self) -> Layout[GleuStatistics]:
         """The width of each field in a row."""
         return Layout(GleuStatistics, (None, None))
+
+    def plain(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
+        """Count one sentence in plain Python."""
+        return plain.gleu_counts(hypothesis, references, self.ngram)
 
     def score(self, statistics: GleuStatistics) -> Tensor:
         """Return GLEU, in 0..1, for statistics of any leading shape."""

@@ -7,7 +7,7 @@ or a matrix of pairs. Packed as a row, all fields are in one tensor, which can b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -72,6 +72,16 @@ class Measure(ABC, Generic[Statistics]):
     @abstractmethod
     def statistics(self, batch: Batch) -> Statistics:
         """Count a batch: one row per sentence."""
+
+    #: Texts with fewer characters are counted by :meth:`plain` on a CPU, which then takes less time than arrays.
+    plain_limit: ClassVar[int] = 0
+
+    def plain(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...] | None:
+        """Count one sentence in plain Python: the fields of the statistics, numbers and lists of them.
+
+        The documents are those of ``plain`` of the metric's reader. None if this measure has no plain form.
+        """
+        return None
 
     @abstractmethod
     def score(self, statistics: Statistics) -> Tensor:

@@ -20,12 +20,15 @@ Differences from torch-ngram, whose ``get_score`` this replaces:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.plain_matches import Tokens
+from ngram_metrics.scores import plain
 from ngram_metrics.scores.measure import Layout, PairCounts, score_dtype
 from ngram_metrics.scores.references import OrderMeasure
 
@@ -54,6 +57,10 @@ class OverlapMeasure(OrderMeasure[OverlapStatistics]):
     def layout(self) -> Layout[OverlapStatistics]:
         """The width of each field in a row."""
         return Layout(OverlapStatistics, (None, None, None))
+
+    def plain(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
+        """Count one sentence in plain Python."""
+        return plain.overlap_counts(hypothesis, references, self.ngram)
 
     def score(self, statistics: OverlapStatistics) -> Tensor:
         """Return the overlap, in 0..1, for statistics of any leading shape."""

@@ -116,12 +116,16 @@ def best_statistics(statistics: Statistics, score: Tensor, pairs: Pairs) -> Stat
     return type(statistics)(*map(take, statistics))
 
 
-def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
+def reference_counts(references: DocumentGroups | PaddedReferences) -> Tensor:
+    """Return how many references each sentence has, ``(sentences,)`` int64."""
+    return references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
+
+
+def joined_range(known: Tensor, counts: Tensor) -> Tensor:
     """Join the range of the number of references, ``known``, with that of a batch, which may be empty.
 
     A range is ``[-fewest, most]`` int64, so that the maximum joins two ranges.
     """
-    counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
     if len(counts) == 0:
         return known
     fewest, most = counts.aminmax()
@@ -189,6 +193,8 @@ class OrderMeasure(PairMeasure[Statistics]):
     """
 
     ngram: int
+
+    plain_limit = 6000
 
     def __post_init__(self) -> None:
         """Check the setting."""

@@ -44,6 +44,7 @@ from ngram_metrics.counting.documents import (
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
+from ngram_metrics.scores import plain
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_order, exact
 from ngram_metrics.scores.references import (
@@ -109,6 +110,8 @@ class RougeMeasure(Measure[RougeStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
+    plain_limit = 8000
+
     def __post_init__(self) -> None:
         """Check the orders."""
         checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)
@@ -132,6 +135,12 @@ class RougeMeasure(Measure[RougeStatistics]):
         if self.reducer == "sum":
             return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
+
+    def plain(self, hypothesis: plain.Summary, references: Sequence[plain.Summary]) -> tuple[Sequence[int], ...] | None:
+        """Count one sentence in plain Python; of several references only the best can be chosen so."""
+        if len(references) > 1 and (self.reducer != "best" or self.alpha is not None):
+            return None
+        return tuple(zip(*plain.rouge_counts(hypothesis, references, self.variants), strict=True))
 
     def of_key(self, key: int) -> RougeMeasure:
         """Return the measure of one key."""

@@ -20,6 +20,7 @@ from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.door import Sentences
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import both_to
+from ngram_metrics.text.plain_words import plain_characters
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, sides_of
 from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
 from ngram_metrics.text.words import concatenated, number_words
@@ -59,8 +60,15 @@ class CharacterReader(Reader):
             _refuse_words(sentences)
         return super()._encode_tokens(sentences, dropped, device)
 
+    def plain(self, sentences: Sentences) -> list[Any] | None:
+        """Read texts in plain Python, each as its characters and, for chrF++, its words."""
+        return [plain_characters(text, self.whitespace, self.words) for text in self._texts(sentences)]
+
+    def _texts(self, sentences: Sentences) -> Sequence[str]:
+        return list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
+
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
-        texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
+        texts = self._texts(sentences)
         characters = number_characters(texts, self.whitespace)
         if not self.words:
             return batch_of(sentences, characters.to(device))

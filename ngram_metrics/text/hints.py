@@ -55,14 +55,14 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
             return
 
 
-def warn_of_no_words(texts: Sequence[str], lengths: Tensor) -> None:
+def warn_of_no_words(texts: Sequence[str], lengths: Tensor | Sequence[int]) -> None:
     """Warn if ROUGE's ASCII rule finds no words in a text that has letters or digits.
 
     Args:
         texts: the texts.
-        lengths: ``(texts,)`` int64 on the CPU, the number of words of each text.
+        lengths: ``(texts,)``, the number of words of each text, a tensor on the CPU or a list.
     """
-    if any(any(map(str.isalnum, texts[index])) for index in np.flatnonzero(lengths.numpy() == 0).tolist()):
+    if any(any(map(str.isalnum, texts[index])) for index in np.flatnonzero(np.asarray(lengths) == 0).tolist()):
         warn_user(
             "ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: tokenizer='unicode' "
             "keeps letters and digits of all scripts, and a tokenizer of your own gets the original text with "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -100,6 +101,13 @@ class Reader(ABC):
         if any(sentences.padded):
             refuse_missing_pad_id(dropped)
         return self._encode_tokens(sentences, dropped, device)
+
+    def plain(self, sentences: Sentences) -> list[Any] | None:
+        """Read texts in plain Python, the hypotheses first: each as :mod:`ngram_metrics.scores.plain` counts it.
+
+        Returns None for an external tokenizer or a caller's function.
+        """
+        return None
 
     @property
     def _separator(self) -> int | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -38,6 +38,7 @@ from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.numbering import both_to, listed_ids, number_tokens
+from ngram_metrics.text.plain_words import rouge_summary, rule_rouge, rule_unicode
 from ngram_metrics.text.reader import Reader, batch_of, check_id, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
 from ngram_metrics.text.stemmer import rouge_stem
@@ -122,6 +123,17 @@ class RougeReader(Reader):
     def _follows_ascii_rule(self) -> bool:
         """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
         return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
+
+    def plain(self, sentences: Sentences) -> list[Any] | None:
+        """Read texts in plain Python, each as its words and, for ROUGE-Lsum, the words of its sentences."""
+        if self.normalizer or self.sentence_splitter or self._rule not in (ROUGE, NAMED["unicode"]):
+            return None
+        rule = rule_rouge if self._rule is ROUGE else rule_unicode
+        words = (lambda text: list(map(rouge_stem, rule(text)))) if self.use_stemmer else rule
+        found = [rouge_summary(text, words, self.sentences) for text in sentences.documents]
+        if self._follows_ascii_rule:
+            warn_of_no_words(sentences.documents, [len(words) for words, _ in found])
+        return found
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         """Encode texts, and warn if the ASCII rule finds no words in a text that has letters or digits."""

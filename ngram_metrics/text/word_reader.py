@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,6 +17,7 @@ from ngram_metrics.text.hints import warn_of_tokenized_texts, warn_of_unsplit_te
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import number_texts, refuse_negative
+from ngram_metrics.text.plain_words import RULES
 from ngram_metrics.text.reader import Reader, batch_of, pad_ids, pad_signature
 from ngram_metrics.text.rules import NAMED, WHITESPACE
 from ngram_metrics.text.tokenizers import check_tokenizer, rule_of, tokenizer_signature
@@ -71,14 +73,23 @@ class WordReader(Reader):
     def _text_options(self) -> dict[str, object]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
 
+    def plain(self, sentences: Sentences) -> list[Any] | None:
+        """Read texts in plain Python, each as its words."""
+        rule = RULES.get(self.tokenizer) if self.tokenizer is None or isinstance(self.tokenizer, str) else None
+        return None if rule is None else list(map(rule, self._texts(sentences)))
+
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        texts = self._texts(sentences)
+        return batch_of(sentences, number_texts(texts, self.tokenizer, sentences.name_of).to(device))
+
+    def _texts(self, sentences: Sentences) -> Sequence[str]:
+        """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
         rule = rule_of(self.tokenizer)
         if rule in (WHITESPACE, NAMED["13a"]):
             warn_of_unsplit_texts(sentences.hypotheses, sentences.references)
         if rule is NAMED["13a"]:
             warn_of_tokenized_texts(sentences.hypotheses)
-        texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
-        return batch_of(sentences, number_texts(texts, self.tokenizer, sentences.name_of).to(device))
+        return list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
 
 
 def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> Tensor:

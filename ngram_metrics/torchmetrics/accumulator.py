@@ -133,12 +133,12 @@ class Accumulator(States, Generic[Level]):
         Raises:
             TypeError, ValueError: sentences that cannot be read; the states do not change.
         """
-        batch, statistics = self.scorer.count(preds, target, self.device)
-        samples = batch.leading_shape[1] if batch.leading_shape and self.average == "none" else None
-        noted = with_batch(self.counted, counted(batch.kind, samples))
+        statistics, kind, reference_counts, leading_shape = self.scorer.count(preds, target, self.device)
+        samples = leading_shape[1] if leading_shape and self.average == "none" else None
+        noted = with_batch(self.counted, counted(kind, samples))
         rows = self.scorer.rows(statistics)  # (sentences, fields)
         row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)
-        references = joined_range(self.reference_range, batch.sides.references)
+        references = joined_range(self.reference_range, reference_counts)
         kept = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from typing_extensions import Self
 
-from ngram_metrics import scorer
+from ngram_metrics import metrics
 from ngram_metrics.scores.bleu import SACREBLEU, Smoothing
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
@@ -66,7 +66,7 @@ class Bleu(Accumulator[Level]):
         **kwargs: object,
     ) -> None:
         text = tokenizer, lowercase, pad_id
-        bleu = scorer.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        bleu = metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
         super().__init__(bleu, confidence, device, **kwargs)
 
     @classmethod

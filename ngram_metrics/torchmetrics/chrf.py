@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from ngram_metrics import scorer
+from ngram_metrics import metrics
 from ngram_metrics.scores.options import Average
 from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
@@ -57,5 +57,5 @@ class ChrF(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        chrf = scorer.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+        chrf = metrics.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
         super().__init__(chrf, confidence, device, **kwargs)

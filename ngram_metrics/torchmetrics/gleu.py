@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from ngram_metrics import scorer
+from ngram_metrics import metrics
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
@@ -40,4 +40,4 @@ class Gleu(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: object,
     ) -> None:
-        super().__init__(scorer.gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(metrics.gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)

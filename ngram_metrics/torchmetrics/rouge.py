@@ -9,7 +9,7 @@ from typing import Any, cast
 import torch
 from torchmetrics.metric import CompositionalMetric
 
-from ngram_metrics import scorer
+from ngram_metrics import metrics
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.scores.rouge_keys import RougeKey
@@ -76,7 +76,7 @@ class ROUGEScore(Accumulator[float]):
         **kwargs: object,
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-        rouge = scorer.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+        rouge = metrics.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
         # The type of the class says float: compute returns a dict without confidence too.
         super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
         self.rouge_keys, self.accumulate = tuple(rouge.shown), accumulate

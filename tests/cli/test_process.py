@@ -194,11 +194,19 @@ def _on_terminal(command: list[str]) -> str:
     return b"".join(parts).decode()
 
 
+_SOON = """
+from ngram_metrics.cli import main
+from ngram_metrics.evaluation import output
+output.DELAY = 0.1
+main()
+"""
+
+
 @pytest.mark.programs
 def test_long_work_shows_progress_on_a_terminal(folder: Path):
     for name in ("base.txt", "ref.txt"):
-        write(folder / name, (folder / name).read_text().splitlines() * 1000)
-    shown = _on_terminal([*COMMAND, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge"])
+        write(folder / name, (folder / name).read_text().splitlines() * 100)
+    shown = _on_terminal([sys.executable, "-c", _SOON, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge"])
     assert " lines" in shown
     assert shown.endswith("\r"), "it is wiped out at the end"
 

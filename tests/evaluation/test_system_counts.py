@@ -6,15 +6,15 @@ from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics import evaluate, scorer
+from ngram_metrics import evaluate
 from ngram_metrics.evaluation import METRICS, system_counts
-from ngram_metrics.evaluation.metrics import named
 from ngram_metrics.evaluation.system_counts import SystemCounts, count
+from ngram_metrics.metrics import bleu, named, rouge
 from ngram_metrics.text.reader import Reader
 
 CPU = torch.device("cpu")
 TEXTS = st.text("ab \n.,é東", max_size=12)
-SCORERS = [*map(named, METRICS), scorer.rouge(accumulate="avg"), scorer.bleu(tokenizer="char", lowercase=True)]
+SCORERS = [*map(named, METRICS), rouge(accumulate="avg"), bleu(tokenizer="char", lowercase=True)]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # texts by chance look like many a mistake
@@ -30,7 +30,7 @@ def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
         added = count(counts, hypotheses, references, CPU)
     for number, texts in enumerate(hypotheses):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
-            expected = each.rows(each.count(texts, references, CPU)[1])
+            expected = each.rows(each.count(texts, references, CPU).statistics)
             assert torch.equal(rows, expected)
             assert torch.equal(found.sentence_rows(), expected)
             assert torch.equal(found.row, expected.sum(0))
@@ -54,7 +54,7 @@ def test_an_error_names_the_segment_of_its_system():
     def tokenizer(text: str) -> list[object]:
         return [[]] if text == "bad" else [text]
 
-    metrics = {"bleu": scorer.bleu(tokenizer=tokenizer)}
+    metrics = {"bleu": bleu(tokenizer=tokenizer)}
     with pytest.raises(TypeError, match=r"^sentence 1 has the token \[\], a list: expected a hashable$"):
         evaluate({"a": ["a", "b"], "b": ["c", "bad"]}, ["r", "s"], metrics)
     with pytest.raises(TypeError, match=r"^reference 0 of sentence 1 has the token"):

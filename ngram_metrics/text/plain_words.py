@@ -12,8 +12,9 @@ import re
 import string
 import sys
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
+from itertools import chain
 from operator import itemgetter
 
 from ngram_metrics.text.scripts import CHINESE_RANGES, HAN_AND_KANA_RANGES
@@ -42,6 +43,28 @@ def rule_rouge(text: str) -> list[str]:
 def rouge_text(text: str) -> str:
     """Return the text that a tokenizer of ROUGE gets: in lower case, with a blank for each run of other characters."""
     return re.sub("[^a-z0-9]+", " ", text.lower())
+
+
+def plain_characters(text: str, whitespace: bool, words: bool) -> list[Sequence[str]]:
+    """Return what chrF counts in a text: its characters and, for chrF++, its words."""
+    characters = text if whitespace else rule_char(text)
+    return [characters, chrf_words(text)] if words else [characters]
+
+
+def rouge_summary(
+    text: str, words: Callable[[str], Sequence[Hashable]], with_lines: bool
+) -> tuple[Sequence[Hashable], Sequence[Sequence[Hashable]]]:
+    """Return what ROUGE counts in a text: its words and, for ROUGE-Lsum, the words of its lines.
+
+    Args:
+        text: the text.
+        words: a rule that splits words at newlines anyway.
+        with_lines: whether lines are counted; a line without words is none.
+    """
+    if not with_lines:
+        return words(text), []
+    lines = [found for found in map(words, text.split("\n")) if found]
+    return list(chain.from_iterable(lines)), lines
 
 
 def chrf_words(text: str) -> list[str]:

@@ -1,0 +1,125 @@
+"""What each metric is: how it reads text, what it counts, how segments become one score, and the names of its values.
+
+Every face of a metric is made from the function here that has its options.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from ngram_metrics.scorer import Scorer
+from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
+from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.gleu import GleuMeasure
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.rouge import Accumulate, rouge_measure
+from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys, value_places
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.word_reader import WordReader
+
+
+def bleu(
+    ngram: int = 4,
+    smooth: Smoothing = "no_smooth",
+    smooth_value: float | None = None,
+    average: Average = "macro",
+    weights: Sequence[float] | None = None,
+    effective_order: bool = False,
+    tokenizer: Tokenizer | None = None,
+    lowercase: bool = False,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return BLEU with the options of :class:`ngram_metrics.Bleu`."""
+    measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
+    return Scorer(WordReader(tokenizer, lowercase, pad_id), measure, average, {"bleu": ()})
+
+
+def rouge(
+    use_stemmer: bool = False,
+    normalizer: Callable[[str], str] | None = None,
+    tokenizer: Tokenizer | None = None,
+    accumulate: Accumulate = "best",
+    rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    average: Average = "macro",
+    sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+    sentence_separator_id: int | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return ROUGE with the options of :class:`ngram_metrics.ROUGEScore`; without segments its score is NaN."""
+    keys = checked_keys(rouge_keys)
+    reader = RougeReader(
+        use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
+    )
+    measure = rouge_measure(keys, accumulate, average)
+    shown: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
+    return Scorer(reader, measure, average, value_places(keys), shown, math.nan)
+
+
+def chrf(
+    char_order: int = 6,
+    word_order: int = 0,
+    beta: float = 2.0,
+    lowercase: bool = False,
+    whitespace: bool = False,
+    eps_smoothing: bool = False,
+    average: Average = "micro",
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return chrF with the options of :class:`ngram_metrics.ChrF`."""
+    measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
+    return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {"chrf": ()})
+
+
+def overlap(
+    ngram: int = 1,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return n-gram overlap with the options of :class:`ngram_metrics.NgramOverlap`."""
+    reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
+    return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
+
+
+def gleu(
+    ngram: int = 4,
+    average: Average = "micro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return Google-BLEU with the options of :class:`ngram_metrics.Gleu`."""
+    return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
+
+
+def named(
+    name: str,
+    tokenizer: Tokenizer = "13a",
+    lowercase: bool = False,
+    chrf_lowercase: bool = False,
+    stem: bool = False,
+) -> Scorer:
+    """Return a metric whose single value has this name.
+
+    Args:
+        name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
+        tokenizer: for BLEU, overlap and GLEU.
+        lowercase: for BLEU.
+        chrf_lowercase: for chrF.
+        stem: for ROUGE, whether words are stemmed.
+    """
+    if name == "bleu":
+        made = bleu(average="micro", smooth="exp", tokenizer=tokenizer, lowercase=lowercase)
+    elif name in ("chrf", "chrf++"):
+        made = chrf(word_order=2 if name == "chrf++" else 0, lowercase=chrf_lowercase)
+    elif name == "overlap":
+        made = overlap(tokenizer=tokenizer)
+    elif name == "gleu":
+        made = gleu(tokenizer=tokenizer)
+    else:
+        made = rouge(use_stemmer=stem) if name == "rouge" else rouge(stem, rouge_keys=cast("RougeKey", name))
+    return made.called(name)
