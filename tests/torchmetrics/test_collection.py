@@ -24,6 +24,9 @@ def _characters(text: str) -> list[str]:
     return list(text)
 
 
+_at_blanks = functools.partial(re.split, " ")
+
+
 class _Splitter:
     """A tokenizer with settings of its own, as an instance or by its method."""
 
@@ -140,7 +143,7 @@ UNLIKE: dict[str, tuple[Any, Any]] = {
     "functions": (_words, _characters),
     "instances": (_Splitter(" "), _Splitter("t")),
     "bound methods": (_Splitter(" ").split, _Splitter("t").split),
-    "partials": (functools.partial(re.split, " "), functools.partial(re.split, "t")),
+    "partials": (_at_blanks, functools.partial(re.split, "t")),
     "built-in methods": (re.compile(r"\w+").findall, re.compile(r"\w").findall),
     "a function and a name": (_characters, "13a"),
     "a function and none": (_characters, None),
@@ -204,6 +207,7 @@ def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Ble
         (False, {"smooth": "floor", "smooth_value": 0.1}, {"smooth": "floor", "smooth_value": 0.2}),
         (False, {"effective_order": True}, {"effective_order": False}),
         (False, {"smooth": "floor"}, {"smooth": "exp"}),
+        (False, {"tokenizer": _at_blanks}, {"tokenizer": functools.partial(_at_blanks, maxsplit=2)}),
         (True, {"pad_id": np.int64(99)}, {"pad_id": 99}),
         (True, {"pad_id": np.array([0, 99]).tolist()}, {"pad_id": (0, 99)}),
         (True, {"weights": (0.5, 0.5)}, {"weights": [0.5, 0.5]}),
