@@ -32,7 +32,7 @@ from ngram_metrics.scores.rows import pack, unpack
 from ngram_metrics.scores.signature import written
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
-from ngram_metrics.text.messages import warn_of_no_sentence
+from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
@@ -197,7 +197,7 @@ def scorer_of(metric: object, name: str) -> Scorer:
     """
     scorer = getattr(metric, "scorer", None)
     if not isinstance(scorer, Scorer):
-        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
+        kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)
         raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
     return scorer
 

@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "ignite_handler": _LOGGERS | {"ignite_face"},
     "cli": _FACES | {"cli", "evaluation"},
     "evaluation": _FUNCTIONAL - {"functional"} | {"scorer", "significance", "evaluation"},
-    "report": {"evaluation", "scorer", "text"},
+    "report": {"evaluation", "scorer", "scores", "text"},
     "__main__": _OUTSIDE,
 }
 

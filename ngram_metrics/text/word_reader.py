@@ -73,7 +73,7 @@ class WordReader(Reader):
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         rule = rule_of(self.tokenizer)
-        if rule in (WHITESPACE, NAMED["13a"]):
+        if rule in (WHITESPACE, NAMED["13a"], NAMED["intl"]):
             warn_of_unsplit_texts(sentences.hypotheses, sentences.references)
         if rule is NAMED["13a"]:
             warn_of_tokenized_texts(sentences.hypotheses)
