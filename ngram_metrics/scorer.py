@@ -22,13 +22,12 @@ from ngram_metrics.counting.documents import Batch
 from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
-from ngram_metrics.scores.measure import AnyMeasure, averaged_score
+from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
-from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys
-from ngram_metrics.scores.rows import pack, unpack
+from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys, value_places
 from ngram_metrics.scores.signature import written
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
@@ -260,12 +259,8 @@ def rouge(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
     measure = rouge_measure(keys, accumulate, average)
-    values = {
-        f"{key}_{name}": (number, column)
-        for number, key in enumerate(keys)
-        for name, column in (("fmeasure", 2), ("precision", 0), ("recall", 1))
-    }
-    return Scorer(reader, measure, average, values, {key: f"{key}_fmeasure" for key in keys}, math.nan)
+    shown: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
+    return Scorer(reader, measure, average, value_places(keys), shown, math.nan)
 
 
 def chrf(

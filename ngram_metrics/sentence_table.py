@@ -66,7 +66,7 @@ class SentenceTable:
             TypeError, ValueError: sentences that cannot be read; several hypotheses for a sentence.
         """
         missing = self._sentences - len(self.rows)
-        if missing <= 0:
+        if missing <= 0 or not len(preds):
             return
         if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
             raise ValueError("several hypotheses for each sentence: expected one, or sentences=0, which shows none")

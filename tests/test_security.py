@@ -34,7 +34,7 @@ ATTRIBUTES = {
 METHODS = {"from_pretrained", "load_state_dict_from_url", "download_url_to_file", "urlopen", "urlretrieve"}
 #: Where a module is imported by a name made at run time, and the fixed beginning of that name.
 IMPORTED_BY_NAME = {
-    "ngram_metrics/__init__.py": "ngram_metrics.torchmetrics.",
+    "ngram_metrics/__init__.py": "ngram_metrics.",
     "ngram_metrics/text/tokenizers.py": "sacrebleu.tokenizers.",
 }
 
@@ -87,7 +87,7 @@ def test_no_module_loads_code_starts_a_process_or_opens_a_connection():
 
 def test_the_package_is_source_only():
     """Nothing that the scan cannot read, such as an extension module or a pickle, but the page of the report."""
-    page = {path for path in (SOURCE / "report" / "page").iterdir() if path.suffix in (".css", ".html", ".js")}
+    page = {path for path in (SOURCE / "evaluation" / "page").iterdir() if path.suffix in (".css", ".html", ".js")}
     others = {path for path in SOURCE.rglob("*") if path.is_file()} - page
     assert {path.suffix or path.name for path in others} <= {".py", ".pyc", ".typed"}
 

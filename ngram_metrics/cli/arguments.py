@@ -102,7 +102,7 @@ def score_parser() -> Parser:
     for names, told in ((("-r", "--references"), "one or more references"), (("-i", "--input"), "outputs of systems")):
         files.add_argument(*names, nargs="+", action="extend", type=file_name, metavar="FILE", help=told)
     files.add_argument(
-        "--baseline", type=file_name, metavar="FILE", help="the system that others are tested against, if not the first"
+        "--baseline", type=file_name, metavar="FILE", help="the system that others are tested against, or its NAME"
     )
     scores = made.add_argument_group("scores")
     scores.add_argument(
@@ -121,6 +121,14 @@ def score_parser() -> Parser:
         "--correction", choices=CORRECTIONS, help="of p-values, for the number of systems; default: holm"
     )
     add_text_options(made)
+    _add_output_options(made)
+    add_run_options(made).add_argument(
+        "--print-completion", choices=SHELLS, action=printing(_completion), help="print a script for a shell"
+    )
+    return made
+
+
+def _add_output_options(made: Parser) -> None:
     report = made.add_argument_group("output")
     report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
     report.add_argument("-w", "--digits", type=integer(0, 15), metavar="N", help="default: 2; for json and tsv, all")
@@ -134,10 +142,6 @@ def score_parser() -> Parser:
     report.add_argument(
         "--report", type=file_name, metavar="FILE", help="an HTML page that shows where systems are right and wrong"
     )
-    add_run_options(made).add_argument(
-        "--print-completion", choices=SHELLS, action=printing(_completion), help="print a script for a shell"
-    )
-    return made
 
 
 def mbr_parser() -> Parser:

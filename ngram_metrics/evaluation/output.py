@@ -69,9 +69,9 @@ def _opened(path: str) -> Iterator[FileIO]:
     try:
         with open(part, "xb", buffering=0) as file:
             yield file
-        if there:
-            shutil.copymode(whole, part)
         with _told(path):
+            if there:
+                shutil.copymode(whole, part)
             os.replace(part, whole)
     except BaseException:
         with suppress(OSError):

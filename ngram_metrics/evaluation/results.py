@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.documents import host_counts
 from ngram_metrics.evaluation.system_counts import SystemCounts
 from ngram_metrics.scores.resampling import (
     RESAMPLES,
@@ -246,7 +247,7 @@ def _grouped(systems: Systems, labels: Sequence[Hashable], settings: Settings) -
     places: dict[Hashable, list[int]] = {}
     for segment, label in enumerate(labels):
         places.setdefault(label, []).append(segment)
-    return {label: of_part(systems, torch.tensor(segments), settings) for label, segments in places.items()}
+    return {label: of_part(systems, host_counts(segments), settings) for label, segments in places.items()}
 
 
 def of_part(systems: Systems, segments: Tensor, settings: Settings) -> Results:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scorer import Scorer
-from ngram_metrics.scores.rows import row_width
+from ngram_metrics.scores.measure import row_width
 
 #: Segments whose scores are added at a time: sums of floating-point numbers depend on it.
 CHUNK = 2048
@@ -33,8 +33,8 @@ class SystemCounts:
         self.scorer, self._references, self._keep = scorer, references, keep
         self.segments = 0
         measure = scorer.measure
-        self.row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype)
-        self._score_sum = torch.zeros(measure.score_shape, dtype=torch.float64)
+        self.row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype, device="cpu")
+        self._score_sum = torch.zeros(measure.score_shape, dtype=torch.float64, device="cpu")
         self._rows: list[Tensor] = []
 
     def add(self, rows: Tensor) -> None:

@@ -59,7 +59,7 @@ def read(
         documents = [hypothesis, references] if type(references) is str else [hypothesis, *_items(references)]
         require(len(documents) > 1 and set(map(type, documents)) == {str})
         return True, documents
-    require(not any(text_options))
+    require(all(option is None or option is False for option in text_options))
     types = set(map(type, _items(references)))
     documents = [_items(hypothesis), *(references if types and types <= {list, tuple} else [references])]
     require(references and (hypothesis or tuple not in types))  # () may be a token or a reference

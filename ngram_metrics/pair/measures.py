@@ -136,22 +136,26 @@ def gleu_score(counts: tuple[int, int]) -> float:
     return counts[0] / max(1, counts[1])
 
 
-def rouge_counts(hypothesis: Summary, reference: Summary, variants: Sequence[int | str]) -> list[Counts]:
-    """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``."""
-    (words, sentences), (other_words, other_sentences) = hypothesis, reference
-    longest = max([0, *[variant for variant in variants if isinstance(variant, int)]])
-    matches = clipped_matches(words, [other_words], longest) if longest else []
-    has, wants = len(words), len(other_words)
-    counts: list[Counts] = []
-    for variant in variants:
-        if isinstance(variant, int):
-            counts.append((matches[variant - 1], max(0, has - variant + 1), max(0, wants - variant + 1)))
-        elif variant == "L":
-            counts.append((subsequence_length(words, other_words), has, wants))
-        else:
-            hits = union_hits(sentences, other_sentences)
-            counts.append((hits, sum(map(len, sentences)), sum(map(len, other_sentences))))
-    return counts
+def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: Sequence[int | str]) -> list[Counts]:
+    """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``, with its best reference."""
+    (words, sentences), longest = hypothesis, max([0, *[variant for variant in variants if isinstance(variant, int)]])
+    rows = []
+    for other_words, other_sentences in references:
+        matches = clipped_matches(words, [other_words], longest) if longest else []
+        has, wants = len(words), len(other_words)
+        counts: list[Counts] = []
+        for variant in variants:
+            if isinstance(variant, int):
+                counts.append((matches[variant - 1], max(0, has - variant + 1), max(0, wants - variant + 1)))
+            elif variant == "L":
+                counts.append((subsequence_length(words, other_words), has, wants))
+            else:
+                hits = union_hits(sentences, other_sentences)
+                counts.append((hits, sum(map(len, sentences)), sum(map(len, other_sentences))))
+        rows.append(counts)
+    if len(rows) == 1:
+        return rows[0]
+    return [max(of_key, key=lambda counts: rouge_score(counts)[2]) for of_key in zip(*rows, strict=True)]
 
 
 def rouge_score(counts: Counts) -> tuple[float, float, float]:

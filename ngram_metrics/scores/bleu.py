@@ -54,9 +54,8 @@ from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedReferences, owners
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
-from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_number, checked_order, exact
-from ngram_metrics.scores.rows import Layout
 
 #: The names of the smoothings: ignite's, then sacrebleu's.
 Smoothing = Literal["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "none", "floor", "add-k", "exp"]

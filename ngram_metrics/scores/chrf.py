@@ -36,10 +36,9 @@ from ngram_metrics.checks import check_booleans
 from ngram_metrics.counting.aggregate import aggregate_matches
 from ngram_metrics.counting.documents import Batch, DocumentGroups, repeated
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.scores.measure import PairCounts, score_dtype
+from ngram_metrics.scores.measure import Layout, PairCounts, score_dtype
 from ngram_metrics.scores.options import checked_number, checked_order, exact
-from ngram_metrics.scores.pair_measure import PairMeasure
-from ngram_metrics.scores.rows import Layout
+from ngram_metrics.scores.references import PairMeasure
 
 #: The value of an order without n-grams under eps smoothing.
 _EPSILON = 1e-16

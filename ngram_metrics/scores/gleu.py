@@ -18,9 +18,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.scores.measure import PairCounts, score_dtype
-from ngram_metrics.scores.pair_measure import OrderMeasure
-from ngram_metrics.scores.rows import Layout
+from ngram_metrics.scores.measure import Layout, PairCounts, score_dtype
+from ngram_metrics.scores.references import OrderMeasure
 
 
 class GleuStatistics(NamedTuple):

@@ -1,20 +1,37 @@
 """The base class of all measures: named counts, which are summed and averaged.
 
 The counts are a NamedTuple of int64 tensors with any leading dimensions: one row per sentence, the sum over a corpus,
-or a matrix of pairs.
+or a matrix of pairs. Packed as a row, all fields are in one tensor, which can be added, gathered and stored as one.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import Batch
 from ngram_metrics.scores.options import Average
-from ngram_metrics.scores.rows import Layout, Statistics
+
+#: A NamedTuple of tensors with any leading dimensions: one row per sentence, a sum, or a matrix of pairs.
+Statistics = TypeVar("Statistics", bound=tuple[Tensor, ...])
+
+
+@dataclass(frozen=True)
+class Layout(Generic[Statistics]):
+    """The columns of statistics in a row.
+
+    Attributes:
+        make: the type of the statistics.
+        widths: for each field its width in a row, or None for a number without a dimension.
+    """
+
+    make: Callable[..., Statistics]
+    widths: tuple[int | None, ...]
 
 
 class PairCounts(NamedTuple):
@@ -100,6 +117,26 @@ class Measure(ABC, Generic[Statistics]):
 
 #: A measure with any type of statistics, for code that does not look into them.
 AnyMeasure: TypeAlias = Measure[Any]
+
+
+def row_width(layout: Layout[Statistics]) -> int:
+    """Return the number of columns of a packed row."""
+    return sum(1 if width is None else width for width in layout.widths)
+
+
+def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
+    """Concatenate the fields of statistics to rows ``(..., row_width)``."""
+    fields = zip(statistics, layout.widths, strict=True)
+    return torch.cat([field.unsqueeze(-1) if width is None else field for field, width in fields], -1)
+
+
+def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
+    """Return the statistics of rows ``(..., row_width)``: the inverse of :func:`pack`."""
+    fields, start = [], 0
+    for width in layout.widths:
+        fields.append(rows[..., start] if width is None else rows[..., start : start + width])
+        start += 1 if width is None else width
+    return layout.make(*fields)
 
 
 def score_dtype(device: torch.device) -> torch.dtype:

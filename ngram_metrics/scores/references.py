@@ -1,4 +1,4 @@
-"""Several references per sentence, for metrics that score each pair and then choose or combine.
+"""Several references per sentence, for metrics that score each pair and then choose or combine, and these metrics.
 
 Every hypothesis is paired with each of its references. The counts or scores of the pairs are then reduced to one row
 per sentence. For padded batches nothing here depends on their data, only on their shapes.
@@ -6,12 +6,14 @@ per sentence. For padded batches nothing here depends on their data, only on the
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import (
+    Batch,
     DocumentGroups,
     PaddedPairs,
     PaddedReferences,
@@ -22,8 +24,8 @@ from ngram_metrics.counting.documents import (
     owners,
 )
 from ngram_metrics.counting.matches import pair_matches
-from ngram_metrics.scores.measure import PairCounts
-from ngram_metrics.scores.rows import Statistics
+from ngram_metrics.scores.measure import Measure, PairCounts, Statistics
+from ngram_metrics.scores.options import checked_order
 
 #: The range of the number of references before any sentence, see :func:`joined_range`.
 NO_REFERENCES = (-(1 << 62), 0)
@@ -159,3 +161,44 @@ def references_of_sentences(pairs: Pairs) -> Tensor:
     return sum_over_references(
         torch.ones_like(pairs.documents.references.lengths.to(pairs.documents.references.ids.device)), pairs
     )
+
+
+class PairMeasure(Measure[Statistics]):
+    """A measure of pairs: a subclass defines ``pair_orders``, ``pair_statistics`` and ``score``."""
+
+    def statistics(self, batch: Batch) -> Statistics:
+        """Count each kind of token, and keep the best reference: one row per sentence."""
+        pairs = pair_up(batch.sides)
+        kinds = [pairs] if batch.words is None else [pairs, pair_up(batch.words)]
+        counts = [count_pairs(kind, order) for kind, order in zip(kinds, self.pair_orders, strict=True)]
+        statistics = self.pair_statistics(*counts)
+        return statistics if pairs.sentence is None else best_statistics(statistics, self.judged(statistics), pairs)
+
+    def judged(self, statistics: Statistics) -> Tensor:
+        """Return the score ``(...)`` by which the best reference is chosen."""
+        return self.score(statistics)
+
+
+@dataclass(frozen=True)
+class OrderMeasure(PairMeasure[Statistics]):
+    """A measure of pairs whose only setting is the longest order, ``ngram``, 1 to 1,000.
+
+    Raises:
+        TypeError: an order that is not an integer.
+        ValueError: an order out of its range.
+    """
+
+    ngram: int
+
+    def __post_init__(self) -> None:
+        """Check the setting."""
+        object.__setattr__(self, "ngram", checked_order(self.ngram))
+
+    def signature(self) -> dict[str, str]:
+        """Return the setting."""
+        return {"order": str(self.ngram)}
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The longest order."""
+        return (self.ngram,)

@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.measure import AnyMeasure, score_dtype
+from ngram_metrics.scores.measure import AnyMeasure, score_dtype, unpack
 from ngram_metrics.scores.options import Average, whole_number
-from ngram_metrics.scores.rows import unpack
 
 #: What the names of the ends of an interval have behind that of the value.
 ENDS = ("_low", "_high")

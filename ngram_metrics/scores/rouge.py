@@ -44,7 +44,7 @@ from ngram_metrics.counting.documents import (
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.scores.measure import Measure, PairCounts, score_dtype
+from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
 from ngram_metrics.scores.options import Average, checked_order, exact
 from ngram_metrics.scores.references import (
     Pairs,
@@ -55,7 +55,6 @@ from ngram_metrics.scores.references import (
     sum_over_references,
 )
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS, RougeKey, checked_keys
-from ngram_metrics.scores.rows import Layout
 
 #: torchmetrics' two options for several references.
 Accumulate = Literal["best", "avg"]

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from typing import Literal, TypeAlias
 
 #: All keys.
 RougeKey: TypeAlias = Literal[
@@ -38,10 +35,13 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
     return keys
 
 
-def by_key(scores: Tensor, rouge_keys: Sequence[str]) -> dict[str, Tensor]:
-    """Return scores ``(..., keys, 3)`` by torchmetrics' names: ``rouge1_fmeasure``, ``rouge1_precision``, ..."""
+def value_places(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return torchmetrics' names of all values, ``rouge1_fmeasure`` and so on, and their places in a score.
+
+    A score has for each key its precision, recall and F.
+    """
     return {
-        f"{key}_{name}": scores[..., number, column]
+        f"{key}_{name}": (number, column)
         for number, key in enumerate(rouge_keys)
         for name, column in (("fmeasure", 2), ("precision", 0), ("recall", 1))
     }

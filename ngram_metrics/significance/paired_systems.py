@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scorer import Scorer, digest, scorer_of
+from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
-from ngram_metrics.scores.rows import unpack
 from ngram_metrics.text.messages import counted, type_name
 
 #: Numbers computed at a time, 8 bytes each, which limits memory.
@@ -127,7 +127,7 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
 
 
 def _settings(scorer: Scorer) -> bytes:
-    return digest(scorer.reader, scorer.measure, scorer.average)
+    return digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values.items()))
 
 
 def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:

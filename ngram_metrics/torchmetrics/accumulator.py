@@ -14,11 +14,10 @@ from typing_extensions import TypeVar
 
 from ngram_metrics.scorer import Scorer, Value
 from ngram_metrics.scores.keywords import named_arguments, options_of, unknown_keyword
-from ngram_metrics.scores.measure import score_dtype
+from ngram_metrics.scores.measure import row_width, score_dtype
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence
-from ngram_metrics.scores.rows import row_width
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_of_no_sentence
 from ngram_metrics.text.tokenizers import callable_name
@@ -43,15 +42,8 @@ if TYPE_CHECKING:
 Level = TypeVar("Level", bound="float | None", default=None)
 #: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
 _SWITCHES = (
-    "_update_count",
-    "_computed",
-    "_forward_cache",
-    "_to_sync",
-    "_should_unsync",
-    "_enable_grad",
-    "_is_synced",
-    "_cache",
-    "compute_on_cpu",
+    *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
+    *("_cache", "compute_on_cpu"),
 )
 
 
@@ -308,14 +300,11 @@ class Accumulator(States, Generic[Level]):
 
     def extra_repr(self) -> str:
         """Return the settings that differ from the defaults; a subclass may have parameters that are not settings."""
-        shown = []
+        shown, keepers = [], (self.scorer.measure, self.scorer.reader, self)
         for name, parameter in inspect.signature(type(self)).parameters.items():
-            # The measure, the reader or the metric itself keeps an option.
-            for value in [
-                getattr(part, name) for part in (self.scorer.measure, self.scorer.reader, self) if hasattr(part, name)
-            ][:1]:
-                if value != parameter.default and name != "device":
-                    shown.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
+            value = next((getattr(part, name) for part in keepers if hasattr(part, name)), parameter.default)
+            if value != parameter.default and name != "device":
+                shown.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
         return ", ".join(shown)
 
 

@@ -117,6 +117,15 @@ def test_sums_of_packed_counts_overflow_and_their_differences_do_not():
     assert count("ragged", batch, 2) == [[15, 14]] * 300
 
 
+@both_layouts
+@given(data=st.data())
+def test_more_references_than_sums_pay_for_have_the_matches_of_counters(layout, data):
+    batch = data.draw(batches(small_ids))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matches, "PACKED_WORK", 3)
+        assert count(layout, batch, 4) == oracles.match_rows(batch, 4)
+
+
 @pytest.mark.parametrize("max_order", [62, 63, 64, 130])
 @both_layouts
 def test_orders_longer_than_any_key(layout, max_order):

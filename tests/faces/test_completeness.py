@@ -18,7 +18,7 @@ OTHER_FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", ngram_metrics.__all__)
+@pytest.mark.parametrize("name", sorted({*ngram_metrics.__all__} - {"evaluate", "Evaluation"}))
 def test_every_class_has_rows_for_text_and_for_ids_every_average_and_a_function(name: str):
     metric = getattr(ngram_metrics, name)
     rows = [case for case in CASES if case.metric is metric]

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from measures import MEASURES, Measured
 from oracles import summed
 
-from ngram_metrics.scores.measure import averaged_score
-from ngram_metrics.scores.rows import pack, row_width, unpack
+from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
 
 #: Texts of which ROUGE's rule leaves nothing are among those drawn; `text/test_hints.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
