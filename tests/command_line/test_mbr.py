@@ -93,7 +93,7 @@ def test_a_wrong_weight_is_told_with_its_line(place: int, folder: Path, capsys):
     assert told == f"weights, line {2 * place + 2}: 'x' is not a number"
     write(folder / "samples", ['["a", "b"]'] * 300)
     for wrong, expected in (
-        ("[1, -1]", "expected weights of at least 0"),
+        ("[1, -1]", "expected weights from 0 to 1e308"),
         ("[1]", "1 weight: expected 2, one for each"),
     ):
         write(folder / "weights", [wrong if number == place else "[1, 1]" for number in range(300)])
@@ -134,8 +134,8 @@ def test_options_reach_the_metric(folder: Path, capsys):
         ('["a"]\n["b"]\n', "--weights w", "w, line 2: 2 weights: expected 1, one for each hypothesis"),
         ('["a"]\n["b"]\n["c"]\n', "--weights w", "n and w have different numbers of lines: 3 and 2"),
         ('["a"]\n["b", "c"]\n', "--weights v", "v, line 2: expected weights from 0 to 1e308, not all 0 for a sentence"),
-        ('["a"]\n["b", "c"]\n', "--weights t", "t, line 1: expected weights of at least 0"),
-        ("a\nb\n", "-k 2 --weights s", "s, line 1: expected weights of at least 0"),
+        ('["a"]\n["b", "c"]\n', "--weights t", "t, line 1: expected weights from 0 to 1e308"),
+        ("a\nb\n", "-k 2 --weights s", "s, line 1: expected weights from 0 to 1e308"),
         ("a\nb\n", "-k 2 --weights w", "w, line 1: '[1]' is not a number"),
         ("a\nb\n", "-k 2 --weights u", "u, line 1: expected weights from 0 to 1e308, not all 0 for a sentence"),
     ],
