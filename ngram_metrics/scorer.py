@@ -25,7 +25,7 @@ from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_sco
 from ngram_metrics.scores.signature import written
 from ngram_metrics.text.door import Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.text.messages import warn_of_no_sentence
+from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
 
@@ -227,7 +227,7 @@ def scorer_of(metric: object, name: str) -> Scorer:
     """
     scorer = getattr(metric, "scorer", None)
     if not isinstance(scorer, Scorer):
-        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
+        kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)
         raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
     return scorer
 

@@ -105,17 +105,28 @@ def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
 @pytest.mark.parametrize(
     ("wrong", "error", "words"),
     [
-        (([np.ones((1, 2), int)], np.ones((1, 2), int)), ValueError, "1 batches of predictions: expected as many"),
+        (
+            ([np.ones((1, 2), int)], np.ones((1, 2), int)),
+            ValueError,
+            "^expected as many batches of labels as of predictions, 1$",
+        ),
         (
             ([np.ones((1, 2), int)] * 2, [np.ones((1, 2), int)]),
             ValueError,
-            "2 batches of predictions: expected as many",
+            "^expected as many batches of labels as of predictions, 2$",
         ),
         (
             (np.ones((1, 2, 3), int), np.ones((1, 2), int)),
             ValueError,
             r"ids of shape \(1, 2, 3\): expected \(sentences",
         ),
+        (
+            ((np.ones((1, 2), int),) * 2, np.ones((1, 2), int)),
+            ValueError,
+            "^a tuple has several arrays of ids: expected one",
+        ),
+        ((np.ones((1, 2), int), None), TypeError, "^predictions or label_ids are None: expected ids of both$"),
+        (([], []), ValueError, r"^ids of shape \(0,\): expected"),
         ({"predictions": 1}, TypeError, "dict: expected an EvalPrediction, or"),
         ((1, 2, 3), TypeError, "tuple: expected an EvalPrediction, or"),
     ],

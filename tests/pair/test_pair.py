@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import functional, pair, scorer
+from ngram_metrics.pair.documents import Unusual, read
 from ngram_metrics.scores import plain
 from ngram_metrics.scores.bleu import SMOOTHINGS
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS
@@ -193,6 +194,13 @@ def test_what_is_unusual_is_scored_by_functional(name, hypothesis, references, o
     assert found == ({key: value.item() for key, value in scores.items()} if name == "rouge" else scores.item())
 
 
+def test_ids_that_may_all_have_one_hash_are_left_to_functional():
+    for ids in ([5, 1 << 63], [((1 << 61) - 1) << 3]):
+        with pytest.raises(Unusual):
+            read(ids, [5], None)
+    assert read([(1 << 63) - 1], [5], None) == (False, [[(1 << 63) - 1], [5]])
+
+
 def wrong(result: Any) -> Callable[[str], Any]:
     return lambda text: result
 
@@ -221,6 +229,7 @@ def wrong(result: Any) -> Callable[[str], Any]:
         *(("bleu", [1], [1], options) for options in ({"tokenizer": "13a"}, {"lowercase": True}, {"pad_id": "0"})),
         *(("gleu", "a", "a", {"pad_id": pad}) for pad in (True, 1.0, [0.5], {1}, "1")),
         *(("chrf", "a", "a", options) for options in ({"char_order": 0}, {"word_order": -1}, {"beta": "2"})),
+        ("chrf", "a", "a", {"beta": 1e16}),
         *(("chrf", [1], [1], options) for options in ({"whitespace": True}, {"word_order": 2}, {"char_order": 1e3})),
         *(("rouge", "a", "a", {"rouge_keys": keys}) for keys in ("rouge10", (), ["rougel"], {"rouge1"}, None, [1])),
         *(("rouge", "a", "a", options) for options in ({"accumulate": "mean"}, {"sentence_separator_id": 1.5})),

@@ -191,8 +191,13 @@ def test_errors_say_what_is_expected(test: Callable[..., Any]):
         ValueError, match=r"unknown baseline 'best': expected one of \['base', 'alike', 'close', 'far'\]"
     ):
         test(systems, "best")
-    with pytest.raises(ValueError, match="must be an integer of at least 1"):
-        test(systems, "base", 0)
+    for number in (0, "10"):
+        with pytest.raises(ValueError, match=rf"must be an integer of at least 1 \(got: {number!r}\)"):
+            test(systems, "base", number)
+    with pytest.raises(TypeError, match=r"^seed is '12': expected an integer$"):
+        test(systems, "base", seed="12")
+    with pytest.raises(ValueError, match=r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"):
+        test(systems, "base", seed=-(2**70))
     with pytest.raises(ValueError, match="unknown correction 'bonferroni': expected 'holm' or None"):
         test(systems, "base", correction="bonferroni")
     short = ChrF(confidence=0.95)
@@ -214,7 +219,7 @@ def test_errors_say_what_is_expected(test: Callable[..., Any]):
 @pytest.mark.parametrize(
     ("systems", "words"),
     [
-        ({"a": 1}, "system 'a' is a int: expected a metric object of this package, such as ChrF"),
+        ({"a": 1}, "system 'a' is an int: expected a metric object of this package, such as ChrF"),
         ({"a": ChrF}, "system 'a' is the class ChrF: expected a metric object of this package"),
         ({"a": ChrF(confidence=0.95), "b": 0.5}, "system 'b' is a float: expected a metric object"),
         ([ChrF(confidence=0.95)], "systems is a list: expected a mapping of names to metrics"),

@@ -13,8 +13,12 @@ from sacrebleu import BLEU, corpus_bleu
 from torchmetrics import text
 
 import ngram_metrics
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr, pair, significance
 from ngram_metrics import ignite as faces
+from ngram_metrics.hugging_face import ComputeMetrics, Reward
+from ngram_metrics.ignite_handler import ScoresHandler
+from ngram_metrics.lightning import ScoresCallback
+from ngram_metrics.report import write_report
 from ngram_metrics.scores.keywords import named_arguments
 
 
@@ -96,6 +100,24 @@ def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
     with pytest.raises(TypeError, match=f"^Bleu.{method} has no predictions: expected preds$"):
         getattr(metric, method)(predictions=["a"], references=["a"])
     assert metric.update_count == 0
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(getattr(pair, name) for name in pair.__all__),
+        *(significance.matrix, significance.paired_bootstrap, significance.paired_approximate_randomization),
+        *(mbr.decode, mbr.pairwise, ngram_metrics.evaluate, write_report),
+        *(ComputeMetrics, Reward, ScoresCallback, ScoresHandler),
+    ],
+)
+def test_every_public_function_names_its_options(function: Callable):
+    name = function.__name__
+    *needed, last = inspect.signature(function).parameters
+    with pytest.raises(TypeError, match=rf"^{name} has no {last}_: did you mean {last}\?$"):
+        function(**{f"{last}_": None})
+    with pytest.raises(TypeError, match=f"^{name}: missing a required argument: '{needed[0]}'$"):
+        function()
 
 
 def test_a_function_names_its_options_and_keeps_its_own_errors():
