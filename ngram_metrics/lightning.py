@@ -61,7 +61,7 @@ class ScoresCallback(Callback):
     Example:
         >>> from ngram_metrics import Bleu, ChrF
         >>> from ngram_metrics.lightning import ScoresCallback
-        >>> scores = ScoresCallback({"bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"), "chrf": ChrF()})
+        >>> scores = ScoresCallback({"bleu": Bleu.sacrebleu(), "chrf": ChrF()})
         >>> # Trainer(callbacks=[scores, EarlyStopping(monitor="val/chrf", mode="max")])
     """
 
