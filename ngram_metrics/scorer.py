@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from itertools import chain, islice
 from numbers import Number
 from typing import Any, NamedTuple, TypeAlias
@@ -22,7 +23,6 @@ from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferen
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_average
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
-from ngram_metrics.scores.signature import written
 from ngram_metrics.text.door import Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_sentence
@@ -31,6 +31,14 @@ from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokeniz
 
 #: What ``compute`` returns: a score, or values by name.
 Value: TypeAlias = Tensor | dict[str, Tensor]
+#: The order of the fields of a signature: sacrebleu's (Post 2018) for the fields that it has; versions are last.
+SIGNATURE_FIELDS = (
+    *("bs", "ar", "seed", "test", "alternative", "correction"),
+    *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
+    *("nc", "nw", "beta", "space"),
+    *("keys", "multiref", "alpha", "norm", "stem", "split", "sep"),
+    "pad",
+)
 
 
 class Counted(NamedTuple):
@@ -194,8 +202,12 @@ class Scorer:
             kind: the kind of input: ``text``, ``tokens`` or ``ids``, or ``?``.
             draws: the fields of resampling: numbers of draws, the seed, and those of a test.
         """
-        settings = {**self.reader.signature(), **self.measure.signature(), **draws}
-        return written(references, {"unit": kind, "avg": self.average, **settings})
+        settings = {"unit": kind, "avg": self.average}
+        settings |= {**self.reader.signature(), **self.measure.signature(), **draws}
+        known = {name: settings[name] for name in SIGNATURE_FIELDS if name in settings}
+        packages = {name: settings[name] for name in settings if name not in SIGNATURE_FIELDS}
+        fields = {"nrefs": references, **known, **packages, "version": version("ngram-metrics")}
+        return "|".join(f"{name}:{value}" for name, value in fields.items())
 
 
 def renamed(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:

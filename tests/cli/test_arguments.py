@@ -8,7 +8,8 @@ from sacrebleu.metrics.bleu import _TOKENIZERS
 
 from ngram_metrics import cli
 from ngram_metrics.cli import arguments as parsing
-from ngram_metrics.cli import models, options
+from ngram_metrics.cli import options
+from ngram_metrics.cli.main import chosen
 from ngram_metrics.text.rules import NAMED
 from ngram_metrics.text.tokenizers import _DOWNLOADING, _OF_SACREBLEU
 
@@ -217,9 +218,9 @@ def test_names_that_are_written_out_are_those_there_are():
     assert set(options.TOKENIZERS) == {*NAMED, *_OF_SACREBLEU}
     assert set(options.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
     for arguments in (["a", "-r", "b", "-m", name] for name in parsing.METRICS):
-        assert list(models.chosen(parsing.parse_score(arguments))) == arguments[-1:]
+        assert list(chosen(parsing.parse_score(arguments))) == arguments[-1:]
     for name in parsing.MBR_METRICS:
-        assert models.chosen(parsing.parse_mbr(["a", "-m", name]))[name].measure.pair_orders
+        assert chosen(parsing.parse_mbr(["a", "-m", name]))[name].measure.pair_orders
 
 
 def test_version_and_help(capsys):

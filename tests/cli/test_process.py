@@ -172,7 +172,8 @@ def test_interruption_at_any_step_is_one_line(folder: Path, capsys, monkeypatch)
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    for place, name in ((score, "chosen"), (score, "_count"), (score, "summarised"), (score, "written")):
+    main = sys.modules["ngram_metrics.cli.main"]  # cli.main is the function
+    for place, name in ((main, "chosen"), (score, "_count"), (score, "summarised"), (score, "written")):
         with monkeypatch.context() as patch:
             patch.setattr(place, name, interrupted)
             assert cli.main(["base.txt", "-r", "ref.txt"]) == 130

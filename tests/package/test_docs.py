@@ -16,7 +16,7 @@ from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blo
 
 from ngram_metrics import cli
 from ngram_metrics.cli.arguments import mbr_parser, score_parser
-from ngram_metrics.scores.signature import FIELDS
+from ngram_metrics.scorer import SIGNATURE_FIELDS
 
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {
@@ -127,7 +127,7 @@ def test_the_command_line_page_has_every_option():
 def test_the_page_of_intervals_names_every_field_of_the_signature():
     page = (DOCS / "significance.md").read_text(encoding="utf-8")
     table = page[page.index("| field | says |") :]
-    assert [name for name in FIELDS if f"`{name}`" not in table] == []
+    assert [name for name in SIGNATURE_FIELDS if f"`{name}`" not in table] == []
 
 
 def test_every_relative_link_leads_somewhere():
