@@ -15,23 +15,18 @@ if TYPE_CHECKING:
     from ngram_metrics import significance as significance
     from ngram_metrics.evaluation.evaluate import Evaluation as Evaluation
     from ngram_metrics.evaluation.evaluate import evaluate as evaluate
-    from ngram_metrics.torchmetrics.bleu import Bleu as Bleu
-    from ngram_metrics.torchmetrics.chrf import ChrF as ChrF
-    from ngram_metrics.torchmetrics.gleu import Gleu as Gleu
-    from ngram_metrics.torchmetrics.overlap import NgramOverlap as NgramOverlap
-    from ngram_metrics.torchmetrics.rouge import ROUGEScore as ROUGEScore
+    from ngram_metrics.torchmetrics.metrics import Bleu as Bleu
+    from ngram_metrics.torchmetrics.metrics import ChrF as ChrF
+    from ngram_metrics.torchmetrics.metrics import Gleu as Gleu
+    from ngram_metrics.torchmetrics.metrics import NgramOverlap as NgramOverlap
+    from ngram_metrics.torchmetrics.metrics import ROUGEScore as ROUGEScore
 
     __version__: str
 
 __all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "evaluate", "Evaluation"]
 _MODULES = {
-    "Bleu": "torchmetrics.bleu",
-    "ROUGEScore": "torchmetrics.rouge",
-    "ChrF": "torchmetrics.chrf",
-    "NgramOverlap": "torchmetrics.overlap",
-    "Gleu": "torchmetrics.gleu",
-    "evaluate": "evaluation.evaluate",
-    "Evaluation": "evaluation.evaluate",
+    **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"), "torchmetrics.metrics"),
+    **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
 }
 #: The public modules. The last three need a framework that may not be installed.
 _PUBLIC = ("functional", "mbr", "significance", "report", "hugging_face", "ignite", "lightning", "ignite_handler")

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from torchmetrics import MetricCollection
 
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.sentence_table import SentenceTable
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
@@ -64,6 +65,7 @@ class ScoresCallback(Callback):
         >>> # Trainer(callbacks=[scores, EarlyStopping(monitor="val/chrf", mode="max")])
     """
 
+    @named_arguments
     def __init__(self, metrics: Metrics, sentences: int = 5) -> None:
         self.metrics = copied(metrics)
         self.sentences = sentences

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
+from importlib.metadata import version
 from itertools import chain, islice
 from numbers import Number
 from typing import Any, NamedTuple, TypeAlias
@@ -18,20 +19,26 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Kind, host_counts
+from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_average
-from ngram_metrics.scores.references import reference_counts
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
-from ngram_metrics.scores.signature import written
 from ngram_metrics.text.door import Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.text.messages import warn_of_no_sentence
+from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
 
 #: What ``compute`` returns: a score, or values by name.
 Value: TypeAlias = Tensor | dict[str, Tensor]
+#: The order of the fields of a signature: sacrebleu's (Post 2018) for the fields that it has; versions are last.
+SIGNATURE_FIELDS = (
+    *("bs", "ar", "seed", "test", "alternative", "correction"),
+    *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
+    *("nc", "nw", "beta", "space"),
+    *("keys", "multiref", "alpha", "norm", "stem", "split", "sep"),
+    "pad",
+)
 
 
 class Counted(NamedTuple):
@@ -40,13 +47,13 @@ class Counted(NamedTuple):
     Attributes:
         statistics: the counts, one row per segment.
         kind: the kind of input; None for a batch without segments.
-        references: ``(segments,)`` int64, how many references each segment has.
+        references: the references, or how many each segment has.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
     """
 
     statistics: Any
     kind: Kind | None
-    references: Tensor
+    references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
 
 
@@ -113,7 +120,7 @@ class Scorer:
         else:
             batch = self.reader.read(preds, target, device)
         statistics = self.measure.statistics(batch)
-        return Counted(statistics, batch.kind, reference_counts(batch.sides.references), batch.leading_shape)
+        return Counted(statistics, batch.kind, batch.sides.references, batch.leading_shape)
 
     def _few(self, sentences: Sentences) -> Counted | None:
         """Count few texts in plain Python, which then takes less time than arrays; return None for others."""
@@ -121,15 +128,15 @@ class Scorer:
             return None
         if (documents := self.reader.plain(sentences)) is None:
             return None
-        references = iter(documents[len(sentences.hypotheses) :])
+        others = iter(documents[len(sentences.hypotheses) :])
         rows: list[list[int]] = []
         for hypothesis, count in zip(documents, sentences.counts, strict=False):
-            fields = self.measure.plain(hypothesis, list(islice(references, count)))
+            fields = self.measure.plain(hypothesis, list(islice(others, count)))
             if fields is None:
                 return None
             rows.append([*chain.from_iterable([field] if isinstance(field, int) else field for field in fields)])
-        statistics = unpack(torch.tensor(rows, dtype=torch.int64, device="cpu"), self.measure.layout)
-        return Counted(statistics, sentences.known_kind, host_counts(sentences.counts), None)
+        counts = torch.tensor(rows, dtype=torch.int64, device="cpu")
+        return Counted(unpack(counts, self.measure.layout), sentences.known_kind, sentences.counts, None)
 
     def rows(self, statistics: Any) -> Tensor:
         """Return statistics as rows ``(segments, fields)``, which can be added, gathered and stored."""
@@ -202,8 +209,12 @@ class Scorer:
             kind: the kind of input: ``text``, ``tokens`` or ``ids``, or ``?``.
             draws: the fields of resampling: numbers of draws, the seed, and those of a test.
         """
-        settings = {**self.reader.signature(), **self.measure.signature(), **draws}
-        return written(references, {"unit": kind, "avg": self.average, **settings})
+        settings = {"unit": kind, "avg": self.average}
+        settings |= {**self.reader.signature(), **self.measure.signature(), **draws}
+        known = {name: settings[name] for name in SIGNATURE_FIELDS if name in settings}
+        packages = {name: settings[name] for name in settings if name not in SIGNATURE_FIELDS}
+        fields = {"nrefs": references, **known, **packages, "version": version("ngram-metrics")}
+        return "|".join(f"{name}:{value}" for name, value in fields.items())
 
 
 def renamed(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:
@@ -235,7 +246,7 @@ def scorer_of(metric: object, name: str) -> Scorer:
     """
     scorer = getattr(metric, "scorer", None)
     if not isinstance(scorer, Scorer):
-        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
+        kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)
         raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
     return scorer
 

@@ -10,12 +10,17 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
+from typing import TYPE_CHECKING
 
 from ngram_metrics.cli.arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
 from ngram_metrics.cli.files import InputError, opened, place_of
 from ngram_metrics.cli.options import Options
 from ngram_metrics.evaluation.output import OutputError
 from ngram_metrics.text.messages import visible
+
+if TYPE_CHECKING:
+    from ngram_metrics.scorer import Scorer
+    from ngram_metrics.text.inputs import Tokenizer
 
 _COMMANDS = ("score", "mbr")
 
@@ -49,10 +54,35 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> None:
             # torch is imported here, which takes seconds.
             from ngram_metrics.cli import mbr, score
         stack.enter_context(_settings(options))
+        scorers = chosen(options)
         if isinstance(options, MbrOptions):
-            mbr.run(options, *sources)
+            mbr.run(options, scorers[options.metric], *sources)
         else:
-            score.run(options, sources)
+            score.run(options, scorers, sources)
+
+
+def chosen(options: Options) -> dict[str, Scorer]:
+    """Return the metrics that the options name."""
+    from ngram_metrics.metrics import named
+
+    tokenizer = _model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
+    settings = (tokenizer, options.lowercase, options.chrf_lowercase, options.stem)
+    return {name: named(name, *settings) for name in options.metrics}
+
+
+def _model(path: str) -> Tokenizer:
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError as error:
+        raise ModuleNotFoundError("--spm-model needs sentencepiece: pip install sentencepiece") from error
+    try:
+        with open(path, "rb") as file:
+            model: Tokenizer = SentencePieceProcessor(model_proto=file.read())
+            return model
+    except OSError as error:
+        raise InputError(f"--spm-model {path} cannot be read: {error.strerror}") from error
+    except RuntimeError as error:
+        raise InputError(f"--spm-model {path} is not a sentencepiece model") from error
 
 
 @contextmanager

@@ -11,7 +11,6 @@ import torch
 
 from ngram_metrics.cli.arguments import MbrOptions
 from ngram_metrics.cli.files import InputError, Source
-from ngram_metrics.cli.models import chosen
 from ngram_metrics.evaluation.output import Progress, written_to
 from ngram_metrics.mbr import Decoded, decode
 from ngram_metrics.scorer import Scorer
@@ -29,9 +28,8 @@ class _Utility(NamedTuple):
     device: torch.device
 
 
-def run(options: MbrOptions, samples: Source, weights: Source | None = None) -> None:
+def run(options: MbrOptions, scorer: Scorer, samples: Source, weights: Source | None = None) -> None:
     """Decode, and write one line per sentence."""
-    (scorer,) = chosen(options).values()
     utility = _Utility(scorer.of_segments(), torch.device(options.device))
     with written_to(options.output) as write, Progress("sentences") as bar:
         done = 0
@@ -86,7 +84,7 @@ def _numbers(source: Source, k: int | None, done: int) -> list[list[float]]:
     for number, row in enumerate(found, done + 1):
         if not _are_weights(row):
             place = number if k is None else (number - 1) * k + 1
-            raise source.error(place, "expected weights of at least 0, not all 0 for a sentence")
+            raise source.error(place, "expected weights from 0 to 1e308, not all 0 for a sentence")
         rows.append(row)
     return rows
 

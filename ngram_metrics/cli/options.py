@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar, get_args
 from ngram_metrics.cli.files import Place, decimal, place_of
 from ngram_metrics.evaluation.output import written_to
 from ngram_metrics.text.messages import did_you_mean, shortened, visible
-from ngram_metrics.text.tokenizer_names import TokenizerName
+from ngram_metrics.text.tokenizers import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
 #: The metrics for which an option has an effect.

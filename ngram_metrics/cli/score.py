@@ -11,20 +11,19 @@ from torch import Tensor
 
 from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.files import Source, chunks
-from ngram_metrics.cli.models import chosen
 from ngram_metrics.evaluation.arguments import Texts
 from ngram_metrics.evaluation.output import Progress, written_to
 from ngram_metrics.evaluation.results import Settings, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
 from ngram_metrics.evaluation.tables import Style, plain, terminal_width, written
+from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.significance import Correction
 from ngram_metrics.text.word_reader import WordReader
 
 
-def run(options: ScoreOptions, sources: Sequence[Source]) -> None:
+def run(options: ScoreOptions, scorers: Mapping[str, Scorer], sources: Sequence[Source]) -> None:
     """Score all systems, and write all results; the sources are those of the systems, and of the references."""
-    scorers = chosen(options)
     keep = options.confidence is not None or len(options.systems) > 1 or options.report is not None
     references = str(len(options.references))
     systems = {

@@ -14,6 +14,7 @@ from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
 from ngram_metrics.scorer import Scorer
+from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.significance import Correction, Test
 from ngram_metrics.text.inputs import Tokenizer
@@ -152,6 +153,7 @@ class Evaluation:
         return tables.html_table(self._summary)
 
 
+@named_arguments
 def evaluate(
     systems: Mapping[str, Sequence[str]] | Sequence[str],
     references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]],

@@ -1,15 +1,15 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
-from ngram_metrics.functional.fastchrf import aggregate_chrf as aggregate_chrf
-from ngram_metrics.functional.fastchrf import pairwise_chrf as pairwise_chrf
 from ngram_metrics.functional.metrics import bleu_score as bleu_score
 from ngram_metrics.functional.metrics import chrf_score as chrf_score
 from ngram_metrics.functional.metrics import gleu_score as gleu_score
 from ngram_metrics.functional.metrics import ngram_overlap as ngram_overlap
 from ngram_metrics.functional.metrics import rouge_score as rouge_score
 from ngram_metrics.functional.positions import matched_orders as matched_orders
-from ngram_metrics.functional.torch_ngram import get_score as get_score
-from ngram_metrics.functional.torch_ngram import pad2max as pad2max
+from ngram_metrics.functional.replacements import aggregate_chrf as aggregate_chrf
+from ngram_metrics.functional.replacements import get_score as get_score
+from ngram_metrics.functional.replacements import pad2max as pad2max
+from ngram_metrics.functional.replacements import pairwise_chrf as pairwise_chrf
 
 __all__ = [
     "bleu_score",

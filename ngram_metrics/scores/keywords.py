@@ -82,13 +82,13 @@ def named_arguments(function: Callable[Parameters, Result]) -> Callable[Paramete
         try:
             return function(*args, **kwargs)
         except TypeError:
-            _check_arguments(function, args, kwargs)
+            check_arguments(function, args, kwargs)
             raise
 
     return called
 
 
-def _check_arguments(function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]) -> None:
+def check_arguments(function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]) -> None:
     """Raise TypeError for arguments that do not fit the parameters."""
     signature = inspect.signature(function)
     name = function.__name__

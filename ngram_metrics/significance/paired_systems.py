@@ -12,6 +12,7 @@ from torch import Tensor
 from ngram_metrics.scorer import Scorer, digest, scorer_of
 from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
+from ngram_metrics.text.messages import counted, type_name
 
 #: Numbers computed at a time, 8 bytes each, which limits memory.
 NUMBERS_AT_ONCE = 1 << 18
@@ -77,7 +78,7 @@ class Paired:
 def names_of(systems: Mapping[str, System]) -> list[str]:
     """Return the names of systems; raise TypeError if they are not a mapping."""
     if not isinstance(systems, Mapping):
-        raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to metrics")
+        raise TypeError(f"systems is {type_name(systems)}: expected a mapping of names to metrics")
     return list(systems)
 
 
@@ -117,7 +118,8 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
     for name, system_rows in rows.items():
         if len(system_rows) != sentences:
             raise ValueError(
-                f"{name!r} has {len(system_rows)} sentences and {baseline!r} {sentences}: expected the same ones"
+                f"{name!r} has {counted(len(system_rows), 'sentence')} and {baseline!r} {sentences}: "
+                "expected the same ones"
             )
     if signature.startswith("nrefs:1|"):
         _check_references(rows, scorers[baseline], baseline)

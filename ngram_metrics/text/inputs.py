@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.text.tokenizer_names import TokenizerName
+from ngram_metrics.text.tokenizers import TokenizerName
 
 #: A sentence of text, of tokens or of ids. A str is a sequence of str, so this covers text too.
 Document: TypeAlias = Sequence[Hashable] | Tensor | NDArray[np.generic]

@@ -3,7 +3,7 @@
 None splits at whitespace. A name is ``"unicode"`` or one of sacrebleu's tokenizers: all are rules of
 :mod:`ngram_metrics.text.rules`, except the two that use MeCab, which are sacrebleu's code. A callable takes one text
 and returns its tokens. A Hugging Face tokenizer returns the ids of the whole batch at once, a sentencepiece model its
-pieces.
+pieces. Importing this module imports no torch, so the command line can check the names before it does.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeGuard, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, get_args
 
 from ngram_metrics.text.messages import NameOf, shortened, type_name
-from ngram_metrics.text.tokenizer_names import TokenizerName
 
 if TYPE_CHECKING:
     from ngram_metrics.text.rules import Rule
 
+#: The rules of :mod:`ngram_metrics.text.rules`, and sacrebleu's tokenizers that use MeCab.
+TokenizerName: TypeAlias = Literal["13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh"]
 #: From texts, and a function that names them, to the tokens of each text.
 BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
 

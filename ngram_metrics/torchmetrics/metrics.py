@@ -1,0 +1,301 @@
+"""The metrics as torchmetrics modules: for each its parameters, and the arguments of :mod:`ngram_metrics.metrics`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import torch
+from torchmetrics.metric import CompositionalMetric
+from typing_extensions import Self
+
+from ngram_metrics import metrics
+from ngram_metrics.scores.bleu import SACREBLEU, Smoothing
+from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.rouge import Accumulate
+from ngram_metrics.scores.rouge_keys import RougeKey
+from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
+from ngram_metrics.torchmetrics.values import Item, is_item
+
+
+class Bleu(Accumulator[Level]):
+    """BLEU over batches; **by default the mean of the sentences' unsmoothed scores**, as in ignite.
+
+    torchmetrics and sacrebleu report the corpus score instead, which is ``average="micro"`` here. See
+    :mod:`ngram_metrics.scores.bleu` for the formula, the smoothings, and the equal settings of other packages.
+
+    Args:
+        ngram: the longest order, 1 to 1,000.
+        smooth: ``no_smooth``, ``smooth1``, ``nltk_smooth2``, ``smooth2``, ``none``, ``floor``, ``add-k`` or ``exp``.
+        smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
+        average: ``"macro"``, ``"micro"`` (corpus) or ``"none"`` (one score per sentence).
+        weights: one weight for each order; None for equal weights.
+        effective_order: whether orders without any n-gram are left out.
+        tokenizer: for text: None (whitespace), a name that sacrebleu uses, a callable, or a Hugging Face tokenizer.
+        lowercase: for text: whether it is lowercased.
+        pad_id: for ids: the id or ids that are no tokens.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
+
+    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
+    returns 0, or for average none no scores.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
+
+    Example:
+        >>> from ngram_metrics import Bleu
+        >>> metric = Bleu(smooth="smooth1")
+        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
+        >>> metric.compute()
+        tensor(0.7598, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        smooth: Smoothing = "no_smooth",
+        smooth_value: float | None = None,
+        average: Average = "macro",
+        weights: Sequence[float] | None = None,
+        effective_order: bool = False,
+        tokenizer: Tokenizer | None = None,
+        lowercase: bool = False,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
+        device: torch.device | str | None = None,
+        **kwargs: object,
+    ) -> None:
+        text = tokenizer, lowercase, pad_id
+        bleu = metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        super().__init__(bleu, confidence, device, **kwargs)
+
+    @classmethod
+    def sacrebleu(cls, **options: Any) -> Self:
+        """Return BLEU as papers report it, with sacrebleu's defaults: ``average="micro"``, ``smooth="exp"``, 13a.
+
+        Args:
+            options: options of the class; each may replace a default, such as ``tokenizer="zh"``.
+
+        Example:
+            >>> from ngram_metrics import Bleu
+            >>> metric = Bleu.sacrebleu()
+            >>> metric.update(["The cat sat on the mat."], ["The cat sat on a mat."])
+            >>> metric.compute()
+            tensor(0.4889, dtype=torch.float64)
+        """
+        return cls(**{**SACREBLEU, **options})
+
+
+class ROUGEScore(Accumulator[float]):
+    """ROUGE over batches, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
+
+    See :mod:`ngram_metrics.scores.rouge` for the formulas and the differences from other packages, and
+    :mod:`ngram_metrics.text.rouge_reader` for how texts become words and sentences. The states are sums of fixed size.
+
+    Args:
+        use_stemmer: whether words of more than three characters are stemmed, by nltk's Porter rules.
+        normalizer: for text: ``str -> str``; it replaces lowercasing and the removal of all but ``a-z0-9``.
+        tokenizer: for text: None (split at whitespace), ``"unicode"`` or a name that sacrebleu uses, a callable
+            ``str -> sequence of tokens``, or a Hugging Face tokenizer.
+        accumulate: for several references: ``"best"``, the highest F for each key, or ``"avg"``, the mean score.
+        rouge_keys: one or several of ``rouge1`` .. ``rouge9``, ``rougeL``, ``rougeLsum``.
+        average: ``"macro"`` (mean of the sentences), ``"micro"`` (of the summed counts) or ``"none"``.
+        sentence_splitter: for text and ``rougeLsum``: ``str -> sequence of sentences``; None for lines.
+        sentence_separator_id: for ids and ``rougeLsum``: the id between sentences.
+        pad_id: for ids: the id or ids that are no tokens.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
+
+    ``compute`` returns a dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, float64
+    in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and returns NaN, as in torchmetrics.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
+
+    Example:
+        >>> from ngram_metrics import ROUGEScore
+        >>> metric = ROUGEScore(rouge_keys=("rouge1", "rougeL"))
+        >>> metric.update("My name is John", "Is your name John")
+        >>> for key, value in metric.compute().items():
+        ...     print(key, value.item())
+        rouge1_fmeasure 0.75
+        rouge1_precision 0.75
+        rouge1_recall 0.75
+        rougeL_fmeasure 0.5
+        rougeL_precision 0.5
+        rougeL_recall 0.5
+    """
+
+    def __init__(
+        self,
+        use_stemmer: bool = False,
+        normalizer: Callable[[str], str] | None = None,
+        tokenizer: Tokenizer | None = None,
+        accumulate: Accumulate = "best",
+        rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+        average: Average = "macro",
+        sentence_splitter: Callable[[str], Sequence[str]] | None = None,
+        sentence_separator_id: int | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
+        device: torch.device | str | None = None,
+        **kwargs: object,
+    ) -> None:
+        words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
+        rouge = metrics.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+        # The type of the class says float: compute returns a dict without confidence too.
+        super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
+        self.rouge_keys, self.accumulate = tuple(rouge.shown), accumulate
+
+    def __getitem__(self, idx: Any) -> CompositionalMetric:
+        """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
+
+        Raises:
+            KeyError: ``compute`` returns no value with this name.
+        """
+        return ROUGEValue(self, idx) if is_item(self, idx) else super().__getitem__(idx)
+
+
+class ROUGEValue(Item, CompositionalMetric):
+    """One value of a :class:`ROUGEScore`, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
+
+    def __init__(self, whole: ROUGEScore, value: str) -> None:
+        super().__init__(operator.itemgetter(value), whole, None)
+        self.value = value
+
+    @property
+    def whole(self) -> ROUGEScore:
+        """The metric with all values."""
+        return cast(ROUGEScore, self.metric_a)
+
+
+class ChrF(Accumulator[Level]):
+    """chrF over batches, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
+
+    See :mod:`ngram_metrics.scores.chrf` for the formula and the differences from other packages.
+
+    Args:
+        char_order: the longest order of character n-grams, 1 to 1,000.
+        word_order: the longest order of word n-grams, 0 to 1,000; 2 is chrF++.
+        beta: how much recall weighs against precision, 0 to 1e15.
+        lowercase: for text: whether it is lowercased.
+        whitespace: for text: whether whitespace characters are counted.
+        eps_smoothing: whether F is averaged over all orders, as in chrF++.py, nltk and torchmetrics.
+        average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
+        pad_id: for ids, which are counted as characters: the id or ids that are padding.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
+
+    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
+    returns 0, or for average none no scores.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range.
+
+    Example:
+        >>> from ngram_metrics import ChrF
+        >>> metric = ChrF()
+        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
+        >>> metric.compute()
+        tensor(0.8799, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        char_order: int = 6,
+        word_order: int = 0,
+        beta: float = 2.0,
+        lowercase: bool = False,
+        whitespace: bool = False,
+        eps_smoothing: bool = False,
+        average: Average = "micro",
+        pad_id: int | Sequence[int] | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
+        device: torch.device | str | None = None,
+        **kwargs: object,
+    ) -> None:
+        chrf = metrics.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+        super().__init__(chrf, confidence, device, **kwargs)
+
+
+class NgramOverlap(Accumulator[Level]):
+    """Clipped n-gram overlap, 2c / (h + r), of one order over batches.
+
+    See :mod:`ngram_metrics.scores.overlap` for the formula and the differences from torch-ngram. In addition to the
+    usual inputs, ``preds`` may be padded ids ``(sentences, samples, width)``, several hypotheses for each reference.
+
+    Args:
+        ngram: the order, 1 to 1,000.
+        average: ``"macro"`` (mean over all hypotheses), ``"micro"`` (of the summed counts) or ``"none"``.
+        tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
+        pad_id: for ids: the id or ids that are no tokens.
+        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each sentence.
+        device: where the states are stored and text is counted.
+        kwargs: keyword arguments of ``torchmetrics.Metric``.
+
+    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)`` or ``(sentences, samples)``.
+    Before any data it warns and returns 0, or for average none no scores.
+
+    Raises:
+        ValueError, TypeError: a setting out of its range; for average none, batches with different numbers of samples.
+        ModuleNotFoundError: a tokenizer whose package is not installed.
+
+    Example:
+        >>> import torch
+        >>> from ngram_metrics import NgramOverlap
+        >>> metric = NgramOverlap(ngram=2, average="none", pad_id=0)
+        >>> metric.update(torch.tensor([[[5, 6, 7], [5, 6, 0]]]), torch.tensor([[5, 6, 7]]))
+        >>> metric.compute()
+        tensor([[1.0000, 0.6667]], dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        ngram: int = 1,
+        average: Average = "macro",
+        tokenizer: Tokenizer | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
+        device: torch.device | str | None = None,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(metrics.overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+
+
+class Gleu(Accumulator[Level]):
+    """Google-BLEU over batches, by default nltk's ``corpus_gleu``. See :mod:`ngram_metrics.scores.gleu`.
+
+    Args:
+        ngram: the longest order, 1 to 1,000.
+        average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
+
+    The other parameters, the errors and the result of ``compute`` are those of :class:`ngram_metrics.NgramOverlap`;
+    Gleu takes one hypothesis per sentence.
+
+    Example:
+        >>> from ngram_metrics import Gleu
+        >>> metric = Gleu()
+        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
+        >>> metric.compute()
+        tensor(0.7778, dtype=torch.float64)
+    """
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        average: Average = "micro",
+        tokenizer: Tokenizer | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: Level = None,  # type: ignore[assignment]
+        device: torch.device | str | None = None,
+        **kwargs: object,
+    ) -> None:
+        super().__init__(metrics.gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)

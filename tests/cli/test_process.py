@@ -1,0 +1,309 @@
+"""The command as a shell sees it: how fast it answers, its exit codes, and what it leaves on the terminal."""
+
+import fcntl
+import gc
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import torch
+from commands import REFERENCES, failing, printed, write
+from systems import references
+
+from ngram_metrics import cli
+from ngram_metrics.cli import score
+from ngram_metrics.evaluation import METRICS, output
+
+COMMAND = [sys.executable, "-m", "ngram_metrics"]
+
+
+_WITHOUT_TORCH = """
+import json, sys
+from ngram_metrics.cli import main
+for arguments, code in json.loads(sys.argv[1]):
+    try:
+        found = main(arguments)
+    except SystemExit as error:
+        found = error.code
+    assert found == code, arguments
+    assert not {"torch", "numpy", "tqdm", "shtab", "torchmetrics"} & set(sys.modules), arguments
+"""
+
+
+def test_arguments_are_answered_without_torch(folder: Path):
+    """What takes most of the time, on any machine, is to import torch and numpy."""
+    answered = {
+        "--help": 0,
+        "--version": 0,
+        "mbr --help": 0,
+        "base.txt ref.txt": 2,
+        "base.txt -r ref.txt --tokenizer 14a": 2,
+        "base.txt -r ref.txt --device gpu": 2,
+        "base.txt -r ref.txt -m chrf --stem": 2,
+        "base.txt -r missing.txt": 1,
+        "base.txt -r packed.zip": 1,
+        "mbr missing.txt": 1,
+    }
+    write(folder / "packed.zip", b"PK\x03\x04\xff")
+    codes = json.dumps([(arguments.split(), code) for arguments, code in answered.items()])
+    subprocess.run([sys.executable, "-c", _WITHOUT_TORCH, codes], capture_output=True, check=True)
+    assert min(_user_seconds([*COMMAND, "base.txt", "-r", "missing.txt"]) for _ in range(3)) < 0.3
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_the_garbage_collector_goes_on_as_before(folder: Path, capsys, monkeypatch, collects: bool):
+    was = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        frozen = gc.get_freeze_count()
+        printed(capsys, "base.txt", "-r", "ref.txt")
+        assert gc.isenabled() == collects
+        assert gc.get_freeze_count() == frozen, "the objects of a caller are collected"
+        monkeypatch.setattr(sys, "argv", ["ngram-metrics", "base.txt", "-r", "ref.txt"])
+        assert cli.main() == 0
+        assert gc.isenabled() == collects
+        assert gc.get_freeze_count() > frozen
+    finally:
+        gc.unfreeze()
+        (gc.enable if was else gc.disable)()
+
+
+def _user_seconds(command: list[str]) -> float:
+    """Seconds of the processor, which other processes do not lengthen as they do the clock's."""
+    before = os.times()
+    subprocess.run(command, capture_output=True, check=False)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def test_a_shell_completes_options_and_files(folder: Path, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        cli.main(["--print-completion", "bash"])
+    assert stopped.value.code == 0
+    (folder / "completion").write_text(capsys.readouterr().out)
+    for words, offered in (
+        (["--conf"], "--confidence"),
+        (["oth"], "other.txt"),
+        (["-r", "oth"], "other.txt"),
+        (["mbr", "--wei"], "--weights"),
+        (["mbr", "oth"], "other.txt"),
+        (["mbr", "-m", "rouge2"], "rouge2"),
+        (["score", "--conf"], "--confidence"),
+    ):
+        program = f"""
+        source completion
+        COMP_WORDS=(ngram-metrics {" ".join(words)}) COMP_CWORD={len(words)}
+        _shtab_ngram_metrics
+        echo "${{COMPREPLY[@]}}"
+        """
+        done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
+        assert done.stdout.split() == [offered], done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["mbr", "-h"], ["--print-completion", "zsh"]])
+def test_what_is_printed_of_the_command_itself_arrives_or_is_an_error(words: list[str], folder: Path):
+    with open("/dev/full", "wb") as full:
+        # With Python's buffer, which it writes at its end, also where the tests run without.
+        buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+        done = subprocess.run([*COMMAND, *words], env=buffered, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode() == "ngram-metrics: cannot write to standard output: No space left on device\n"
+
+
+@pytest.mark.programs
+def test_a_closed_pipe_and_a_full_disk_are_one_line(folder: Path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    score, decode = ["base.txt", "-r", "ref.txt"], ["mbr", "base.txt", "-k", "5"]
+    with open(writing, "wb") as pipe, open("/dev/full", "wb") as full:
+        for command, stream, told in ((score, pipe, "Broken pipe"), (decode, full, "No space left on device")):
+            done = subprocess.run([*COMMAND, *command], stdout=stream, stderr=subprocess.PIPE, check=False)
+            assert done.returncode == 1
+            assert done.stderr.decode() == f"ngram-metrics: cannot write to standard output: {told}\n"
+
+
+@pytest.mark.programs
+def test_a_closed_standard_output_is_told(folder: Path):
+    words = " ".join([*COMMAND, "base.txt", "-r", "ref.txt", ">&-"])
+    done = subprocess.run(words, shell=True, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 1
+    assert done.stderr.decode() == "ngram-metrics: cannot write to standard output: it is closed\n"
+
+
+@pytest.mark.programs
+def test_interruption_is_one_line(folder: Path):
+    """The command waits for standard input, and is interrupted."""
+    with subprocess.Popen([*COMMAND, "-", "-r", "ref.txt"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        # Before it has begun, Python itself answers; to import torch takes the longest.
+        while "libtorch" not in Path(f"/proc/{process.pid}/maps").read_text():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read().decode()
+        assert (process.wait(), told) == (130, "ngram-metrics: interrupted\n")
+
+
+@pytest.mark.programs
+def test_interruption_of_an_import_is_one_line(folder: Path):
+    """Numpy, where torch imports it, makes an error of its own of an exception."""
+    program = """
+import importlib.abc, os, signal, sys
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, *_):
+        if name == "numpy.exceptions":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from ngram_metrics.cli import main
+sys.exit(main(["base.txt", "-r", "ref.txt"]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "ngram-metrics: interrupted\n")
+
+
+def test_interruption_at_any_step_is_one_line(folder: Path, capsys, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    main = sys.modules["ngram_metrics.cli.main"]  # cli.main is the function
+    for place, name in ((main, "chosen"), (score, "_count"), (score, "summarised"), (score, "written")):
+        with monkeypatch.context() as patch:
+            patch.setattr(place, name, interrupted)
+            assert cli.main(["base.txt", "-r", "ref.txt"]) == 130
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err) == ("", "ngram-metrics: interrupted\n")
+
+
+def _on_terminal(command: list[str]) -> str:
+    """What a command writes to a terminal as its standard error."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    parts = []
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs):
+        os.close(theirs)
+        with suppress(OSError):  # how Linux tells that the other end is closed
+            while part := os.read(ours, 1 << 12):
+                parts.append(part)
+    os.close(ours)
+    return b"".join(parts).decode()
+
+
+_SOON = """
+from ngram_metrics.cli import main
+from ngram_metrics.evaluation import output
+output.DELAY = 0.1
+main()
+"""
+
+
+@pytest.mark.programs
+def test_long_work_shows_progress_on_a_terminal(folder: Path):
+    for name in ("base.txt", "ref.txt"):
+        write(folder / name, (folder / name).read_text().splitlines() * 100)
+    shown = _on_terminal([sys.executable, "-c", _SOON, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge"])
+    assert " lines" in shown
+    assert shown.endswith("\r"), "it is wiped out at the end"
+
+
+class _Bar:
+    """Notes when it is told of so many lines, in seconds of the processor."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, float]] = []
+
+    def __enter__(self) -> "_Bar":
+        self._start = time.process_time()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def update(self, lines: int) -> None:
+        self.told.append((lines, time.process_time() - self._start))
+
+
+def test_progress_begins_within_two_seconds_of_work(folder: Path, capsys, monkeypatch):
+    """A chunk of all metrics takes less than a second, and from two seconds on each is shown."""
+    assert output.DELAY <= 2
+    write(folder / "long.txt", REFERENCES * 35)
+    bar = _Bar()
+    monkeypatch.setattr(score, "Progress", lambda unit: bar)
+    printed(capsys, "long.txt", "-r", "long.txt", "-m", ",".join(METRICS))
+    lines, seconds = bar.told[1]
+    assert lines <= score.CHUNK
+    assert seconds - bar.told[0][1] < 1
+
+
+_LONG = """
+import resource, sys
+from ngram_metrics.cli import main
+for files in (["long.txt", "-r", "long.txt"], ["longer.txt", "-r", "longer.txt"]):
+    main([*files, "-m", "bleu,chrf,rouge", "--sentences", "scores.tsv", "-o", "report"])
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+main("base.txt other.txt -r ref.txt -m bleu,chrf,chrf++,rouge,overlap,gleu -c -o report".split())
+assert not {"torchmetrics", "ignite", "transformers"} & set(sys.modules)
+"""
+
+
+@pytest.mark.programs
+def test_long_work_takes_no_more_memory_imports_no_framework_and_is_silent_without_a_terminal(folder: Path):
+    lines = references(10_000)
+    write(folder / "long.txt", lines)
+    write(folder / "longer.txt", lines * 6)
+    done = subprocess.run([sys.executable, "-c", _LONG], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    short, long = map(int, done.stdout.split())
+    # In KiB; the files and their scores have 20 MiB more.
+    assert (long - short) * 1024 < 8 << 20, (long, short)
+
+
+def test_a_missing_package_is_named_with_its_extra(folder: Path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    told = failing(capsys, "base.txt", "-r", "ref.txt", "--spm-model", "m")
+    assert told == "--spm-model needs sentencepiece: pip install sentencepiece"
+
+
+@pytest.mark.parametrize("command", [["base.txt", "-r", "ref.txt", "-c"], ["mbr", "base.txt", "-k", "5"]])
+def test_without_tqdm_there_is_no_bar(command: list[str], folder: Path, capsys, monkeypatch):
+    expected = printed(capsys, *command)
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    assert printed(capsys, *command) == expected
+
+
+def test_threads_are_one_unless_told_and_are_set_back(folder: Path, capsys, monkeypatch):
+    seen = []
+    whole = score.run
+    monkeypatch.setattr(score, "run", lambda *given: (seen.append(torch.get_num_threads()), whole(*given)))
+    before = torch.get_num_threads()
+    torch.set_num_threads(3)
+    try:
+        printed(capsys, "base.txt", "-r", "ref.txt")
+        printed(capsys, "base.txt", "-r", "ref.txt", "--threads", "2")
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)
+    assert seen == [1, 2]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
+def test_a_device_that_is_not_there_is_told(folder: Path, capsys):
+    assert failing(capsys, "base.txt", "-r", "ref.txt", "--device", "cuda").startswith("--device cuda: ")
+
+
+@pytest.mark.cuda
+def test_a_gpu_gives_the_same_numbers(folder: Path, capsys):
+    arguments = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", "-c", "-f", "tsv"]
+    expected, found = (printed(capsys, *arguments, "--device", device).splitlines() for device in ("cpu", "cuda"))
+    assert found[0] == expected[0]
+    for row, wanted in zip(found[1:], expected[1:], strict=True):
+        name, *numbers = row.split("\t")
+        assert name == wanted.split("\t")[0]
+        wanted_numbers = [float(number or -1) for number in wanted.split("\t")[1:]]
+        assert [float(number or -1) for number in numbers] == pytest.approx(wanted_numbers, abs=1e-9)
