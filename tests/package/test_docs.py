@@ -14,6 +14,7 @@ import pytest
 import yaml
 from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
 
+import ngram_metrics
 from ngram_metrics import cli
 from ngram_metrics.cli.arguments import mbr_parser, score_parser
 from ngram_metrics.scorer import SIGNATURE_FIELDS
@@ -168,6 +169,12 @@ def test_every_page_is_in_the_navigation_once():
 def test_every_public_name_is_in_the_reference():
     listed = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(set(public_names()) - set(listed)) == []
+
+
+def test_the_package_shows_its_public_names_and_modules_and_nothing_else():
+    modules = {name.split(".")[1] for name in public_names() if name.count(".") > 1}
+    assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, "__version__"}
+    assert all(hasattr(ngram_metrics, name) for name in dir(ngram_metrics))
 
 
 def test_the_speeds_of_the_readme_are_those_of_the_benchmarks():
