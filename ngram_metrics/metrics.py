@@ -111,6 +111,9 @@ def named(
         lowercase: for BLEU.
         chrf_lowercase: for chrF.
         stem: for ROUGE, whether words are stemmed.
+
+    Raises:
+        ValueError: an unknown name.
     """
     if name == "bleu":
         made = bleu(average="micro", smooth="exp", tokenizer=tokenizer, lowercase=lowercase)

@@ -93,7 +93,14 @@ class Scorer:
             device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
         Returns:
-            ``score_shape``; for average none ``(segments, *score_shape)``, for samples ``(segments, samples)``.
+            Scores in 0..1, float64 (float32 if the device has no float64): ``score_shape``; for average none
+            ``(segments, *score_shape)``, for samples ``(segments, samples)``.
+
+        Raises:
+            TypeError, ValueError: the errors of :meth:`Reader.read`.
+
+        Warns:
+            UserWarning: no segments.
         """
         statistics, _, _, leading_shape = self.count(preds, target, torch.device(device or "cpu"))
         if not len(statistics[0]):

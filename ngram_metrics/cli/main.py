@@ -104,10 +104,10 @@ def _uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _uncollected(ends: bool) -> Iterator[None]:
-    """Collect no garbage while modules are imported, nor theirs in a program that ends: scanning torch takes a second.
+    """Pause garbage collection during imports; scanning the objects of torch takes a second.
 
     Args:
-        ends: whether the process ends with the command. A caller of ``main`` keeps its garbage collection.
+        ends: whether the process ends with the command; these objects are then never scanned.
     """
     collects = gc.isenabled()
     gc.disable()

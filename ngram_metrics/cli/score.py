@@ -51,7 +51,7 @@ def run(options: ScoreOptions, scorers: Mapping[str, Scorer], sources: Sequence[
 
 @contextmanager
 def _report_of(path: str | None) -> Iterator[Callable[[str], object] | None]:
-    """Open the file of ``--report``; None without ``--report``."""
+    """Yield a function that writes the page of ``--report``; None without this option."""
     if path is None:
         yield None
         return

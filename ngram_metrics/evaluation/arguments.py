@@ -102,7 +102,7 @@ def checked_groups(groups: Any, system: str, segments: int) -> Any:
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
-        ValueError: another number of labels than of segments, or a label that is not equal to itself.
+        ValueError: another number of labels than of segments, or a label such as NaN, which is not equal to itself.
     """
     if groups is None:
         return None

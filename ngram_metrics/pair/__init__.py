@@ -45,7 +45,7 @@ _Score = TypeVar("_Score")
 
 
 def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given, _Score]]:
-    """Return the decorator that leaves what is unusual to a function of :mod:`ngram_metrics.functional`."""
+    """Return a decorator that passes unusual input on to a function of :mod:`ngram_metrics.functional`."""
 
     def decorate(function: Callable[_Given, _Score]) -> Callable[_Given, _Score]:
         @wraps(function)

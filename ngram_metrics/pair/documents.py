@@ -1,6 +1,6 @@
-"""From a hypothesis and its references to tokens, if all that is given is of the types that Python itself has.
+"""From a hypothesis and its references to tokens, if they are of Python's own types.
 
-Everything else is :class:`Unusual`: tensors and arrays, the integers of numpy, and whatever is an error.
+For anything else :class:`Unusual` is raised: tensors and arrays, the integers of numpy, and wrong input.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def is_order(value: object, lowest: int = 1) -> bool:
 
 
 def is_id(value: Any) -> bool:
-    """Return whether this is an integer that a setting may name, one that int64 holds."""
+    """Return whether this is an integer that int64 holds."""
     return type(value) is int and abs(value) < 1 << 63
 
 
@@ -73,7 +73,7 @@ def read(
 
 
 def words_of(texts: Sequence[str], tokenizer: Any) -> list[Tokens]:
-    """Return the words of each text; a tokenizer that is no rule is called as in ``functional``, with its errors."""
+    """Return the words of each text; an external tokenizer is called as in ``functional``, with its errors."""
     if tokenizer is None or (type(tokenizer) is str and tokenizer in RULES):
         return list(map(RULES[tokenizer], texts))
     from ngram_metrics.text.tokenizers import batch_tokenizer

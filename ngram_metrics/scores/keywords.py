@@ -51,7 +51,7 @@ _OURS = {
 
 
 def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeError:
-    """Return the error for a keyword that is no option; it names the option of another package or spelling.
+    """Return the error for an unknown keyword; it names the option that was meant.
 
     Args:
         name: the public name of the function or class.

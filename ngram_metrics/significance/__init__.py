@@ -58,7 +58,8 @@ class Comparison(NamedTuple):
         score: the score of the system, in 0..1.
         p_value: the p-value of its difference from the baseline, in 0..1, corrected if the test was asked to; None for
             the baseline itself.
-        mean: the mean score of the resampled corpora; None from the randomization test, as are ``low`` and ``high``.
+        mean: the mean score of the resampled corpora, in 0..1; from the randomization test None, as are ``low`` and
+            ``high``.
         low: the lower end of the confidence interval.
         high: the upper end of the confidence interval.
     """
@@ -182,7 +183,8 @@ def matrix(
         seed: the seed of the draws.
 
     Returns:
-        The p-values by value and two systems, in either order: ``result[value][a][b]`` is ``result[value][b][a]``.
+        The p-values in 0..1, by value and two systems in either order: ``result[value][a][b]`` is
+        ``result[value][b][a]``.
 
     Raises:
         TypeError, ValueError: the errors of :func:`paired_bootstrap`; an unknown test, or fewer than two systems.

@@ -131,7 +131,7 @@ def _settings(scorer: Scorer) -> bytes:
 
 
 def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
-    """Raise ValueError if a sentence has another reference in one system than in another, as far as counts tell.
+    """Raise ValueError if counts show that two systems have different references for a sentence.
 
     This needs one reference per sentence: which one of several is counted depends on the hypothesis.
     """

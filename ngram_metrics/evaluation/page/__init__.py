@@ -1,4 +1,4 @@
-"""The page: a template with one style and one script, and a policy that forbids all others."""
+"""The page: a template with one style and one script, and a policy that forbids everything else."""
 
 from __future__ import annotations
 
