@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import pytest
+import torch
 from faces.cases import Case, assert_same, assert_same_states, each_case, each_kind_of_state, each_metric, states_of
 from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
@@ -255,6 +256,14 @@ def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
         assert metric.signature == face.case.filled(face.average).signature
     metric.reset()
     assert _nrefs(metric) == "?"
+
+
+def test_nrefs_of_padded_references_with_one_row_for_each_sentence():
+    ids = torch.tensor([[1, 2, 3], [4, 5, 0]])
+    for target in (ids, ids.unsqueeze(1)):
+        metric = Bleu(pad_id=0)
+        metric.update(ids, target)
+        assert _nrefs(metric) == "1"
 
 
 @each_case
