@@ -64,7 +64,7 @@ class CharacterReader(Reader):
         characters = number_characters(texts, self.whitespace)
         if not self.words:
             return batch_of(sentences, characters.to(device))
-        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts))
+        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts, sentences.columns))
         return batch_of(sentences, characters)._replace(words=sides_of(sentences, words))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +14,8 @@ from numpy.typing import NDArray
 from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.text.arrays import Integers
 
-#: Characters per chunk. Many, because the distinct words of every chunk are numbered a second time; but not so many
-#: that the system takes the memory of large arrays back after each call, and clears it for the next one.
-CHARACTERS = 1 << 18
+#: Characters per chunk: the arrays of a chunk stay in the cache, and the calls still cost less than their work.
+CHARACTERS = 1 << 16
 #: The code point between two texts.
 NEWLINE = ord("\n")
 #: Bytes per window.
@@ -50,12 +50,33 @@ class Characters(NamedTuple):
 
 def character_chunks(texts: Sequence[str]) -> Iterator[Characters]:
     """Yield the characters of texts in chunks: each chunk has at most ``CHARACTERS``, or is a single text."""
+    return (characters for characters, _ in sentence_chunks(texts, [[1] * len(texts)]))
+
+
+def sentence_chunks(
+    texts: Sequence[str], columns: Sequence[Sequence[int]]
+) -> Iterator[tuple[Characters, Sequence[int]]]:
+    """Yield the characters of chunks of whole sentences, each at most ``CHARACTERS`` or a single sentence.
+
+    Args:
+        texts: the texts of all columns, one column after another.
+        columns: for each column its number of texts in each sentence.
+
+    Yields:
+        The texts of a chunk in the same order, and how many of them are of each column.
+    """
     if sum(map(len, texts)) <= CHARACTERS:
-        yield _characters(texts)
+        yield _characters(texts), list(map(sum, columns))
         return
-    sizes = torch.tensor(list(map(len, texts)), dtype=torch.int64, device="cpu")
-    for start, stop in even_chunks(sizes, CHARACTERS):
-        yield _characters(texts[start:stop])
+    before = np.cumsum([0, *map(len, texts)])
+    bounds, first = [], 0
+    for counts in columns:
+        bounds.append(np.cumsum([first, *counts]))  # (sentences + 1,)
+        first = int(bounds[-1][-1])
+    sizes = sum(np.diff(before[of_column]) for of_column in bounds)
+    for start, stop in even_chunks(torch.as_tensor(sizes), CHARACTERS):
+        parts = [texts[of_column[start] : of_column[stop]] for of_column in bounds]
+        yield _characters(list(chain.from_iterable(parts))), list(map(len, parts))
 
 
 def _characters(texts: Sequence[str]) -> Characters:

@@ -76,6 +76,14 @@ class Sentences(NamedTuple):
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
 
+    @property
+    def columns(self) -> list[Sequence[int]]:
+        """The number of documents of each sentence or row: of hypotheses, once for each system, and of references."""
+        if self.hypothesis_counts is not None:
+            return [self.hypothesis_counts, self.counts]
+        systems = len(self.hypotheses) // max(1, len(self.counts))
+        return [*[[1] * len(self.counts)] * systems, self.counts]
+
     def name_of(self, index: int) -> str:
         """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
         first = len(self.hypotheses)

@@ -78,7 +78,7 @@ class WordReader(Reader):
         if rule is NAMED["13a"]:
             warn_of_tokenized_texts(sentences.hypotheses)
         texts = list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
-        return batch_of(sentences, number_texts(texts, self.tokenizer, sentences.name_of).to(device))
+        return batch_of(sentences, number_texts(sentences, texts, self.tokenizer).to(device))
 
 
 def _references_of(preds: Tensor | NDArray[np.generic], target: References) -> Tensor:

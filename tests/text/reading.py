@@ -25,7 +25,7 @@ def words_of(rule: Rule, texts: Sequence[str], by_line: bool = False) -> list[li
         bytes_ = units.tobytes()
         places = zip(begin.tolist(), end.tolist(), strict=True)
         found += [bytes_[first:last].decode("utf-8", "surrogatepass") for first, last in places]
-    numbered = number_words(rule, texts, by_line)
+    numbered = number_words(rule, texts, [[len(texts)]], by_line)
     assert_numbered(found, numbered.ids.tolist(), numbered.id_bound)
     words = iter(found)
     documents = [list(islice(words, length)) for length in numbered.lengths.tolist()]
