@@ -77,7 +77,7 @@ class NumpyPairs(NamedTuple):
         With each, the ids and the lengths of its documents, the hypotheses first; both are copies.
         """
         first = [0, 0]
-        for start, stop in even_chunks(torch.from_numpy(sizes), largest):
+        for start, stop in even_chunks(sizes, largest):
             lengths = [side[start:stop] for side in self.lengths]
             last = [before + int(side.sum()) for before, side in zip(first, lengths, strict=True)]
             ids = [side[before:end] for side, before, end in zip(self.ids, first, last, strict=True)]

@@ -33,6 +33,7 @@ from ngram_metrics.counting.documents import (
     host_counts,
     owners,
 )
+from ngram_metrics.text.arrays import Integers
 from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
@@ -153,7 +154,7 @@ class RougeReader(Reader):
             return sentences.name_of(owner[index])
 
         sizes = map(len, split)
-        columns = [[sum(islice(sizes, texts)) for texts in column] for column in sentences.columns]
+        columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in sentences.columns]
         lines = self._numbered(list(chain.from_iterable(split)), name_of, columns)
         whole, lines = both_to(device, self._numbered(texts, sentences.name_of, sentences.columns), lines)
         return _with_summaries(sentences, whole, lines, list(map(len, split)))
@@ -190,7 +191,7 @@ class RougeReader(Reader):
         return ROUGE if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
 
     def _numbered(
-        self, texts: list[str], name_of: NameOf, columns: Sequence[Sequence[int]], by_line: bool = False
+        self, texts: list[str], name_of: NameOf, columns: Sequence[Integers], by_line: bool = False
     ) -> RaggedTokens:
         """Number the words of texts, or of their lines; ``columns`` are those of :func:`number_words`."""
         if self.normalizer is not None:

@@ -14,6 +14,7 @@ number is a hash, so two words never share an id.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,7 +68,7 @@ _PAST_THE_END = np.frombuffer(
 def number_words(
     rule: Rule,
     texts: Sequence[str],
-    columns: Sequence[Sequence[int]],
+    columns: Sequence[Integers],
     by_line: bool = False,
     stem: Callable[[str], str] | None = None,
 ) -> RaggedTokens:
@@ -76,20 +77,21 @@ def number_words(
     Args:
         rule: the rule for what is a word.
         texts: the texts of all columns, one column after another.
-        columns: for each column, such as the hypotheses or the references, its number of texts in each sentence.
+        columns: for each column, such as the references, its number of texts in each sentence, ``(sentences,)`` int64.
         by_line: whether each line of a text is a document, instead of the text.
         stem: returns the stem of a word; called once for each distinct word of a chunk.
     """
     ids, counts, bound = [], [], 1
     for characters, sizes in sentence_chunks(rule.prepared(texts), columns):
+        characters = rule.simplified(characters)
         begin, end, units = rule.words(characters)
         ends = (characters.codes == NEWLINE).nonzero()[0][1:] if by_line else characters.ends
         in_documents = counts_between(begin, ends)
-        documents = _upto(ends.searchsorted(characters.ends, side="right"))[np.cumsum(sizes)[:-1]]
-        of_columns = _upto(in_documents.cumsum())[documents]
+        texts_before = np.cumsum([0, *sizes])
+        documents = _upto(ends.searchsorted(characters.ends, side="right"))[texts_before]
         of_chunk = word_ids(found_words(characters, begin, end, units), stem)
-        ids.append(np.split(of_chunk, of_columns))
-        counts.append(np.split(in_documents, documents))
+        ids.append(_split(of_chunk, _upto(in_documents.cumsum())[documents]))
+        counts.append(_split(in_documents, documents))
         bound = max(bound, len(of_chunk))
     return RaggedTokens(_by_column(ids), _by_column(counts), bound)
 
@@ -104,6 +106,10 @@ def found_words(characters: Characters, begin: Integers, end: Integers, units: N
 
 def _upto(values: Integers) -> Integers:
     return np.concatenate((np.zeros(1, np.int64), values))
+
+
+def _split(values: Integers, bounds: Integers) -> list[Integers]:
+    return [values[start:stop] for start, stop in pairwise(bounds.tolist())]
 
 
 def _by_column(chunks: Sequence[Sequence[Integers]]) -> torch.Tensor:
@@ -144,9 +150,10 @@ def _in_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
     first = found.window(slice(None), 0)
     mixed = first.view(np.uint64) * FIBONACCI
     longer: list[tuple[Integers, Integers]] = []
+    words = place
     for number in range(1, WINDOWS):
         # Words that end with the window before too: theirs is all ones, which tells them from longer words.
-        words = (found.length >= number * WINDOW).nonzero()[0]
+        words = words[found.length[words] >= number * WINDOW]
         window = found.window(words, number)
         longer.append((words, window))
         # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.
@@ -161,5 +168,5 @@ def _in_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
     for words, window in longer:
         every[words] = window
         is_other[words] |= every.take(same[words]) != window
-    is_other |= found.length >= WINDOWS * WINDOW
+    is_other[words] |= found.length[words] >= WINDOWS * WINDOW
     return same, is_other

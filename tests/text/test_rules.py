@@ -12,7 +12,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
-from text.reading import PEERS, RULES, assert_numbered, words_of
+from text.reading import PEERS, RULES, assert_numbered, one_sentence, words_of
 
 from ngram_metrics.text import arrays, code_points, rules, words
 from ngram_metrics.text.code_points import character_chunks
@@ -120,6 +120,24 @@ def test_lower_case_letters_of_ascii_come_from_two_characters_outside_it():
     assert longer == ["\u0130"]  # the other one: its lower case are two characters, and it is written out before
 
 
+@pytest.mark.parametrize("name", ["none", "13a", "rouge_score", "chrF++"])
+@given(st.data())
+def test_few_characters_beyond_ascii_are_taken_as_bytes(name, data):
+    """But not blanks, and what becomes a letter of ASCII."""
+    plain = st.text(st.sampled_from("ab1.,-& \n"), min_size=40, max_size=60)
+    one, other = (
+        st.sampled_from([*"é„中٣😀\ud800", *strange]) for strange in ([], ["\x85", "\u2003", "\u3000", "\u212a"])
+    )
+    kept = data.draw(st.sampled_from([one, other]))
+    texts = data.draw(st.lists(st.tuples(plain, kept, plain, kept).map("".join), min_size=1, max_size=4))
+    assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
+    (characters,) = character_chunks(RULES[name].prepared(texts))
+    if not set("\x85\u2003\u3000\u212a").intersection(*map(set, texts)) and kept is one:
+        simple = RULES[name].simplified(characters)
+        assert simple.ascii
+        assert simple.units[simple.ends].tolist() == [ord("\n")] * len(texts)
+
+
 ALPHABETS = ["a", "ab\x00", "aé", "中文\ud800", "a\U0001f600\xff"]
 
 
@@ -152,25 +170,27 @@ def test_words_that_differ_in_one_byte_at_any_place(monkeypatch, factor):
         for at in range(size)
     ]
     found += ["\x00" * size for size in range(1, 20)]
-    read = number_words(WHITESPACE, [" ".join(found * 2)], [[1]])
+    read = number_words(WHITESPACE, [" ".join(found * 2)], one_sentence("1"))
     assert_numbered(found * 2, read.ids.tolist(), read.id_bound)
 
 
 def test_words_of_a_million_characters():
     long = "ab" * 500_000
-    read = number_words(WHITESPACE, [long, long[:-1] + "c", long, f"{long}a x"], [[4]])
+    read = number_words(WHITESPACE, [long, long[:-1] + "c", long, f"{long}a x"], one_sentence("1234"))
     assert_numbered([1, 2, 1, 3, 4], read.ids.tolist(), read.id_bound)
 
 
 def test_each_distinct_word_is_stemmed_once():
     found, asked = [f"{number:0{9 + number % 60}}" for number in range(2000)], []
-    read = number_words(WHITESPACE, [" ".join(found * 2)], [[1]], stem=lambda word: asked.append(word) or word)
+    read = number_words(
+        WHITESPACE, [" ".join(found * 2)], one_sentence("1"), stem=lambda word: asked.append(word) or word
+    )
     assert_numbered(found * 2, read.ids.tolist(), read.id_bound)
     assert sorted(asked) == sorted(found)
 
 
 def test_a_million_distinct_words():
-    read = number_words(WHITESPACE, [" ".join(map(str, range(10**6)))], [[1]])
+    read = number_words(WHITESPACE, [" ".join(map(str, range(10**6)))], one_sentence("1"))
     assert len(read.ids.unique()) == 10**6
     assert read.id_bound == 10**6
 
@@ -178,7 +198,7 @@ def test_a_million_distinct_words():
 @each_rule
 @pytest.mark.parametrize("texts", [[], [""], ["", ""], [" ", "\n"], ["-"]])
 def test_texts_without_words(name, texts):
-    read = number_words(RULES[name], texts, [[len(texts)]])
+    read = number_words(RULES[name], texts, one_sentence(texts))
     assert read.lengths.tolist() == [len(PEERS[name](text)) for text in texts]
     assert (read.ids.dtype, read.lengths.dtype) == (torch.int64, torch.int64)
 
@@ -201,7 +221,7 @@ def test_words_of_a_sentence_share_ids_wherever_texts_are_cut(monkeypatch, name,
     columns = [[1] * 60, [1] * 60, [chance.randrange(4) for _ in range(60)]]
     texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(9))) for _ in range(sum(map(sum, columns)))]
     found = list(map(PEERS[name], texts))
-    read = number_words(RULES[name], texts, columns)
+    read = number_words(RULES[name], texts, list(map(np.array, columns)))
     assert read.lengths.tolist() == list(map(len, found))
     ids = read.ids.split(read.lengths.tolist())
     rest, first = iter(zip(found, ids, strict=True)), []
@@ -217,7 +237,7 @@ def test_words_of_a_sentence_share_ids_wherever_texts_are_cut(monkeypatch, name,
 def test_lines_of_several_columns_are_documents(monkeypatch, budget):
     monkeypatch.setattr(code_points, "CHARACTERS", budget)
     texts = ["a b\nc", "", "\n", "d\r\ne f\n\ng", "x", "y\n"]
-    read = number_words(WHITESPACE, texts, [[1, 1, 1], [2, 0, 1]], by_line=True)
+    read = number_words(WHITESPACE, texts, [np.array([1, 1, 1]), np.array([2, 0, 1])], by_line=True)
     assert read.lengths.tolist() == [len(line.split()) for text in texts for line in text.split("\n")]
 
 
@@ -235,7 +255,7 @@ def test_words_and_stems_do_not_depend_on_how_they_are_numbered(name):
     for shown in (texts, [text.encode("ascii", "ignore").decode() for text in texts]):
         found = list(map(PEERS[name], shown))
         assert words_of(RULES[name], shown) == found
-        stems = number_words(RULES[name], shown, [[len(shown)]], stem=lambda word: word[:2])
+        stems = number_words(RULES[name], shown, one_sentence(shown), stem=lambda word: word[:2])
         assert_numbered([word[:2] for text in found for word in text], stems.ids.tolist(), stems.id_bound)
 
 
