@@ -187,25 +187,34 @@ def _matches(pairs: NumpyPairs, plan: _Plan) -> NDArray[np.int64]:
 
 def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
     """Return the sorted keys of a chunk, ``(slots,)``; ``lengths`` are those of all its documents."""
-    slots, pairs, ends = len(digits), len(lengths) // 2, lengths.cumsum()
+    pairs, ends = len(lengths) // 2, lengths.cumsum()
     middle = ends[pairs - 1]
-    pair = np.arange(pairs, dtype=np.int64)
-    keys = np.concatenate((pair, pair)).repeat(lengths)
-    for distance in range(plan.orders):
-        keys <<= plan.bits
-        keys[: max(0, slots - distance)] |= digits[distance:]
-    # The bits of the digits past the end of the document, where the digits of the next one are so far.
-    past = np.arange(plan.orders, slots + plan.orders, dtype=np.int64)
-    past -= ends.repeat(lengths)
-    np.maximum(past, 0, out=past)
-    past *= plan.bits
-    keys >>= past
-    keys <<= past
-    keys[middle:] |= (1 << past[middle:]) - 1
+    keys, order = digits, 1
+    for doubled in bin(plan.orders)[3:]:  # the bits of the number of orders below the highest
+        keys = _followed(keys, keys, order, order * plan.bits)
+        order *= 2
+        if doubled == "1":
+            keys = _followed(keys, digits, order, plan.bits)
+            order += 1
+    pair = np.arange(pairs, dtype=np.int64) << plan.orders * plan.bits
+    keys = keys | np.concatenate((pair, pair)).repeat(lengths)
+    # The last slots of each document have digits past its end, where those of the next one are so far.
+    missing = np.arange(1, plan.orders)
+    last = ends[:, None] - (plan.orders - missing)  # (documents, orders - 1)
+    inside = missing > plan.orders - 1 - lengths[:, None]
+    place, past = last[inside], np.broadcast_to(missing * plan.bits, last.shape)[inside]
+    keys[place] = keys[place] >> past << past | ((1 << past) - 1) * (place >= middle)
     keys <<= 1
     keys[middle:] |= 1
     keys.sort()
     return keys
+
+
+def _followed(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int, bits: int) -> NDArray[np.int64]:
+    """Return each key with the key of ``others`` that is ``distance`` slots after it, which has this number of bits."""
+    longer = keys << bits
+    longer[: max(0, len(keys) - distance)] |= others[distance:]
+    return longer
 
 
 def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan, matches: NDArray[np.int64]) -> None:
@@ -216,15 +225,15 @@ def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan, match
     step *= _LOW
     step += 1
     upto = step.cumsum(dtype=np.int32)  # (slots,)
-    prefix = np.empty_like(keys)
+    differs = keys[1:] ^ keys[:-1]
     run_ends = np.ones(len(keys), np.bool_)
     for order in range(1, plan.orders + 1):
-        np.right_shift(keys, 1 + (plan.orders - order) * plan.bits, out=prefix)
-        np.not_equal(prefix[1:], prefix[:-1], out=run_ends[:-1])
+        # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
+        np.greater_equal(differs, 1 << 1 + (plan.orders - order) * plan.bits, out=run_ends[:-1])
         ends = run_ends.nonzero()[0]
         counts = upto.take(ends)  # (runs,)
         counts[1:] -= counts[:-1]
         smaller = counts & _LOW
         counts >>= _COUNT_BITS
         np.minimum(smaller, counts, out=smaller)
-        matches[order - 1, some] = np.add.reduceat(smaller, ends.searchsorted(starts))
+        matches[order - 1, some] = np.add.reduceat(smaller, ends.searchsorted(starts), dtype=np.int32)
