@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 #: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few launches are faster.
@@ -35,15 +37,15 @@ def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> 
 
     With ``update`` the groups are the sentences of one update.
     """
-    return even_chunks(sizes, _slot_budget(len(sizes), int(sizes.sum()), device, update))
+    return even_chunks(sizes.numpy(), _slot_budget(len(sizes), int(sizes.sum()), device, update))
 
 
-def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
+def even_chunks(sizes: NDArray[np.int64], largest: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of groups with ``sizes`` ``(groups,)``; each range is within ``largest`` or a single group.
 
     The ranges have about the same size: a small rest would be sorted more slowly, by comparison instead of by radix.
     """
-    ends = sizes.cumsum(0)
+    ends = sizes.cumsum()
     total = int(ends[-1]) if len(ends) else 0
     if total <= largest:
         if len(sizes):
@@ -52,7 +54,7 @@ def even_chunks(sizes: Tensor, largest: int) -> Iterator[tuple[int, int]]:
     budget = math.ceil(total / math.ceil(total / largest))
     start, before = 0, 0
     while start < len(sizes):
-        stop = max(start + 1, int(torch.searchsorted(ends, before + budget, right=True)))
+        stop = max(start + 1, int(ends.searchsorted(before + budget, side="right")))
         yield start, stop
         start, before = stop, int(ends[stop - 1])
 

@@ -30,6 +30,7 @@ Order 2 has one match, 21. Order 1 has two: 1 occurs twice in the hypothesis and
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ _COUNT_BITS = 16
 _LOW = (1 << _COUNT_BITS) - 1
 
 
-class _Pairs(NamedTuple):
+class NumpyPairs(NamedTuple):
     """Pairs as numpy arrays.
 
     Attributes:
@@ -67,6 +68,21 @@ class _Pairs(NamedTuple):
     ids: tuple[NDArray[np.int64], NDArray[np.int64]]
     lengths: tuple[NDArray[np.int64], NDArray[np.int64]]
     id_bound: int
+
+    def chunks(
+        self, sizes: NDArray[np.int64], largest: int
+    ) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield ranges of pairs, each at most ``largest`` by their ``sizes``, or one pair.
+
+        With each, the ids and the lengths of its documents, the hypotheses first; both are copies.
+        """
+        first = [0, 0]
+        for start, stop in even_chunks(sizes, largest):
+            lengths = [side[start:stop] for side in self.lengths]
+            last = [before + int(side.sum()) for before, side in zip(first, lengths, strict=True)]
+            ids = [side[before:end] for side, before, end in zip(self.ids, first, last, strict=True)]
+            yield slice(start, stop), np.concatenate(ids), np.concatenate(lengths)
+            first = last
 
 
 class _Plan(NamedTuple):
@@ -90,17 +106,24 @@ class _Plan(NamedTuple):
 def numpy_pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor | None:
     """Return the matches of each pair, ``(pairs, orders)`` int64.
 
-    Returns None if torch counts them instead: on another device, while operations are recorded for later, of ids beyond
-    a million in padded rows, and of n-grams that do not fit into a key.
+    Returns None if torch counts them instead: where :func:`numpy_pairs` does, and if n-grams do not fit into a key.
+    """
+    arrays = numpy_pairs(pairs)
+    plan = None if arrays is None else _plan(arrays, max_order)
+    return None if arrays is None or plan is None else torch.from_numpy(_matches(arrays, plan))
+
+
+def numpy_pairs(pairs: RaggedPairs | PaddedPairs) -> NumpyPairs | None:
+    """Return pairs as numpy arrays.
+
+    Returns None on another device, while operations are recorded for later, and of ids beyond a million in padded rows.
     """
     if pairs.hypotheses.ids.device.type != "cpu" or _is_recorded():
         return None
     try:
-        arrays = _of_padded(pairs) if isinstance(pairs, PaddedPairs) else _of_ragged(pairs)
+        return _of_padded(pairs) if isinstance(pairs, PaddedPairs) else _of_ragged(pairs)
     except (RuntimeError, TypeError):  # a tensor without data, such as in vmap or in FakeTensorMode
         return None
-    plan = None if arrays is None else _plan(arrays, max_order)
-    return None if arrays is None or plan is None else torch.from_numpy(_matches(arrays, plan))
 
 
 def _is_recorded() -> bool:
@@ -108,19 +131,19 @@ def _is_recorded() -> bool:
     return torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 
 
-def _of_ragged(pairs: RaggedPairs) -> _Pairs:
+def _of_ragged(pairs: RaggedPairs) -> NumpyPairs:
     hypotheses, references = pairs
     ids = hypotheses.ids.numpy(), references.ids.numpy()
     lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
-    return _Pairs(ids, lengths, max(hypotheses.id_bound, references.id_bound))
+    return NumpyPairs(ids, lengths, max(hypotheses.id_bound, references.id_bound))
 
 
-def _of_padded(pairs: PaddedPairs) -> _Pairs | None:
+def _of_padded(pairs: PaddedPairs) -> NumpyPairs | None:
     hypotheses, references = pairs
     lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
     ids = _inside(hypotheses.ids, lengths[0]), _inside(references.ids, lengths[1])
     least, most = min(int(side.min(initial=0)) for side in ids), max(int(side.max(initial=0)) for side in ids)
-    return None if least < 0 or most >= _MOST_IDS else _Pairs(ids, lengths, most + 1)
+    return None if least < 0 or most >= _MOST_IDS else NumpyPairs(ids, lengths, most + 1)
 
 
 def _inside(rows: Tensor, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -129,7 +152,7 @@ def _inside(rows: Tensor, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     return ids[np.arange(ids.shape[1]) < lengths[:, None]]
 
 
-def _plan(pairs: _Pairs, orders: int) -> _Plan | None:
+def _plan(pairs: NumpyPairs, orders: int) -> _Plan | None:
     """Return the largest chunks whose keys fit, or None."""
     id_bits = bit_length(pairs.id_bound + 1)
     sizes = np.add(*pairs.lengths)
@@ -143,55 +166,55 @@ def _plan(pairs: _Pairs, orders: int) -> _Plan | None:
     return None
 
 
-def _matches(pairs: _Pairs, plan: _Plan) -> NDArray[np.int64]:
+def _matches(pairs: NumpyPairs, plan: _Plan) -> NDArray[np.int64]:
     """Return the matches of pairs, ``(pairs, orders)``."""
-    (hypotheses, references), (hypothesis_lengths, reference_lengths) = pairs.ids, pairs.lengths
-    sizes = hypothesis_lengths + reference_lengths
+    sizes = np.add(*pairs.lengths)
     matches = np.zeros((plan.orders, len(sizes)), np.int64)
     # Of each equal token the last place is read, so only entries that this chunk wrote: nothing is cleared.
     places = np.empty(pairs.id_bound if plan.renumbers else 0, np.int64)
     # A short pair counts as several slots, which bounds the number of pairs of a chunk.
     bounded = np.maximum(sizes, (plan.slots >> plan.pair_bits) + 1)
-    first = second = 0
-    for start, stop in even_chunks(torch.from_numpy(bounded), plan.slots):
-        lengths = np.concatenate((hypothesis_lengths[start:stop], reference_lengths[start:stop]))
-        ends = lengths.cumsum()
-        middle, slots = int(ends[stop - start - 1]), int(ends[-1])
-        digits = np.concatenate((hypotheses[first : first + middle], references[second : second + slots - middle]))
-        first, second = first + middle, second + slots - middle
+    for chunk, digits, lengths in pairs.chunks(bounded, plan.slots):
         if plan.renumbers:
-            places[digits] = np.arange(slots, dtype=np.int64)
+            places[digits] = np.arange(len(digits), dtype=np.int64)
             digits = places[digits]
         digits += 1
-        if slots:
-            keys = _sorted_keys(digits, lengths, ends, plan)
-            _count(keys, sizes[start:stop], plan, matches[:, start:stop])
+        if len(digits):
+            keys = _sorted_keys(digits, lengths, plan)
+            _count(keys, sizes[chunk], plan, matches[:, chunk])
     return matches.T
 
 
-def _sorted_keys(
-    digits: NDArray[np.int64], lengths: NDArray[np.int64], ends: NDArray[np.int64], plan: _Plan
-) -> NDArray[np.int64]:
-    """Return the sorted keys of a chunk, ``(slots,)``; ``lengths`` and ``ends`` are those of all its documents."""
-    slots, pairs = len(digits), len(lengths) // 2
+def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
+    """Return the sorted keys of a chunk, ``(slots,)``; ``lengths`` are those of all its documents."""
+    pairs, ends = len(lengths) // 2, lengths.cumsum()
     middle = ends[pairs - 1]
-    pair = np.arange(pairs, dtype=np.int64)
-    keys = np.concatenate((pair, pair)).repeat(lengths)
-    for distance in range(plan.orders):
-        keys <<= plan.bits
-        keys[: max(0, slots - distance)] |= digits[distance:]
-    # The bits of the digits past the end of the document, where the digits of the next one are so far.
-    past = np.arange(plan.orders, slots + plan.orders, dtype=np.int64)
-    past -= ends.repeat(lengths)
-    np.maximum(past, 0, out=past)
-    past *= plan.bits
-    keys >>= past
-    keys <<= past
-    keys[middle:] |= (1 << past[middle:]) - 1
+    keys, order = digits, 1
+    for doubled in bin(plan.orders)[3:]:  # the bits of the number of orders below the highest
+        keys = _followed(keys, keys, order, order * plan.bits)
+        order *= 2
+        if doubled == "1":
+            keys = _followed(keys, digits, order, plan.bits)
+            order += 1
+    pair = np.arange(pairs, dtype=np.int64) << plan.orders * plan.bits
+    keys = keys | np.concatenate((pair, pair)).repeat(lengths)
+    # The last slots of each document have digits past its end, where those of the next one are so far.
+    missing = np.arange(1, plan.orders)
+    last = ends[:, None] - (plan.orders - missing)  # (documents, orders - 1)
+    inside = missing > plan.orders - 1 - lengths[:, None]
+    place, past = last[inside], np.broadcast_to(missing * plan.bits, last.shape)[inside]
+    keys[place] = keys[place] >> past << past | ((1 << past) - 1) * (place >= middle)
     keys <<= 1
     keys[middle:] |= 1
     keys.sort()
     return keys
+
+
+def _followed(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int, bits: int) -> NDArray[np.int64]:
+    """Return each key with the key of ``others`` that is ``distance`` slots after it, which has this number of bits."""
+    longer = keys << bits
+    longer[: max(0, len(keys) - distance)] |= others[distance:]
+    return longer
 
 
 def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan, matches: NDArray[np.int64]) -> None:
@@ -202,15 +225,15 @@ def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan, match
     step *= _LOW
     step += 1
     upto = step.cumsum(dtype=np.int32)  # (slots,)
-    prefix = np.empty_like(keys)
+    differs = keys[1:] ^ keys[:-1]
     run_ends = np.ones(len(keys), np.bool_)
     for order in range(1, plan.orders + 1):
-        np.right_shift(keys, 1 + (plan.orders - order) * plan.bits, out=prefix)
-        np.not_equal(prefix[1:], prefix[:-1], out=run_ends[:-1])
+        # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
+        np.greater_equal(differs, 1 << 1 + (plan.orders - order) * plan.bits, out=run_ends[:-1])
         ends = run_ends.nonzero()[0]
         counts = upto.take(ends)  # (runs,)
         counts[1:] -= counts[:-1]
         smaller = counts & _LOW
         counts >>= _COUNT_BITS
         np.minimum(smaller, counts, out=smaller)
-        matches[order - 1, some] = np.add.reduceat(smaller, ends.searchsorted(starts))
+        matches[order - 1, some] = np.add.reduceat(smaller, ends.searchsorted(starts), dtype=np.int32)

@@ -15,27 +15,30 @@ Flags: TypeAlias = NDArray[np.bool_]
 FEW = 1 << 10
 
 
-def numbered(*columns: Integers) -> tuple[Integers, int]:
-    """Number the distinct rows, in any order.
+def numbered(values: Integers) -> tuple[Integers, int]:
+    """Number the distinct values, in any order.
 
     Args:
-        columns: the values of each row, ``(rows,)`` int64 each.
+        values: ``(values,)`` int64.
 
     Returns:
-        The number of each row, int64, and how many distinct rows there are.
+        The number of each value, int64, and how many distinct values there are.
     """
-    return _by_hash(columns) if len(columns[0]) >= FEW else _by_sort(columns)
+    if len(values) < FEW:
+        return _by_sort(values)
+    place = np.arange(len(values))
+    found = last_in_slots(values.view(np.uint64) * FIBONACCI, place)
+    # Equal values share a slot, so either all of them find their value in it, or none of them does.
+    alone = (values.take(found) != values).nonzero()[0]
+    rank = (found == place).cumsum()
+    distinct = int(rank[-1])
+    number = rank.take(found) - 1
+    number[alone], more = _by_sort(values[alone])
+    number[alone] += distinct
+    return number, distinct + more
 
 
-def _by_sort(columns: Sequence[Integers]) -> tuple[Integers, int]:
-    number, distinct = _column_by_sort(columns[0])
-    for column in columns[1:]:
-        in_column, others = _column_by_sort(column)
-        number, distinct = _column_by_sort(number * others + in_column)
-    return number, distinct
-
-
-def _column_by_sort(values: Integers) -> tuple[Integers, int]:
+def _by_sort(values: Integers) -> tuple[Integers, int]:
     ordered = np.sort(values)
     different = np.empty(len(values), np.bool_)
     different[:1] = True
@@ -44,36 +47,23 @@ def _column_by_sort(values: Integers) -> tuple[Integers, int]:
     return distinct.searchsorted(values), len(distinct)
 
 
-def _by_hash(columns: Sequence[Integers]) -> tuple[Integers, int]:
-    """Number rows by hashing them into slots: the last row in a slot numbers all equal rows; the rest is sorted."""
-    first, *others = columns
-    bits = (4 * len(first)).bit_length()
-    mixed = first.view(np.uint64) * _FIBONACCI
-    for column in others:
-        # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.
-        mixed = (mixed ^ (mixed >> np.uint64(32))) + column.view(np.uint64)
-        mixed *= _FIBONACCI
-    slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
-    place = np.arange(len(first))
+def last_in_slots(hashed: NDArray[np.uint64], place: Integers) -> Integers:
+    """Return for each value the last place whose value has the same slot, ``(values,)`` int64.
+
+    Args:
+        hashed: ``(values,)``; the high bits are the slot. It is overwritten.
+        place: ``0, 1, ...`` of the same length.
+    """
+    bits = (4 * len(place)).bit_length()
+    hashed >>= np.uint64(64 - bits)
+    slot = hashed.view(np.int64)
     last = np.empty(1 << bits, np.int64)  # only what is written is read
     last[slot] = place
-    found = last.take(slot)  # half the time of last[slot]
-    # Equal rows share a slot, so either all of them find their values in it, or none of them does.
-    is_other = first.take(found) != first
-    for column in others:
-        is_other |= column.take(found) != column
-    alone = is_other.nonzero()[0]
-    is_last = found == place
-    rank = is_last.cumsum()
-    distinct = int(rank[-1]) if len(rank) else 0
-    number = rank.take(found) - 1
-    number[alone], more = _by_sort([column[alone] for column in columns])
-    number[alone] += distinct
-    return number, distinct + more
+    return last.take(slot)  # half the time of last[slot]
 
 
 #: 2^64 divided by the golden ratio: its multiples spread evenly.
-_FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
+FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 
 
 def numbered_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:

@@ -72,7 +72,7 @@ class CharacterReader(Reader):
         characters = number_characters(texts, self.whitespace)
         if not self.words:
             return batch_of(sentences, characters.to(device))
-        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts))
+        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts, sentences.columns))
         return batch_of(sentences, characters)._replace(words=sides_of(sentences, words))
 
 
@@ -98,15 +98,22 @@ def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
         else:
             kept = WHITESPACE.classes(characters) > 0
         place = kept.nonzero()[0]
-        codes.append(characters.codes[place])
+        codes.append(characters.codes.take(place))
         counts.append(counts_between(place, characters.ends))
-    ids, bound = _numbered_by_table(concatenated(codes))
+    ids, bound = _numbered_by_table(codes)
     return RaggedTokens(torch.from_numpy(ids), torch.from_numpy(concatenated(counts)), bound)
 
 
-def _numbered_by_table(codes: NDArray[np.integer[Any]]) -> tuple[Integers, int]:
-    """Return the number of each code point, and how many distinct ones there are."""
-    occurs = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
-    occurs[codes] = True
-    number = occurs.cumsum()
-    return (number - 1)[codes], int(number[-1])
+def _numbered_by_table(codes: Sequence[NDArray[np.integer[Any]]]) -> tuple[Integers, int]:
+    """Return the number of each code point of all chunks, and how many distinct ones there are."""
+    occurs = np.zeros(1 + max(int(of_chunk.max(initial=0)) for of_chunk in codes), np.bool_)
+    for of_chunk in codes:
+        occurs[of_chunk] = True
+    number = occurs.cumsum() - 1
+    ids = np.empty(sum(map(len, codes)), np.int64)
+    start = 0
+    for of_chunk in codes:
+        # Into place and unchecked: a third of the time of number[of_chunk], and no second copy.
+        number.take(of_chunk, out=ids[start : start + len(of_chunk)], mode="clip")
+        start += len(of_chunk)
+    return ids, int(number[-1]) + 1

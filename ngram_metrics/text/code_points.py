@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.text.arrays import Integers
 
-#: Characters per chunk. Many, because the distinct words of every chunk are numbered a second time; but not so many
-#: that the system takes the memory of large arrays back after each call, and clears it for the next one.
-CHARACTERS = 1 << 18
+#: Characters per chunk: the arrays of a chunk stay in the cache, and the calls still cost less than their work.
+CHARACTERS = 1 << 16
 #: The code point between two texts.
 NEWLINE = ord("\n")
 #: Bytes per window.
@@ -29,17 +28,30 @@ class Characters(NamedTuple):
     """Texts in one array, with a newline before the first text and after each text.
 
     Attributes:
-        codes: ``(characters,)`` code points, uint8 if all are ASCII, else int32.
-        units: ``(bytes + WINDOW,)`` uint8, the UTF-8 bytes of ``codes``, then ``END`` ``WINDOW`` times. A lone
-            surrogate, which a str may contain, is three bytes like any code point of its size.
+        joined: the texts.
+        units: ``(bytes + WINDOW,)`` uint8, their UTF-8 bytes, then ``END`` ``WINDOW`` times. A lone surrogate, which a
+            str may contain, is three bytes like any code point of its size.
         ends: ``(texts,)`` int64, the index in ``codes`` of the newline after each text.
-        ascii: whether all characters are ASCII.
+        ascii: whether all characters are ASCII, or each byte is taken as a character.
     """
 
-    codes: NDArray[np.integer[Any]]
+    joined: str
     units: NDArray[np.uint8]
     ends: Integers
     ascii: bool
+
+    @property
+    def codes(self) -> NDArray[np.integer[Any]]:
+        """``(characters,)`` code points, uint8 if each is a byte, else int32."""
+        if self.ascii:
+            return self.units[:-WINDOW]
+        return np.frombuffer(self.joined.encode(_UTF_32, "surrogatepass"), np.int32)
+
+    def as_bytes(self) -> Characters:
+        """Return the same texts with each byte taken as a character."""
+        later = (self.units[:-WINDOW] & 0xC0 == 0x80).nonzero()[0]  # the bytes of characters but their first ones
+        ends = self.ends + (later - np.arange(len(later))).searchsorted(self.ends, side="right")
+        return self._replace(ends=ends, ascii=True)
 
     def unit_places(self) -> Integers:
         """Return the index in ``units`` where each character begins, ``(characters,)`` int64; not needed for ASCII."""
@@ -50,21 +62,38 @@ class Characters(NamedTuple):
 
 def character_chunks(texts: Sequence[str]) -> Iterator[Characters]:
     """Yield the characters of texts in chunks: each chunk has at most ``CHARACTERS``, or is a single text."""
-    if sum(map(len, texts)) <= CHARACTERS:
-        yield _characters(texts)
+    return (characters for characters, _ in sentence_chunks(texts, [np.ones(len(texts), np.int64)]))
+
+
+def sentence_chunks(texts: Sequence[str], columns: Sequence[Integers]) -> Iterator[tuple[Characters, Sequence[int]]]:
+    """Yield the characters of chunks of whole sentences, each at most ``CHARACTERS`` or a single sentence.
+
+    Args:
+        texts: the texts of all columns, one column after another.
+        columns: for each column its number of texts in each sentence, ``(sentences,)``.
+
+    Yields:
+        The texts of a chunk in the same order, and how many of them are of each column.
+    """
+    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
+    before = np.concatenate((np.zeros(1, np.int64), lengths.cumsum()))
+    if before[-1] <= CHARACTERS:
+        yield _characters(texts, lengths), [int(counts.sum()) for counts in columns]
         return
-    sizes = torch.tensor(list(map(len, texts)), dtype=torch.int64, device="cpu")
+    bounds, first = [], 0
+    for counts in columns:
+        bounds.append(np.concatenate((np.zeros(1, np.int64), counts.cumsum())) + first)  # (sentences + 1,)
+        first = int(bounds[-1][-1])
+    sizes = np.sum([np.diff(before[of_column]) for of_column in bounds], 0)
     for start, stop in even_chunks(sizes, CHARACTERS):
-        yield _characters(texts[start:stop])
+        columns_of_chunk = [slice(of_column[start], of_column[stop]) for of_column in bounds]
+        of_chunk = list(chain.from_iterable(texts[column] for column in columns_of_chunk))
+        sizes_of_texts = np.concatenate([lengths[column] for column in columns_of_chunk])
+        yield _characters(of_chunk, sizes_of_texts), [column.stop - column.start for column in columns_of_chunk]
 
 
-def _characters(texts: Sequence[str]) -> Characters:
+def _characters(texts: Sequence[str], lengths: Integers) -> Characters:
     joined = "\n".join(("", *texts, ""))
     encoded = joined.encode("utf-8", "surrogatepass")
-    ascii_only = len(encoded) == len(joined)
     units = np.frombuffer(encoded + END * WINDOW, np.uint8)
-    codes: NDArray[np.integer[Any]] = units[: len(joined)]
-    if not ascii_only:
-        codes = np.frombuffer(joined.encode(_UTF_32, "surrogatepass"), np.int32)
-    lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-    return Characters(codes, units, (lengths + 1).cumsum(), ascii_only)
+    return Characters(joined, units, (lengths + 1).cumsum(), len(encoded) == len(joined))

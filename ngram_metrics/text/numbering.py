@@ -51,14 +51,14 @@ def _numbered_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
         return ids.astype(np.int64), len(names)
 
 
-def number_texts(texts: Sequence[str], tokenizer: Tokenizer | None, name_of: NameOf) -> RaggedTokens:
-    """Number the tokens of texts; ``name_of`` names a text in the errors of a tokenizer."""
+def number_texts(sentences: Sentences, texts: Sequence[str], tokenizer: Tokenizer | None) -> RaggedTokens:
+    """Number the tokens of the ``texts`` of ``sentences``, which are prepared for the tokenizer."""
     rule = rule_of(tokenizer)
     if rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS:
-        return number_tokens(list(map(str.split, texts)), name_of)
+        return number_tokens(list(map(str.split, texts)), sentences.name_of)
     if rule is not None:
-        return number_words(rule, texts)
-    return number_tokens(batch_tokenizer(tokenizer)(texts, name_of), name_of)
+        return number_words(rule, texts, sentences.columns)
+    return number_tokens(batch_tokenizer(tokenizer)(texts, sentences.name_of), sentences.name_of)
 
 
 def both_to(device: torch.device, first: RaggedTokens, second: RaggedTokens) -> tuple[RaggedTokens, RaggedTokens]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any, cast
 
 import numpy as np
@@ -33,6 +33,7 @@ from ngram_metrics.counting.documents import (
     host_counts,
     owners,
 )
+from ngram_metrics.text.arrays import Integers
 from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
@@ -146,10 +147,10 @@ class RougeReader(Reader):
     def _encode_words(self, sentences: Sentences, device: torch.device) -> Batch:
         texts, splitter = sentences.documents, self.sentence_splitter
         if not self.sentences:
-            return batch_of(sentences, self._numbered(texts, sentences.name_of).to(device))
+            return batch_of(sentences, self._numbered(texts, sentences.name_of, sentences.columns).to(device))
         if splitter is None and self.normalizer is None and self._rule in (ROUGE, NAMED["unicode"]):
             # These rules split words at newlines anyway, so the words of a text are those of its lines.
-            lines = self._numbered(texts, sentences.name_of, by_line=True)
+            lines = self._numbered(texts, sentences.name_of, sentences.columns, by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
             # Lines without words are dropped: they would be sentences, and compared with every other sentence.
             lengths = lines.lengths[lines.lengths > 0]
@@ -164,8 +165,10 @@ class RougeReader(Reader):
         def name_of(index: int) -> str:
             return sentences.name_of(owner[index])
 
-        lines = self._numbered(list(chain.from_iterable(split)), name_of)
-        whole, lines = both_to(device, self._numbered(texts, sentences.name_of), lines)
+        sizes = map(len, split)
+        columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in sentences.columns]
+        lines = self._numbered(list(chain.from_iterable(split)), name_of, columns)
+        whole, lines = both_to(device, self._numbered(texts, sentences.name_of, sentences.columns), lines)
         return _with_summaries(sentences, whole, lines, list(map(len, split)))
 
     def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
@@ -199,12 +202,14 @@ class RougeReader(Reader):
         """The rule that finds the words, or None if an external tokenizer does."""
         return ROUGE if self.tokenizer is None and self.normalizer is None else rule_of(self.tokenizer)
 
-    def _numbered(self, texts: list[str], name_of: NameOf, by_line: bool = False) -> RaggedTokens:
-        """Number the words of texts, or of their lines."""
+    def _numbered(
+        self, texts: list[str], name_of: NameOf, columns: Sequence[Integers], by_line: bool = False
+    ) -> RaggedTokens:
+        """Number the words of texts, or of their lines; ``columns`` are those of :func:`number_words`."""
         if self.normalizer is not None:
             texts = [_checked(self.normalizer(text), name_of, index) for index, text in enumerate(texts)]
         if self._rule is not None:
-            return number_words(self._rule, texts, by_line, rouge_stem if self.use_stemmer else None)
+            return number_words(self._rule, texts, columns, by_line, rouge_stem if self.use_stemmer else None)
         if self._follows_ascii_rule:
             texts = list(map(ascii_text, texts))
         words = [[word for word in found if word != ""] for found in batch_tokenizer(self.tokenizer)(texts, name_of)]

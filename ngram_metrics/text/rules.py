@@ -29,6 +29,7 @@ WORD, ALONE, STOP, NUMBER, HYPHEN, MARK = 1, 2, 4, 8, 16, 32
 #: The class of each character.
 Classes: TypeAlias = NDArray[np.uint8]
 _CODE_POINTS = 0x110000
+_ASCII = bytes(range(128))
 #: A byte that is neither a class nor ASCII.
 _UNKNOWN = 0xFF
 
@@ -45,6 +46,7 @@ class Rule:
             themselves; None if there are none.
         folds: whether characters are replaced by their class before they are counted.
         drops_marks: whether words that consist of marks are dropped.
+        beyond: the class of all characters that are not ASCII, but for a few, such as blanks; None if there is none.
     """
 
     class_of: Callable[[str], int]
@@ -52,13 +54,26 @@ class Rule:
     alone: Callable[[Classes, Integers], Flags] | None = None
     folds: bool = False
     drops_marks: bool = False
+    beyond: int | None = None
 
     def prepared(self, texts: Sequence[str]) -> Sequence[str]:
         """Return the texts to be split into words."""
         return texts if self.rewritten is None else self.rewritten(texts)
 
+    def simplified(self, characters: Characters) -> Characters:
+        """Return texts with each byte taken as a character, if few are not ASCII, all of these of the same class."""
+        encoded = characters.units[:-WINDOW].tobytes()
+        others = encoded.translate(None, _ASCII)
+        if self.beyond is None or characters.ascii or len(others) > len(encoded) // 4:
+            return characters
+        found = set(others.decode("utf-8", "surrogatepass"))
+        return characters.as_bytes() if set(map(self.class_of, found)) == {self.beyond} else characters
+
     def classes(self, characters: Characters) -> Classes:
         """Return the class of each character."""
+        if characters.ascii:
+            encoded = characters.units[:-WINDOW].tobytes()
+            return np.frombuffer(encoded.translate(_byte_classes(self.class_of, self.beyond)), np.uint8)
         codes = characters.codes
         known = _known_classes(self.class_of)
         classes = known.take(codes)  # a third of the cost of known[codes]
@@ -95,6 +110,12 @@ class Rule:
 def _known_classes(class_of: Callable[[str], int]) -> Classes:
     """Return a cache of classes, ``(0x110000,)`` uint8: ``_UNKNOWN`` for code points that have not occurred yet."""
     return np.full(_CODE_POINTS, _UNKNOWN, np.uint8)
+
+
+@cache
+def _byte_classes(class_of: Callable[[str], int], beyond: int | None) -> bytes:
+    """Return the class of each byte, from 0 on."""
+    return bytes([*map(class_of, _ASCII.decode("ascii")), *[beyond or 0] * 128])
 
 
 def _whitespace_class(character: str) -> int:
@@ -245,6 +266,8 @@ def _with_two_part_i(texts: Sequence[str]) -> Sequence[str]:
 def _replaced(texts: Sequence[str], marks: Sequence[str], replacements: dict[str, str]) -> Sequence[str]:
     """Replace strings, one after another, in the texts that contain one of the ``marks``; other texts take no time."""
     joined = "".join(texts)
+    if not any(mark in joined for mark in marks):
+        return texts
     ends = list(accumulate(map(len, texts)))
     holding = set()
     for mark in marks:
@@ -252,8 +275,6 @@ def _replaced(texts: Sequence[str], marks: Sequence[str], replacements: dict[str
         while place >= 0:
             holding.add(bisect_right(ends, place))
             place = joined.find(mark, ends[bisect_right(ends, place)])
-    if not holding:
-        return texts
     texts = list(texts)
     for index in holding:
         for old, new in replacements.items():
@@ -264,12 +285,12 @@ def _replaced(texts: Sequence[str], marks: Sequence[str], replacements: dict[str
 #: The replacements, in this order.
 _MTEVAL_ESCAPES = {"<skipped>": "", "-\n": "", "\n": " ", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 
-WHITESPACE = Rule(_whitespace_class)
-ROUGE = Rule(_folded, _with_two_part_i, folds=True)
-CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone)
+WHITESPACE = Rule(_whitespace_class, beyond=WORD)
+ROUGE = Rule(_folded, _with_two_part_i, folds=True, beyond=0)
+CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone, beyond=WORD)
 #: The rules by the name that ``tokenizer`` takes: sacrebleu's rules under sacrebleu's names, and ours.
 NAMED = {
-    "13a": Rule(_mteval_class, _unescaped, _mteval_alone),
+    "13a": Rule(_mteval_class, _unescaped, _mteval_alone, beyond=WORD),
     "intl": Rule(_international_class, _with_right_end_stripped, _international_alone),
     "zh": Rule(_chinese_class, _stripped, _chinese_alone),
     "char": Rule(_character_class, alone=_marked_alone),

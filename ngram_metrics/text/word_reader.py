@@ -80,7 +80,7 @@ class WordReader(Reader):
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         texts = self._texts(sentences)
-        return batch_of(sentences, number_texts(texts, self.tokenizer, sentences.name_of).to(device))
+        return batch_of(sentences, number_texts(sentences, texts, self.tokenizer).to(device))
 
     def _texts(self, sentences: Sentences) -> Sequence[str]:
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""

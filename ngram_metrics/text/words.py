@@ -1,19 +1,20 @@
 """Words as arrays: where the words of texts begin and end, and their exact ids, without a Python step per word.
 
+Only the words of a sentence, a hypothesis with its references, are compared. So texts are read in chunks of whole
+sentences, and the words of a chunk are numbered apart from those of other chunks: the id of a word is the place of an
+equal word in the chunk, of the same one for all equal words. No vocabulary outlives its chunk.
+
 A word is its UTF-8 bytes, cut into windows of eight bytes, each an int64. The last window is filled up with a byte that
-UTF-8 does not use, so two words are equal if their windows are equal. Most words are one window, and the number of this
-window among the distinct windows is the id of the word. Longer words are numbered pair by pair: a number represents two
-neighbouring windows, in the next round two such numbers, until one number represents the whole word::
-
-    pairs       (internat, ionaliza) (tion...., -)      numbers     1 0
-    pairs       (1, 0)                                  number      0
-
-No number is a hash, so two words never share an id. A word of n bytes takes log2(n / 8) rounds.
+UTF-8 does not use, so two words are equal if their windows are equal. The windows are hashed into a slot of a table, in
+which the last word leaves its place; every word is then compared with the word in its slot. Equal words share a slot,
+so either all of them find an equal word, or none does. The second kind, and long words, are numbered in a dict. No
+number is a hash, so two words never share an id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,28 +22,14 @@ import torch
 from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import RaggedTokens
-from ngram_metrics.text.arrays import Integers, counts_between, numbered, numbered_in_order
-from ngram_metrics.text.code_points import NEWLINE, WINDOW, Characters, character_chunks
+from ngram_metrics.text.arrays import FIBONACCI, Flags, Integers, counts_between, last_in_slots
+from ngram_metrics.text.code_points import NEWLINE, WINDOW, Characters, sentence_chunks
 from ngram_metrics.text.rules import Rule
 
 #: Below this number, words are numbered in a dict, which is then faster than operations on arrays.
 FEW = 1 << 10
-#: Below this number, words of more than two windows are.
-FEW_LONG = 1 << 8
-
-
-class Words(NamedTuple):
-    """Words, cut into windows.
-
-    Attributes:
-        first: ``(words,)`` int64, the first window of each word.
-        length: ``(words,)`` int64, the bytes of each word, at least 1.
-        long: ``(windows,)`` int64, all windows of the words that have several, word after word.
-    """
-
-    first: Integers
-    length: Integers
-    long: Integers
+#: Words of at least this number of windows are numbered in a dict.
+WINDOWS = 4
 
 
 class Found(NamedTuple):
@@ -52,105 +39,24 @@ class Found(NamedTuple):
     begin: Integers
     length: Integers
 
-    def one_of_each(self, number: Integers, distinct: int) -> Found:
-        """Return one word of each number ``0 .. distinct - 1``, all of which occur."""
-        place = np.empty(distinct, np.int64)
-        place[number] = np.arange(len(number))
-        return Found(self.units, self.begin[place], self.length[place])
+    def to_bytes(self, words: Integers | slice = slice(None)) -> list[bytes]:
+        """Return the words with these indices as Python ``bytes``."""
+        raw, begin = self.units.tobytes(), self.begin[words]
+        places = zip(begin.tolist(), (begin + self.length[words]).tolist(), strict=True)
+        return [raw[start:stop] for start, stop in places]
 
-    def to_bytes(self) -> list[bytes]:
-        """Return the words as Python ``bytes``."""
-        return _pieces(self.units, self.begin, self.begin + self.length)
+    def window(self, words: Integers | slice, number: int) -> Integers:
+        """Return a window of the words with these indices; all bits of bytes past the end are 1.
 
-
-def number_words(
-    rule: Rule, texts: Sequence[str], by_line: bool = False, stem: Callable[[str], str] | None = None
-) -> RaggedTokens:
-    """Number the words of texts.
-
-    The words of each chunk are numbered first, then the distinct words of all chunks. So the memory, apart from the
-    ids, is that of one chunk and of the vocabulary.
-
-    Args:
-        rule: the rule for what is a word.
-        texts: any number of texts.
-        by_line: whether each line of a text is a document, instead of the text.
-        stem: returns the stem of a word; called once for each distinct word of a chunk.
-    """
-    ids, counts, bound = [], [], 0
-    distinct: list[Words] = []
-    stems: list[str] = []
-    for characters in character_chunks(rule.prepared(texts)):
-        found, in_documents = _found(rule, characters, by_line)
-        of_chunk, size = _numbered(found)
-        ids.append(of_chunk + bound)
-        counts.append(in_documents)
-        bound += size
-        if stem is not None:
-            words = found.one_of_each(of_chunk, size).to_bytes()
-            stems += [stem(word.decode("utf-8", "surrogatepass")) for word in words]
-        elif len(characters.ends) < len(texts):
-            distinct.append(_words(found.one_of_each(of_chunk, size)))
-    if stem is not None or distinct:
-        number, bound = numbered_in_order(stems) if stem is not None else exact_ids(_all(distinct))
-        ids = [number[of_chunk] for of_chunk in ids]
-    return RaggedTokens(torch.from_numpy(concatenated(ids)), torch.from_numpy(concatenated(counts)), bound)
-
-
-def concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the concatenation of the arrays of all chunks; of one chunk the array itself."""
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-
-
-def _found(rule: Rule, characters: Characters, by_line: bool) -> tuple[Found, Integers]:
-    """Return the words, and the number of words of each document."""
-    begin, end, units = rule.words(characters)
-    ends = (characters.codes == NEWLINE).nonzero()[0][1:] if by_line else characters.ends
-    counts = counts_between(begin, ends)
-    if units is characters.units and not characters.ascii:
-        places = characters.unit_places()
-        begin, end = places[begin], places[end]
-    return Found(units, begin, end - begin), counts
-
-
-def _numbered(found: Found) -> tuple[Integers, int]:
-    """Number the words of a chunk; returns the same as :func:`exact_ids`."""
-    if len(found.begin) < FEW:
-        return numbered_in_order(found.to_bytes())
-    return exact_ids(_words(found))
-
-
-def _words(found: Found) -> Words:
-    """Cut words into windows."""
-    units, begin, length = found
-    several = (length > WINDOW).nonzero()[0]
-    number = _window_counts(length[several])
-    offset = _positions(number) * WINDOW  # (windows,)
-    long = _windows(units, begin[several].repeat(number) + offset, length[several].repeat(number) - offset)
-    return Words(_windows(units, begin, length), length, long)
-
-
-def _pieces(values: NDArray[Any], begin: Integers, end: Integers) -> list[bytes]:
-    """Return ``values[begin:end]`` for each beginning and end, as Python ``bytes``."""
-    raw, size = values.tobytes(), values.itemsize
-    places = zip((begin * size).tolist(), (end * size).tolist(), strict=True)
-    return [raw[start:stop] for start, stop in places]
-
-
-def _positions(counts: Integers) -> Integers:
-    """Return the index of each item in its group: counts ``2, 3`` give ``0, 1, 0, 1, 2``."""
-    starts = (counts.cumsum() - counts).repeat(counts)
-    return np.arange(len(starts)) - starts
-
-
-def _window_counts(length: Integers) -> Integers:
-    return (length + (WINDOW - 1)) // WINDOW
-
-
-def _windows(units: NDArray[np.uint8], begin: Integers, length: Integers) -> Integers:
-    """Return the bytes from ``begin`` on as windows; all bits of bytes after ``length`` are 1."""
-    every = np.ndarray((len(units) - WINDOW + 1,), np.int64, units, 0, (1,))  # they overlap
-    return every[begin] | _PAST_THE_END[np.minimum(length, WINDOW)]
+        Args:
+            words: indices of words that have at least ``number`` whole windows.
+            number: which window, from 0 on.
+        """
+        every = np.ndarray((len(self.units) - WINDOW + 1,), np.int64, self.units, 0, (1,))  # they overlap
+        before = number * WINDOW
+        windows: Integers = every[self.begin[words] + before]
+        windows |= _PAST_THE_END.take(self.length[words] - before, mode="clip")
+        return windows
 
 
 #: Windows in which all bits of the bytes from 0, 1, ... ``WINDOW`` on are 1, and all other bits 0.
@@ -159,44 +65,108 @@ _PAST_THE_END = np.frombuffer(
 )
 
 
-def exact_ids(words: Words) -> tuple[Integers, int]:
-    """Number words: equal words get equal ids, different words different ids.
+def number_words(
+    rule: Rule,
+    texts: Sequence[str],
+    columns: Sequence[Integers],
+    by_line: bool = False,
+    stem: Callable[[str], str] | None = None,
+) -> RaggedTokens:
+    """Number the words of texts. Ids of the same sentence are equal if the words are.
 
-    Returns:
-        ``(words,)`` int64 ids without gaps, and the number of distinct words.
+    Args:
+        rule: the rule for what is a word.
+        texts: the texts of all columns, one column after another.
+        columns: for each column, such as the references, its number of texts in each sentence, ``(sentences,)`` int64.
+        by_line: whether each line of a text is a document, instead of the text.
+        stem: returns the stem of a word; called once for each distinct word of a chunk.
     """
-    is_long = words.length > WINDOW
-    several = is_long.nonzero()[0]
-    if len(several) == 0:
-        return numbered(words.first)
-    ids = np.empty_like(words.length)
-    short = (~is_long).nonzero()[0]
-    ids[short], bound = numbered(words.first[short])
-    number, count = words.long, _window_counts(words.length[several])  # (windows of words left,), (words left,)
-    while True:
-        start, two = count.cumsum() - count, count < 3
-        last = two.nonzero()[0]
-        ids_of_last, distinct = numbered(number[start[last]], number[start[last] + 1])
-        ids[several[last]] = ids_of_last + bound
-        bound += distinct
-        longer = (~two).nonzero()[0]
-        if len(longer) == 0:
-            break
-        several, start, count = several[longer], start[longer], count[longer]
-        if len(longer) < FEW_LONG:
-            ids_of_last, distinct = numbered_in_order(_pieces(number, start, start + count))
-            ids[several] = ids_of_last + bound
-            return ids, bound + distinct
-        pairs = (count + 1) // 2
-        position = _positions(pairs) * 2
-        left = start.repeat(pairs) + position
-        has_right = (position + 1 < count.repeat(pairs)).astype(np.int64)
-        # If the count is odd, the last is paired with -1, which no window equals.
-        number, _ = numbered(number[left], (number[left + has_right] + 1) * has_right - 1)
-        count = pairs
-    return ids, bound
+    ids, counts, bound = [], [], 1
+    for characters, sizes in sentence_chunks(rule.prepared(texts), columns):
+        characters = rule.simplified(characters)
+        begin, end, units = rule.words(characters)
+        ends = (characters.codes == NEWLINE).nonzero()[0][1:] if by_line else characters.ends
+        in_documents = counts_between(begin, ends)
+        texts_before = np.cumsum([0, *sizes])
+        documents = _upto(ends.searchsorted(characters.ends, side="right"))[texts_before]
+        of_chunk = word_ids(found_words(characters, begin, end, units), stem)
+        ids.append(_split(of_chunk, _upto(in_documents.cumsum())[documents]))
+        counts.append(_split(in_documents, documents))
+        bound = max(bound, len(of_chunk))
+    return RaggedTokens(_by_column(ids), _by_column(counts), bound)
 
 
-def _all(words: Sequence[Words]) -> Words:
-    """Concatenate the words of several chunks."""
-    return Words(*map(concatenated, zip(*words, strict=True)))
+def found_words(characters: Characters, begin: Integers, end: Integers, units: NDArray[np.uint8]) -> Found:
+    """Return words as a :class:`Found`, from what :meth:`Rule.words` returns."""
+    if units is characters.units and not characters.ascii:
+        places = characters.unit_places()
+        begin, end = places[begin], places[end]
+    return Found(units, begin, end - begin)
+
+
+def _upto(values: Integers) -> Integers:
+    return np.concatenate((np.zeros(1, np.int64), values))
+
+
+def _split(values: Integers, bounds: Integers) -> list[Integers]:
+    return [values[start:stop] for start, stop in pairwise(bounds.tolist())]
+
+
+def _by_column(chunks: Sequence[Sequence[Integers]]) -> torch.Tensor:
+    """Join the arrays of all chunks, column by column."""
+    return torch.from_numpy(concatenated([of_chunk for column in zip(*chunks, strict=True) for of_chunk in column]))
+
+
+def concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the concatenation of arrays; of one array itself."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+
+def word_ids(found: Found, stem: Callable[[str], str] | None = None) -> Integers:
+    """Number words, or their stems: each by the place of one that is equal, ``(words,)`` int64."""
+    place = np.arange(len(found.begin))
+    if len(place) < FEW:
+        same, alone = place.copy(), place
+    else:
+        same, is_other = _in_slots(found, place)
+        alone = is_other.nonzero()[0]
+    same[alone] = _first_places(found.to_bytes(alone), alone)
+    if stem is not None:
+        distinct = (same == place).nonzero()[0]
+        stems = [stem(word.decode("utf-8", "surrogatepass")) for word in found.to_bytes(distinct)]
+        place[distinct] = _first_places(stems, distinct)
+        same = place[same]
+    return same
+
+
+def _first_places(values: Sequence[bytes | str], places: Integers) -> list[int]:
+    """Return for each value the place of the first one that is equal."""
+    first: dict[bytes | str, int] = {}
+    return [first.setdefault(value, place) for value, place in zip(values, places.tolist(), strict=True)]
+
+
+def _in_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
+    """Return the word in the slot of each word, and whether the two may differ."""
+    first = found.window(slice(None), 0)
+    mixed = first.view(np.uint64) * FIBONACCI
+    longer: list[tuple[Integers, Integers]] = []
+    words = place
+    for number in range(1, WINDOWS):
+        # Words that end with the window before too: theirs is all ones, which tells them from longer words.
+        words = words[found.length[words] >= number * WINDOW]
+        window = found.window(words, number)
+        longer.append((words, window))
+        # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.
+        of_words = mixed[words]
+        of_words ^= of_words >> np.uint64(32)
+        of_words += window.view(np.uint64)
+        of_words *= FIBONACCI
+        mixed[words] = of_words
+    same = last_in_slots(mixed, place)
+    is_other: Flags = first.take(same) != first
+    every = np.empty_like(first)
+    for words, window in longer:
+        every[words] = window
+        is_other[words] |= every.take(same[words]) != window
+    is_other[words] |= found.length[words] >= WINDOWS * WINDOW
+    return same, is_other

@@ -84,13 +84,14 @@ def main(options: Any) -> None:
                 for repeat in range(max(options.repeats, min(200, 2000 // size))):
                     ours, theirs = (unseen(texts, repeat, contestant) for contestant in range(2))
                     start = time.perf_counter()
-                    read = number_words(rule, ours)
+                    read = number_words(rule, ours, [np.ones(len(ours), np.int64)])
                     middle = time.perf_counter()
                     numbered(words_of, theirs)
                     seconds = [min(seconds[0], middle - start), min(seconds[1], time.perf_counter() - middle)]
                     if repeat == 0:
                         ids, lengths = numbered(words_of, ours)
                         assert read.lengths.tolist() == lengths
+                        read = number_words(rule, ours, [np.array([len(ours)])])
                         pairs = np.unique(np.stack((read.ids.numpy(), ids)), axis=1)
                         assert pairs.shape[1] == len(np.unique(ids)) == len(np.unique(read.ids))
                 cells.append(f"{seconds[1] / seconds[0]:.2f}x {1e3 * seconds[0]:.2f} ms")

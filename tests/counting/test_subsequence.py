@@ -18,7 +18,7 @@ from rouge_oracle import union_hits as hits
 from ngram_metrics.counting import chunks
 from ngram_metrics.counting.documents import PaddedPairs, PaddedTokens, RaggedPairs, RaggedSummaries
 from ngram_metrics.counting.subsequence import lengths, table, union
-from ngram_metrics.counting.subsequence.lengths import similar_pairs, subsequence_lengths
+from ngram_metrics.counting.subsequence.lengths import similar_pairs
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.functional import rouge_score
 
@@ -39,6 +39,14 @@ def padded_summaries(summaries, spare=1, separator=SEPARATOR):
     return padded(documents, spare, (0, separator, 1))
 
 
+def subsequence_lengths(pairs):
+    """With RapidFuzz, and with torch as on an accelerator."""
+    found = lengths.subsequence_lengths(pairs)
+    with patch.object(lengths, "numpy_pairs", lambda pairs: None):
+        assert lengths.subsequence_lengths(pairs).tolist() == found.tolist()
+    return found
+
+
 def hits_of_ragged(hypotheses, references):
     return union_subsequence_hits(RaggedSummaries(groups(hypotheses), groups(references)))
 
@@ -49,7 +57,7 @@ def hits_of_padded(hypotheses, references, spare=1):
 
 
 @contextmanager
-def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17, joining=16):
+def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17, joining=16, codes=9):
     """Move every bound of the implementation to where small texts reach it."""
     with (
         patch.object(table, "WORD_BITS", word_bits),
@@ -59,6 +67,8 @@ def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17,
         patch.object(lengths, "CPU_STEP_WORDS", step_words),
         patch.object(lengths, "CPU_WORDS_IN_HALVES", step_words),
         patch.object(lengths, "JOINING_STEPS", joining),
+        patch.object(lengths, "CPU_SLOTS", slots),
+        patch.object(lengths, "CODE_POINTS", codes),
         patch.object(chunks, "CPU_SLOTS", slots),
     ):
         yield
@@ -72,6 +82,7 @@ any_bounds = st.fixed_dictionaries(
         "step_words": st.sampled_from([1, 8, 2048]),
         "slots": st.sampled_from([1, 9, 100, 1 << 17]),
         "joining": st.sampled_from([0, 16]),
+        "codes": st.sampled_from([0, 3, 1 << 20]),
     }
 )
 documents = st.integers(1, 5).flatmap(lambda last: st.lists(st.integers(0, last), max_size=20))
@@ -174,8 +185,18 @@ def test_every_int64_is_an_id(separator):
     assert union_subsequence_hits(rows, separator).tolist() == [hits(hypothesis, reference)]
 
 
+@pytest.mark.parametrize("bound", [0x110000, 0x110001])
+def test_ids_are_any_code_points(bound):
+    """Surrogates, the byte order mark in front, and the last one; and ids beyond it."""
+    hypothesis = [0xFEFF, 0xD83D, 0xDE00, 0, 0xFF, 0xDC80, 0xFFFE, 0x1F600, bound - 1]
+    reference = [0xFEFF, 0x1F600, 0xD83D, 0xFF, 0xDE00, 0, 0xDFFF, 0xFFFE, bound - 1]
+    found = subsequence_lengths(RaggedPairs(ragged([hypothesis], bound), ragged([reference], bound)))
+    assert found.tolist() == [length(reference, hypothesis)] == [6]
+
+
 def test_a_vocabulary_too_large_for_one_key():
-    names = [0, 5, LARGEST - 2, LARGEST - 1]
+    # Of these, Python's hashes of the first and the second are equal.
+    names = [0, 2**61 - 1, LARGEST - 2, LARGEST - 1]
     source = random.Random(3)
     hypotheses, references = ([[source.choice(names) for _ in range(9)] for _ in range(6)] for _ in range(2))
     found = subsequence_lengths(RaggedPairs(ragged(hypotheses, LARGEST), ragged(references, LARGEST)))
@@ -225,7 +246,7 @@ def test_results_stand_in_the_order_of_the_pairs():
 
 def both_counts(hypotheses, hypothesis_lengths, references, reference_lengths):
     rows = PaddedPairs(PaddedTokens(hypotheses, hypothesis_lengths), PaddedTokens(references, reference_lengths))
-    return subsequence_lengths(rows), union_subsequence_hits(rows, 0), union_subsequence_hits(rows)
+    return lengths.subsequence_lengths(rows), union_subsequence_hits(rows, 0), union_subsequence_hits(rows)
 
 
 @pytest.mark.parametrize("moved", [{}, {"word_bits": 3}, {"word_bits": 3, "words": 30, "tile": 2}])

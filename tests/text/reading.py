@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from itertools import islice
 
+import numpy as np
 from rouge_score import tokenize
 from sacrebleu.metrics import BLEU, CHRF
 
@@ -13,6 +14,11 @@ from ngram_metrics.text.scripts import is_han_or_kana
 from ngram_metrics.text.words import number_words
 
 RULES = {**NAMED, "rouge_score": ROUGE, "chrF++": CHRF_WORDS}
+
+
+def one_sentence(texts: Sequence[str]) -> list[np.ndarray]:
+    """All texts in one column of a single sentence, so that all words are compared."""
+    return [np.array([len(texts)])]
 
 
 def words_of(rule: Rule, texts: Sequence[str], by_line: bool = False) -> list[list[str]]:
@@ -25,7 +31,7 @@ def words_of(rule: Rule, texts: Sequence[str], by_line: bool = False) -> list[li
         bytes_ = units.tobytes()
         places = zip(begin.tolist(), end.tolist(), strict=True)
         found += [bytes_[first:last].decode("utf-8", "surrogatepass") for first, last in places]
-    numbered = number_words(rule, texts, by_line)
+    numbered = number_words(rule, texts, one_sentence(texts), by_line)
     assert_numbered(found, numbered.ids.tolist(), numbered.id_bound)
     words = iter(found)
     documents = [list(islice(words, length)) for length in numbered.lengths.tolist()]

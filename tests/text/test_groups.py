@@ -108,9 +108,9 @@ def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, be
 def test_every_reader_reads_rows():
     rows = [["a b", "b"], ["c"]]
     for reader in (WordReader(), RougeReader(sentences=False), RougeReader(), WordReader(samples=True)):
-        assert seen(reader, rows, rows[::-1]) == ([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])
+        assert renamed(seen(reader, rows, rows[::-1])) == ([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])
     kinds = read_rows(CharacterReader(words=True), rows, rows[::-1], CPU)
-    assert [tuple(map(listed, kind)) for kind in kinds] == [([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])] * 2
+    assert [renamed(map(listed, kind)) for kind in kinds] == [([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])] * 2
     assert len(read_rows(CharacterReader(), rows, rows, CPU)) == 1
 
 

@@ -3,7 +3,7 @@
 import random
 import sys
 import unicodedata
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
-from text.reading import PEERS, RULES, assert_numbered, words_of
+from text.reading import PEERS, RULES, assert_numbered, one_sentence, words_of
 
 from ngram_metrics.text import arrays, code_points, rules, words
 from ngram_metrics.text.code_points import character_chunks
@@ -125,6 +125,22 @@ def test_lower_case_letters_of_ascii_come_from_two_characters_outside_it():
     assert longer == ["\u0130"]  # the other one: its lower case are two characters, and it is written out before
 
 
+@pytest.mark.parametrize("name", ["none", "13a", "rouge_score", "chrF++"])
+@given(st.data())
+def test_few_characters_beyond_ascii_are_taken_as_bytes(name, data):
+    """But not blanks, and what becomes a letter of ASCII."""
+    plain = st.text(st.sampled_from("ab1.,-& \n"), min_size=40, max_size=60)
+    plainer, stranger = "é„中٣😀\ud800", "\x85\u2003\u3000\u212a"
+    rare = st.sampled_from(plainer + data.draw(st.sampled_from(["", stranger])))
+    texts = data.draw(st.lists(st.tuples(plain, rare, plain, rare).map("".join), min_size=1, max_size=4))
+    assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
+    (characters,) = character_chunks(RULES[name].prepared(texts))
+    if not set(stranger).intersection("".join(texts)):
+        simple = RULES[name].simplified(characters)
+        assert simple.ascii
+        assert simple.units[simple.ends].tolist() == [ord("\n")] * len(texts)
+
+
 ALPHABETS = ["a", "ab\x00", "aé", "中文\ud800", "a\U0001f600\xff"]
 
 
@@ -135,42 +151,51 @@ def test_equal_words_and_only_these_share_an_id(texts):
     assert words_of(WHITESPACE, texts) == [text.split() for text in texts]
 
 
+#: With the second all values share a slot, with the third many do.
+FACTORS = [arrays.FIBONACCI, np.uint64(0), np.uint64(1 << 50)]
+
+
 @pytest.fixture(params=[0, 10**9], ids=["windows", "dict"])
 def few(monkeypatch, request):
     """Numbered by windows or in a dict, whatever the number of words."""
     monkeypatch.setattr(words, "FEW", request.param)
 
 
+@pytest.mark.parametrize("factor", FACTORS, ids=hex)
 @pytest.mark.usefixtures("few")
-def test_words_that_differ_in_one_byte_at_any_place():
+def test_words_that_differ_in_one_byte_at_any_place(monkeypatch, factor):
+    monkeypatch.setattr(words, "FIBONACCI", factor)
     length = 70
     found = ["a" * size for size in range(1, length)]
     found += [
-        "a" * at + "b" + "a" * (size - at - 1) for size in (7, 8, 9, 16, 17, 31, 32, 33, 69) for at in range(size)
+        "a" * at + "b" + "a" * (size - at - 1)
+        for size in (7, 8, 9, 15, 16, 17, 23, 24, 25, 31, 32, 33, 69)
+        for at in range(size)
     ]
     found += ["\x00" * size for size in range(1, 20)]
-    read = number_words(WHITESPACE, [" ".join(found * 2)])
+    texts = [" ".join(found * 2)]
+    read = number_words(WHITESPACE, texts, one_sentence(texts))
     assert_numbered(found * 2, read.ids.tolist(), read.id_bound)
 
 
 def test_words_of_a_million_characters():
     long = "ab" * 500_000
-    read = number_words(WHITESPACE, [long, long[:-1] + "c", long, f"{long}a x"])
+    texts = [long, long[:-1] + "c", long, f"{long}a x"]
+    read = number_words(WHITESPACE, texts, one_sentence(texts))
     assert_numbered([1, 2, 1, 3, 4], read.ids.tolist(), read.id_bound)
 
 
-def test_ids_have_no_gap_and_each_distinct_word_is_stemmed_once():
-    """Long words take several rounds, whose numbers are no ids."""
+def test_each_distinct_word_is_stemmed_once():
     found, asked = [f"{number:0{9 + number % 60}}" for number in range(2000)], []
-    texts = [" ".join(found[first : first + 700]) for first in range(0, 2000, 500)]
-    read = number_words(WHITESPACE, texts)
-    assert read.id_bound == len(read.ids.unique()) == 2000
-    number_words(WHITESPACE, texts[:1], stem=lambda word: asked.append(word) or word)
-    assert sorted(asked) == sorted(found[:700])
+    texts = [" ".join(found * 2)]
+    read = number_words(WHITESPACE, texts, one_sentence(texts), stem=lambda word: asked.append(word) or word)
+    assert_numbered(found * 2, read.ids.tolist(), read.id_bound)
+    assert sorted(asked) == sorted(found)
 
 
 def test_a_million_distinct_words():
-    read = number_words(WHITESPACE, [" ".join(map(str, range(10**6)))])
+    texts = [" ".join(map(str, range(10**6)))]
+    read = number_words(WHITESPACE, texts, one_sentence(texts))
     assert len(read.ids.unique()) == 10**6
     assert read.id_bound == 10**6
 
@@ -178,7 +203,7 @@ def test_a_million_distinct_words():
 @each_rule
 @pytest.mark.parametrize("texts", [[], [""], ["", ""], [" ", "\n"], ["-"]])
 def test_texts_without_words(name, texts):
-    read = number_words(RULES[name], texts)
+    read = number_words(RULES[name], texts, one_sentence(texts))
     assert read.lengths.tolist() == [len(PEERS[name](text)) for text in texts]
     assert (read.ids.dtype, read.lengths.dtype) == (torch.int64, torch.int64)
 
@@ -191,6 +216,34 @@ def test_words_do_not_depend_on_where_texts_are_cut(monkeypatch, name):
     for budget in (1, 40, 1000):
         monkeypatch.setattr(code_points, "CHARACTERS", budget)
         assert words_of(RULES[name], texts) == whole
+
+
+@each_rule
+@pytest.mark.parametrize("budget", [1, 40, 1000, 10**6])
+def test_words_of_a_sentence_share_ids_wherever_texts_are_cut(monkeypatch, name, budget):
+    monkeypatch.setattr(code_points, "CHARACTERS", budget)
+    chance = random.Random(3)
+    columns = [[1] * 60, [1] * 60, [chance.randrange(4) for _ in range(60)]]
+    texts = ["".join(chance.choices(TROUBLE, k=chance.randrange(9))) for _ in range(sum(map(sum, columns)))]
+    found = list(map(PEERS[name], texts))
+    read = number_words(RULES[name], texts, list(map(np.array, columns)))
+    assert read.lengths.tolist() == list(map(len, found))
+    ids = read.ids.split(read.lengths.tolist())
+    rest, first = iter(zip(found, ids, strict=True)), []
+    for column in columns:
+        first.append([list(islice(rest, count)) for count in column])
+    for sentence in zip(*first, strict=True):
+        documents = list(chain.from_iterable(sentence))
+        words_of_sentence = [word for words_of_text, _ in documents for word in words_of_text]
+        assert_numbered(words_of_sentence, [int(one) for _, of_text in documents for one in of_text], read.id_bound)
+
+
+@pytest.mark.parametrize("budget", [1, 12, 10**6])
+def test_lines_of_several_columns_are_documents(monkeypatch, budget):
+    monkeypatch.setattr(code_points, "CHARACTERS", budget)
+    texts = ["a b\nc", "", "\n", "d\r\ne f\n\ng", "x", "y\n"]
+    read = number_words(WHITESPACE, texts, [np.array([1, 1, 1]), np.array([2, 0, 1])], by_line=True)
+    assert read.lengths.tolist() == [len(line.split()) for text in texts for line in text.split("\n")]
 
 
 def test_lines_are_documents():
@@ -207,21 +260,17 @@ def test_words_and_stems_do_not_depend_on_how_they_are_numbered(name):
     for shown in (texts, [text.encode("ascii", "ignore").decode() for text in texts]):
         found = list(map(PEERS[name], shown))
         assert words_of(RULES[name], shown) == found
-        stems = number_words(RULES[name], shown, stem=lambda word: word[:2])
+        stems = number_words(RULES[name], shown, one_sentence(shown), stem=lambda word: word[:2])
         assert_numbered([word[:2] for text in found for word in text], stems.ids.tolist(), stems.id_bound)
 
 
-@pytest.mark.parametrize("factor", [arrays._FIBONACCI, np.uint64(0), np.uint64(1 << 50)], ids=hex)
+@pytest.mark.parametrize("factor", FACTORS, ids=hex)
 @pytest.mark.parametrize("size", [0, 1, 2, arrays.FEW - 1, arrays.FEW, 10 * arrays.FEW])
 def test_numbers_are_dense_and_hang_on_no_hash(monkeypatch, size, factor):
     """Whatever shares a slot: with a factor of 0 all values do."""
-    monkeypatch.setattr(arrays, "_FIBONACCI", factor)
+    monkeypatch.setattr(arrays, "FIBONACCI", factor)
     values = np.random.default_rng(0).integers(-(2**63), 2**63, size // 3 + 1)
-    columns = [np.random.default_rng(seed).choice(values, size) for seed in (1, 2)]
-    # Neighbours that are often the same, so that pairs occur again.
-    columns[1] = np.where(columns[0] > 0, columns[0], columns[1])
-    for taken in (columns[:1], columns):
-        number, distinct = arrays.numbered(*taken)
-        rows = list(zip(*(column.tolist() for column in taken), strict=True))
-        assert_numbered(rows, number.tolist(), distinct)
-        assert distinct == len(set(rows))
+    taken = np.random.default_rng(1).choice(values, size)
+    number, distinct = arrays.numbered(taken)
+    assert_numbered(taken.tolist(), number.tolist(), distinct)
+    assert distinct == len(set(taken.tolist()))

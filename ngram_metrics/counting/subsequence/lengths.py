@@ -1,6 +1,8 @@
 """Lengths of longest common subsequences, exact for all int64 ids.
 
-This module prepares pairs; :mod:`ngram_metrics.counting.subsequence.table` fills the table. Ragged pairs are shortened
+On a CPU RapidFuzz counts: each document becomes a ``str`` whose code points are the ids. On other devices, and while
+operations are recorded, this module prepares pairs, and :mod:`ngram_metrics.counting.subsequence.table` fills the
+table. Ragged pairs are shortened
 first: a token that occurs in only one text is in no common subsequence. Then they are cut into chunks of similar size,
 so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest. For padded tokens no step
 depends on data: they run on the ``meta`` device, compile in one graph and never wait for a GPU.
@@ -19,14 +21,21 @@ The largest sum is 2, at the cut after ``a b``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from itertools import pairwise
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from rapidfuzz.distance import LCSseq
+from rapidfuzz.process import cpdist
 from torch import Tensor
 
-from ngram_metrics.counting.chunks import ragged_chunks
+from ngram_metrics.counting.chunks import CPU_SLOTS, ragged_chunks
 from ngram_metrics.counting.documents import PaddedPairs, PaddedTokens, RaggedPairs, RaggedTokens, owners
 from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
+from ngram_metrics.counting.numpy_matches import NumpyPairs, numpy_pairs
 from ngram_metrics.counting.subsequence.table import (
     advance,
     first_state,
@@ -45,13 +54,34 @@ ACCELERATOR_STEP_WORDS = 1 << 19
 #: word, are then too few for torch to share among threads; on an accelerator they take 58 MB.
 CPU_WORDS_IN_HALVES = 1 << 9
 ACCELERATOR_WORDS_IN_HALVES = 1 << 17
+#: Ids below this bound are code points of a ``str``; others are items of a list, which takes several times as long.
+CODE_POINTS = sys.maxunicode + 1
 #: Joining costs as much as the launches of this many steps.
 JOINING_STEPS = 16
 
 
 def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
     """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
+    on_cpu = numpy_pairs(pairs)
+    if on_cpu is not None:
+        return torch.from_numpy(_lengths_of_texts(on_cpu))
     return _padded_lengths(*pairs) if isinstance(pairs, PaddedPairs) else _ragged_lengths(*pairs)
+
+
+def _lengths_of_texts(pairs: NumpyPairs) -> NDArray[np.int64]:
+    """Count with RapidFuzz."""
+    sizes = np.add(*pairs.lengths)
+    lengths = np.zeros_like(sizes)
+    for chunk, ids, sides in pairs.chunks(sizes, CPU_SLOTS):
+        tokens: str | list[int]
+        if pairs.id_bound > CODE_POINTS:
+            tokens = np.unique(ids, return_inverse=True)[1].tolist()
+        else:
+            tokens = ids.astype(np.int32).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+        documents = [tokens[start:stop] for start, stop in pairwise((0, *sides.cumsum().tolist()))]
+        middle = len(documents) // 2
+        lengths[chunk] = cpdist(documents[:middle], documents[middle:], scorer=LCSseq.similarity, dtype=np.int64)
+    return lengths
 
 
 def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:

@@ -9,15 +9,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens
+from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens, host_counts
 from ngram_metrics.counting.positions import matched_positions
-from ngram_metrics.text.arrays import counts_between
+from ngram_metrics.text.arrays import counts_between, numbered_in_order
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.numbering import number_tokens
 from ngram_metrics.text.rules import Rule
 from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of
 from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.text.words import number_words
+from ngram_metrics.text.words import found_words
 
 #: The longest order that is shown.
 ORDERS = 4
@@ -53,14 +53,19 @@ def words_of(reader: WordReader, texts: Sequence[str]) -> Words:
 def _by_rule(rule: Rule, texts: list[str]) -> Words:
     shown = list(rule.prepared(texts))
     steps: list[list[int]] = []
+    found: list[bytes] = []
+    lengths: list[int] = []
     for characters in character_chunks(shown):
-        begin, end, _ = rule.words(characters)
+        begin, end, units = rule.words(characters)
         ends, counts = characters.ends, counts_between(begin, characters.ends)
         # The position of each character in UTF-16.
         place = np.concatenate(([0], (1 + (characters.codes > 0xFFFF)).cumsum()))
         starts = place[np.concatenate(([0], ends[:-1])) + 1]
         steps += _steps(place[begin], place[end], np.repeat(starts, counts), counts)
-    return Words(shown, steps, number_words(rule, texts))
+        found += found_words(characters, begin, end, units).to_bytes()
+        lengths += counts.tolist()
+    ids, bound = numbered_in_order(found)
+    return Words(shown, steps, RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound))
 
 
 def _steps(begin: NDArray[Any], end: NDArray[Any], start: NDArray[Any], counts: NDArray[Any]) -> list[list[int]]:
