@@ -220,10 +220,8 @@ class Reward:
             raise ValueError(f"the data set has no column {self.references!r}: expected one of {sorted(columns)}")
         preds = completion_ids if self.from_ids else [_text(each, index) for index, each in enumerate(completions)]
         scorer = replace(self.metric.scorer, average="none")
-        scores: list[float] = scorer.named(scorer(list(preds), columns[self.references], self.metric.device))[
-            self.value
-        ].tolist()
-        return scores
+        scores = scorer(list(preds), columns[self.references], self.metric.device)
+        return scorer.named(scores)[self.value].tolist()
 
 
 def _text(completion: object, index: int) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import chain, islice
 from numbers import Number
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import Kind, host_counts
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
-from ngram_metrics.scores.options import Average, check_average
+from ngram_metrics.scores.options import Average, check_choice
 from ngram_metrics.scores.references import reference_counts
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
 from ngram_metrics.text.door import Sentences, read
@@ -83,7 +83,7 @@ class Scorer:
 
     def __post_init__(self) -> None:
         """Check the average; the reader and the measure have checked their settings."""
-        check_average(self.average)
+        check_choice("average", self.average, get_args(Average))
 
     def __call__(self, preds: Hypotheses, target: References, device: torch.device | str | None = None) -> Tensor:
         """Read, count and score a batch.

@@ -14,7 +14,7 @@ from ngram_metrics.cli.files import Source, chunks
 from ngram_metrics.evaluation.arguments import Texts
 from ngram_metrics.evaluation.output import Progress, written_to
 from ngram_metrics.evaluation.results import Settings, summarised
-from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
+from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
 from ngram_metrics.evaluation.tables import Style, plain, terminal_width, written
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED
@@ -93,14 +93,7 @@ def _segment_lines(
     systems: Mapping[str, Sequence[SystemCounts]], rows: Mapping[str, Sequence[Tensor]], first: int, as_json: bool
 ) -> Iterator[str]:
     """Yield ``--sentences``: the scores of lines in 0..100, numbered from ``first``, for each line and each system."""
-    of_systems = [
-        {
-            name: values
-            for counts, of_metric in zip(of_system, rows[system], strict=True)
-            for name, values in named_segments(counts.scorer, counts.scorer.of_segments().scores(of_metric)).items()
-        }
-        for system, of_system in systems.items()
-    ]
+    of_systems = [segment_values(of_system, rows[system]) for system, of_system in systems.items()]
     names = list(of_systems[0])
     if first == 1 and not as_json:
         yield "\t".join(["line", "system", *names])

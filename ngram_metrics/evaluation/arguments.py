@@ -9,9 +9,9 @@ from ngram_metrics.evaluation import DEFAULT_METRICS, METRICS
 from ngram_metrics.evaluation.results import Settings
 from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Scorer, scorer_of
-from ngram_metrics.scores.options import refuse_equal_names, whole_number
+from ngram_metrics.scores.options import check_choice, refuse_equal_names, whole_number
 from ngram_metrics.scores.resampling import ENDS, check_confidence
-from ngram_metrics.significance import Test
+from ngram_metrics.significance import Test, check_correction
 from ngram_metrics.text.messages import counted, did_you_mean, shortened, visible
 
 
@@ -44,8 +44,7 @@ def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
     for name, of_system in texts.items():
         _check_length(f"system {name!r}", of_system, f"system {first!r}", len(segments))
     if baseline is not None:
-        if baseline not in texts:
-            raise ValueError(f"unknown baseline {baseline!r}: expected one of {list(texts)}")
+        check_choice("baseline", baseline, texts)
         texts = {baseline: texts[baseline], **texts}
     names, of_segments = _references(references, f"system {first!r}", len(segments))
     return Texts(texts, names, of_segments)
@@ -90,10 +89,8 @@ def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any) -> 
         TypeError: a seed that is not an integer.
     """
     check_confidence(confidence, "micro")
-    if test not in get_args(Test):
-        raise ValueError(f"unknown test {test!r}: expected one of {list(get_args(Test))}")
-    if correction not in (None, "holm"):
-        raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
+    check_choice("test", test, get_args(Test))
+    check_correction(correction)
     if whole_number(seed) is None:
         raise TypeError(f"seed is {shortened(seed)}: expected an integer")
     return Settings(confidence, test, correction, seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterable
-from typing import Literal, SupportsIndex, get_args
+from typing import Literal, SupportsIndex
 
 #: How sentences become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]
@@ -73,10 +73,11 @@ def exact(value: float, format_spec: str) -> str:
     return short if float(short) == value else repr(float(value))
 
 
-def check_average(average: str) -> None:
-    """Raise ValueError for an unknown average."""
-    if average not in get_args(Average):
-        raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """Raise ValueError for a value that is not among those that an option of this name has."""
+    known = list(choices)
+    if value not in known:
+        raise ValueError(f"unknown {name} {value!r}: expected one of {known}")
 
 
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ngram_metrics.scorer import Scorer, digest, scorer_of
 from ngram_metrics.scores.measure import unpack
+from ngram_metrics.scores.options import check_choice
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
 
 #: Numbers computed at a time, 8 bytes each, which limits memory.
@@ -97,10 +98,8 @@ def paired(systems: Mapping[str, System], baseline: str) -> Paired:
 
 def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
     """Return the rows of each system, after a check that sentences and settings are the same."""
-    names = names_of(systems)
+    check_choice("baseline", baseline, names_of(systems))
     scorers = {name: scorer_of(system, f"system {name!r}") for name, system in systems.items()}
-    if baseline not in systems:
-        raise ValueError(f"unknown baseline {baseline!r}: expected one of {names}")
     signature = systems[baseline].signature
     for name, system in systems.items():
         if _settings(scorers[name]) != _settings(scorers[baseline]):

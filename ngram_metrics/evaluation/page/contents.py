@@ -13,7 +13,7 @@ from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.arguments import Texts
 from ngram_metrics.evaluation.page.words import ORDERS, Words, matched, words_of
 from ngram_metrics.evaluation.results import Result, Summary, Systems, of_part
-from ngram_metrics.evaluation.system_counts import named_segments
+from ngram_metrics.evaluation.system_counts import segment_values
 from ngram_metrics.evaluation.tables import Style, written
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
@@ -33,7 +33,7 @@ def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReade
         words: splits texts into words, where matches are shown.
         style: how scores are written.
     """
-    sides = _sides(texts, words)
+    sides, of_segments = _sides(texts, words), list(map(segment_values, systems.values()))
     return {
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
@@ -45,7 +45,10 @@ def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReade
             {value: _rounded(result, style.places) for value, result in results.items()}
             for results in summary.results.values()
         ],
-        "scores": _segment_scores(systems, summary.values, style.places),
+        "scores": {
+            value: [[round(100 * score, style.places) for score in scores[value]] for scores in of_segments]
+            for value in summary.values
+        },
         "buckets": list(_buckets(systems, summary, sides["lengths"], style.places)),
         "copies": {form: written(summary, form, style) for form in COPIES},
         **sides,
@@ -55,17 +58,6 @@ def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReade
 def _rounded(result: Result, digits: int) -> list[float]:
     """Return a score in 0..100 and the ends of its interval."""
     return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
-
-
-def _segment_scores(systems: Systems, values: Sequence[str], digits: int) -> dict[str, list[list[float]]]:
-    """Return the scores of the segments, for each value and each system."""
-    found: dict[str, list[list[float]]] = {value: [] for value in values}
-    for of_system in systems.values():
-        for counts in of_system:
-            scores = named_segments(counts.scorer, counts.segment_scores())
-            for value in counts.scorer.titles:
-                found[value].append([round(100 * score, digits) for score in scores[value]])
-    return found
 
 
 def _buckets(systems: Systems, summary: Summary, lengths: Sequence[float], digits: int) -> Iterator[dict[str, Any]]:
