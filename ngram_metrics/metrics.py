@@ -103,14 +103,9 @@ def named(
     chrf_lowercase: bool = False,
     stem: bool = False,
 ) -> Scorer:
-    """Return a metric whose single value has this name.
+    """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
 
-    Args:
-        name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
-        tokenizer: for BLEU, overlap and GLEU.
-        lowercase: for BLEU.
-        chrf_lowercase: for chrF.
-        stem: for ROUGE, whether words are stemmed.
+    ``tokenizer`` is for BLEU, overlap and GLEU, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
     """
     if name == "bleu":
         made = bleu(average="micro", smooth="exp", tokenizer=tokenizer, lowercase=lowercase)

@@ -105,8 +105,7 @@ def _uninterrupted() -> Iterator[None]:
 def _uncollected(ends: bool) -> Iterator[None]:
     """Collect no garbage while modules are imported, nor theirs in a program that ends: scanning torch takes a second.
 
-    Args:
-        ends: whether the process ends with the command. A caller of ``main`` keeps its garbage collection.
+    A caller of ``main``, whose process does not end with the command, keeps its garbage collection.
     """
     collects = gc.isenabled()
     gc.disable()

@@ -75,7 +75,7 @@ class SystemCounts:
         return self.scorer.signature(self._references, "text", draws)
 
 
-def segment_values(system: Sequence[SystemCounts], rows: Sequence[Tensor] = ()) -> dict[str, list[float]]:
+def segment_values(system: Sequence[SystemCounts], rows: Sequence[Tensor | None] = ()) -> dict[str, list[float]]:
     """Return the scores of segments in all metrics of a system by name: F of ROUGE under that of its key.
 
     Args:

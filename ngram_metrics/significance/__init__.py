@@ -251,14 +251,9 @@ def _corrected(p_values: Tensor, correction: Correction) -> Tensor:
 def _compared(
     systems: Mapping[str, System], baseline: str, tested: Paired, p_values: Tensor, *drawn: Tensor
 ) -> dict[str, dict[str, Comparison]]:
-    """Return the comparisons of each system.
+    """Return the comparisons of each system, from p-values ``(systems - 1, *score_shape)``.
 
-    Args:
-        systems: the systems.
-        baseline: the system with which the others are compared.
-        tested: the values of the systems.
-        p_values: ``(systems - 1, *score_shape)``.
-        drawn: means and both ends of intervals, each ``(systems, *score_shape)``.
+    ``drawn`` are means and both ends of intervals, each ``(systems, *score_shape)``.
     """
     named = tested.scorer.named
     columns = [

@@ -15,7 +15,7 @@ from torchmetrics import text
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as faces
-from ngram_metrics.scores.keywords import named_arguments
+from ngram_metrics.scores.options import named_arguments
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,7 @@ _BUCKETS = 5
 
 
 def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReader, style: Style) -> dict[str, Any]:
-    """Return the data for the script of the page.
-
-    Args:
-        systems: the counts of each segment of the systems.
-        summary: their results, with intervals.
-        texts: the texts of systems and references.
-        words: splits texts into words, where matches are shown.
-        style: how scores are written.
-    """
+    """Return the data for the script of the page, from results with intervals; ``words`` splits texts into words."""
     sides, of_segments = _sides(texts, words), list(map(segment_values, systems.values()))
     return {
         "systems": list(map(visible, texts.systems)),
@@ -130,22 +122,11 @@ def _rewritten(
     originals: Sequence[str], words: Words, streams: Sequence[Sequence[int | None]], starts: range
 ) -> dict[str, str]:
     """Return the original texts that were rewritten before they were split into words, by their place."""
-    places = {
-        **{
-            f"r{number}:{segment}": place
-            for number, stream in enumerate(streams)
-            for segment, place in enumerate(stream)
-        },
-        **{
-            f"s{number}:{segment}": start + segment
-            for number, start in enumerate(starts)
-            for segment in range(len(streams[0]))
-        },
+    lists = {f"r{number}": stream for number, stream in enumerate(streams)}
+    lists |= {f"s{number}": range(start, start + len(streams[0])) for number, start in enumerate(starts)}
+    return {
+        f"{name}:{segment}": originals[place]
+        for name, places in lists.items()
+        for segment, place in enumerate(places)
+        if place is not None and originals[place].strip() != words.texts[place].strip()
     }
-    found = {}
-    for name, place in places.items():
-        if place is not None:
-            before, after = originals[place], words.texts[place]
-            if before is not after and before.strip() != after.strip():
-                found[name] = before
-    return found
