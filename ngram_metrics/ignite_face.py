@@ -37,10 +37,7 @@ CPU = torch.device("cpu")
 #: The metrics with ignite's keys, by the engine to which they are attached.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
 #: Attributes of the accumulator that a face has too.
-_OF_THE_ACCUMULATOR = (
-    *("scorer", "average", "confidence", "device", "signature"),
-    *("details", "sentence_rows"),
-)
+_OF_THE_ACCUMULATOR = ("scorer", "average", "confidence", "device", "signature", "details", "sentence_rows")
 
 
 def unchanged(output: object) -> object:

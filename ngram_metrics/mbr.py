@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Scorer, scorer_of
+from ngram_metrics.scorer import Metric, scorer_of
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import score_dtype
 from ngram_metrics.text.groups import read_rows
@@ -28,12 +28,8 @@ from ngram_metrics.text.messages import counted, shortened
 __all__ = ["Decoded", "pairwise", "decode"]
 
 
-class Utility(Protocol):
+class Utility(Metric, Protocol):
     """A metric of this package, for torchmetrics or ignite."""
-
-    @property
-    def scorer(self) -> Scorer:
-        """How a document is read, the counts and the formula."""
 
     @property
     def device(self) -> torch.device:

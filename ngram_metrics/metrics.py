@@ -97,11 +97,7 @@ def gleu(
 
 
 def named(
-    name: str,
-    tokenizer: Tokenizer = "13a",
-    lowercase: bool = False,
-    chrf_lowercase: bool = False,
-    stem: bool = False,
+    name: str, tokenizer: Tokenizer = "13a", lowercase: bool = False, chrf_lowercase: bool = False, stem: bool = False
 ) -> Scorer:
     """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
 

@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import chain, islice
 from numbers import Number
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -209,6 +209,14 @@ class Scorer:
         packages = {name: settings[name] for name in settings if name not in SIGNATURE_FIELDS}
         fields = {"nrefs": references, **known, **packages, "version": version("ngram-metrics")}
         return "|".join(f"{name}:{value}" for name, value in fields.items())
+
+
+class Metric(Protocol):
+    """A metric of this package, for torchmetrics or ignite, or a value of one, such as ``rouge["rougeL_fmeasure"]``."""
+
+    @property
+    def scorer(self) -> Scorer:
+        """The metric without its state."""
 
 
 def renamed(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:

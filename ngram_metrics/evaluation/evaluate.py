@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
@@ -13,21 +13,13 @@ from ngram_metrics.evaluation.arguments import Texts, checked_groups, checked_sc
 from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.scorer import Metric, Scorer
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.significance import Correction, Test
 from ngram_metrics.text.inputs import Tokenizer
 
 if TYPE_CHECKING:
     import pandas
-
-
-class Metric(Protocol):
-    """A metric of this package, for torchmetrics or ignite, or a value of one, such as ``rouge["rougeL_fmeasure"]``."""
-
-    @property
-    def scorer(self) -> Scorer:
-        """The metric without its state."""
 
 
 #: A label for each segment.

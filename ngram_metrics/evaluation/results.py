@@ -261,6 +261,5 @@ def _draws(settings: Settings, tested: bool) -> dict[str, str]:
     if draws:
         draws["seed"] = str(settings.seed)
     if tested:
-        test = {"test": settings.test, "alternative": "two-sided", "correction": settings.correction or "none"}
-        draws |= test
+        draws |= {"test": settings.test, "alternative": "two-sided", "correction": settings.correction or "none"}
     return draws

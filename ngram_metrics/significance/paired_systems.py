@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Scorer, digest, scorer_of
+from ngram_metrics.scorer import Metric, Scorer, digest, scorer_of
 from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.options import check_choice
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
@@ -18,12 +18,8 @@ from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
 NUMBERS_AT_ONCE = 1 << 18
 
 
-class System(Protocol):
+class System(Metric, Protocol):
     """A metric with the counts of a system's output, for each sentence."""
-
-    @property
-    def scorer(self) -> Scorer:
-        """The metric without its state."""
 
     @property
     def signature(self) -> str:
