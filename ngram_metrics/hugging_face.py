@@ -12,8 +12,7 @@ from torchmetrics import Metric
 
 from ngram_metrics.checks import checked_bool
 from ngram_metrics.scorer import scorer_of
-from ngram_metrics.scores.keywords import named_arguments
-from ngram_metrics.scores.options import refuse_average_none, refuse_equal_names
+from ngram_metrics.scores.options import named_arguments, refuse_average_none, refuse_equal_names
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.values import Item, Metrics, computed_values, copied
@@ -230,10 +229,8 @@ class Reward:
             raise ValueError(f"the data set has no column {self.references!r}: expected one of {sorted(columns)}")
         preds = completion_ids if self.from_ids else [_text(each, index) for index, each in enumerate(completions)]
         scorer = replace(self.metric.scorer, average="none")
-        scores: list[float] = scorer.named(scorer(list(preds), columns[self.references], self.metric.device))[
-            self.value
-        ].tolist()
-        return scores
+        scores = scorer(list(preds), columns[self.references], self.metric.device)
+        return scorer.named(scores)[self.value].tolist()
 
 
 def _text(completion: object, index: int) -> str:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scorer import renamed
-from ngram_metrics.scores.keywords import named_arguments
+from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
@@ -37,10 +37,7 @@ CPU = torch.device("cpu")
 #: The metrics with ignite's keys, by the engine to which they are attached.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedFace]] = WeakKeyDictionary()
 #: Attributes of the accumulator that a face has too.
-_OF_THE_ACCUMULATOR = (
-    *("scorer", "average", "confidence", "device", "signature"),
-    *("details", "sentence_rows"),
-)
+_OF_THE_ACCUMULATOR = ("scorer", "average", "confidence", "device", "signature", "details", "sentence_rows")
 
 
 def unchanged(output: object) -> object:

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Scorer, scorer_of
+from ngram_metrics.scorer import Metric, scorer_of
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
-from ngram_metrics.scores.keywords import named_arguments
 from ngram_metrics.scores.measure import score_dtype
+from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import counted, shortened
@@ -29,12 +29,8 @@ from ngram_metrics.text.messages import counted, shortened
 __all__ = ["Decoded", "pairwise", "decode"]
 
 
-class Utility(Protocol):
+class Utility(Metric, Protocol):
     """A metric of this package, for torchmetrics or ignite."""
-
-    @property
-    def scorer(self) -> Scorer:
-        """How a document is read, the counts and the formula."""
 
     @property
     def device(self) -> torch.device:

@@ -97,13 +97,9 @@ def gleu(
 
 
 def named(
-    name: str,
-    tokenizer: Tokenizer = "13a",
-    lowercase: bool = False,
-    chrf_lowercase: bool = False,
-    stem: bool = False,
+    name: str, tokenizer: Tokenizer = "13a", lowercase: bool = False, chrf_lowercase: bool = False, stem: bool = False
 ) -> Scorer:
-    """Return a metric whose single value has this name.
+    """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
 
     Args:
         name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.

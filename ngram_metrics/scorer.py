@@ -13,7 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from itertools import chain, islice
 from numbers import Number
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
-from ngram_metrics.scores.options import Average, check_average
+from ngram_metrics.scores.options import Average, check_choice
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
 from ngram_metrics.text.door import Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
@@ -82,7 +82,7 @@ class Scorer:
 
     def __post_init__(self) -> None:
         """Check the average; the reader and the measure have checked their settings."""
-        check_average(self.average)
+        check_choice("average", self.average, get_args(Average))
 
     def __call__(self, preds: Hypotheses, target: References, device: torch.device | str | None = None) -> Tensor:
         """Read, count and score a batch.
@@ -215,6 +215,14 @@ class Scorer:
         packages = {name: settings[name] for name in settings if name not in SIGNATURE_FIELDS}
         fields = {"nrefs": references, **known, **packages, "version": version("ngram-metrics")}
         return "|".join(f"{name}:{value}" for name, value in fields.items())
+
+
+class Metric(Protocol):
+    """A metric of this package, for torchmetrics or ignite, or a value of one, such as ``rouge["rougeL_fmeasure"]``."""
+
+    @property
+    def scorer(self) -> Scorer:
+        """The metric without its state."""
 
 
 def renamed(name: str, computed: Any, scorer: Scorer | None) -> dict[str, Any]:

@@ -77,8 +77,7 @@ def _model(path: str) -> Tokenizer:
         raise ModuleNotFoundError("--spm-model needs sentencepiece: pip install sentencepiece") from error
     try:
         with open(path, "rb") as file:
-            model: Tokenizer = SentencePieceProcessor(model_proto=file.read())
-            return model
+            return SentencePieceProcessor(model_proto=file.read())
     except OSError as error:
         raise InputError(f"--spm-model {path} cannot be read: {error.strerror}") from error
     except RuntimeError as error:

@@ -104,11 +104,9 @@ def _number(source: Source, text: str, line: int) -> float:
 
 
 def _are_weights(row: object) -> TypeGuard[list[float]]:
-    return isinstance(row, list) and all(_is_weight(weight) for weight in row) and any(row)
-
-
-def _is_weight(weight: object) -> bool:
-    return isinstance(weight, (int, float)) and not isinstance(weight, bool) and 0 <= weight <= sys.float_info.max
+    if not isinstance(row, list) or not all(type(weight) in (int, float) for weight in row):
+        return False
+    return all(0 <= weight <= sys.float_info.max for weight in row) and any(row)
 
 
 def _check_alike(

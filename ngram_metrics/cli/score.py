@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 
 import torch
 from torch import Tensor
@@ -14,7 +14,7 @@ from ngram_metrics.cli.files import Source, chunks
 from ngram_metrics.evaluation.arguments import Texts
 from ngram_metrics.evaluation.output import Progress, written_to
 from ngram_metrics.evaluation.results import Settings, summarised
-from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
+from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
 from ngram_metrics.evaluation.tables import Style, plain, terminal_width, written
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED
@@ -32,34 +32,25 @@ def run(options: ScoreOptions, scorers: Mapping[str, Scorer], sources: Sequence[
     texts = Texts({system: [] for system in systems}, options.references, [])
     correction: Correction = "holm" if options.correction == "holm" else None
     settings = Settings(options.confidence, options.test, correction, SEED)
-    # Opened first, so that an output that cannot be written is reported before the work.
-    with written_to(options.output) as write, _report_of(options.report) as write_report:
+    if options.report:
+        from ngram_metrics.evaluation.page import check_installed, page
+
+        check_installed()
+    with ExitStack() as stack:
+        # Opened first, so that an output that cannot be written is reported before the work.
+        write = stack.enter_context(written_to(options.output))
+        write_report = stack.enter_context(written_to(options.report)) if options.report else None
         with Progress("lines") as bar:
             _count(systems, options, sources, bar, texts if write_report is not None else None)
             if keep:
                 bar.name("resampling")
             summary = summarised(systems, list(scorers), options.references, settings)
             if write_report is not None:
-                from ngram_metrics.evaluation.page import page
-
                 readers = [each.reader for each in scorers.values() if isinstance(each.reader, WordReader)]
                 words = readers[0] if readers else WordReader("13a")
                 write_report(page(systems, summary, texts, words, digits=options.digits))
         width = {} if options.output else {"width": terminal_width()}
         write(written(summary, options.format, Style(options.digits, options.details, **width)))
-
-
-@contextmanager
-def _report_of(path: str | None) -> Iterator[Callable[[str], object] | None]:
-    """Yield a function that writes the page of ``--report``; None without this option."""
-    if path is None:
-        yield None
-        return
-    from ngram_metrics.evaluation.page import check_installed
-
-    check_installed()
-    with written_to(path) as write:
-        yield write
 
 
 def _count(
@@ -74,10 +65,8 @@ def _count(
         write = stack.enter_context(written_to(options.sentences)) if options.sentences else None
         as_json, first = (options.sentences or "").endswith(".jsonl"), 1
         for columns in chunks(sources, CHUNK):
-            hypotheses, references = (
-                columns[: len(systems)],
-                list(map(list, zip(*columns[len(systems) :], strict=True))),
-            )
+            hypotheses = columns[: len(systems)]
+            references = list(map(list, zip(*columns[len(systems) :], strict=True)))
             rows = count(systems, hypotheses, references, torch.device(options.device))
             bar.update(len(systems) * len(references))
             if texts is not None:
@@ -93,14 +82,7 @@ def _segment_lines(
     systems: Mapping[str, Sequence[SystemCounts]], rows: Mapping[str, Sequence[Tensor]], first: int, as_json: bool
 ) -> Iterator[str]:
     """Yield ``--sentences``: the scores of lines in 0..100, numbered from ``first``, for each line and each system."""
-    of_systems = [
-        {
-            name: values
-            for counts, of_metric in zip(of_system, rows[system], strict=True)
-            for name, values in named_segments(counts.scorer, counts.scorer.of_segments().scores(of_metric)).items()
-        }
-        for system, of_system in systems.items()
-    ]
+    of_systems = [segment_values(of_system, rows[system]) for system, of_system in systems.items()]
     names = list(of_systems[0])
     if first == 1 and not as_json:
         yield "\t".join(["line", "system", *names])

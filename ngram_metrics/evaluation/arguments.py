@@ -9,9 +9,9 @@ from ngram_metrics.evaluation import DEFAULT_METRICS, METRICS
 from ngram_metrics.evaluation.results import Settings
 from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Scorer, scorer_of
-from ngram_metrics.scores.options import refuse_equal_names
+from ngram_metrics.scores.options import check_choice, refuse_equal_names
 from ngram_metrics.scores.resampling import ENDS, check_confidence, checked_seed
-from ngram_metrics.significance import Test
+from ngram_metrics.significance import Test, check_correction
 from ngram_metrics.text.messages import counted, did_you_mean, shortened, type_name, visible
 
 
@@ -44,8 +44,7 @@ def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
     for name, of_system in texts.items():
         _check_length(f"system {name!r}", of_system, f"system {first!r}", len(segments))
     if baseline is not None:
-        if baseline not in texts:
-            raise ValueError(f"unknown baseline {baseline!r}: expected one of {list(texts)}")
+        check_choice("baseline", baseline, texts)
         texts = {baseline: texts[baseline], **texts}
     names, of_segments = _references(references, f"system {first!r}", len(segments))
     return Texts(texts, names, of_segments)
@@ -66,13 +65,12 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
         return {name: named(name) for name in wanted}
     if not isinstance(metrics, Mapping) or not metrics:
         raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")
-    names = _names("metrics", metrics)
     found: dict[str, Scorer] = {}
-    for name, metric in metrics.items():
+    for name, metric in _named("metrics", metrics).items():
         scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
         if scorer.average == "none":
             raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
-        shown = visible(names[name])
+        shown = visible(name)
         found[shown] = scorer.called(shown)
     # TSV has a column for each end of an interval.
     ends = ("", *ENDS)
@@ -90,10 +88,8 @@ def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any) -> 
         TypeError: a seed that is not an integer.
     """
     check_confidence(confidence, "micro")
-    if test not in get_args(Test):
-        raise ValueError(f"unknown test {test!r}: expected one of {list(get_args(Test))}")
-    if correction not in (None, "holm"):
-        raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
+    check_choice("test", test, get_args(Test))
+    check_correction(correction)
     return Settings(confidence, test, correction, checked_seed(seed))
 
 
@@ -127,27 +123,23 @@ def _labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable
 def _systems(systems: Any) -> dict[str, list[str]]:
     if not isinstance(systems, Mapping):
         return {"system": _texts("systems", systems)}
-    if not systems:
-        raise ValueError("systems is empty: expected at least one name with its segments")
-    names = _names("systems", systems)
-    return {names[name]: _texts(f"system {name!r}", segments) for name, segments in systems.items()}
+    return {name: _texts(f"system {name!r}", segments) for name, segments in _named("systems", systems).items()}
 
 
-def _names(given: str, mapping: Mapping[Any, Any]) -> dict[Any, str]:
-    """Return the names of a mapping as they are shown."""
-    names = {name: str(name) for name in mapping}
-    if len(set(map(visible, names.values()))) < len(names):
+def _named(given: str, mapping: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a mapping with its names as they are shown."""
+    if not mapping:
+        raise ValueError(f"{given} is empty: expected at least one name with its segments")
+    named = {str(name): item for name, item in mapping.items()}
+    if len(set(map(visible, named))) < len(mapping):
         raise ValueError(f"{given} has two names that are written alike: {list(mapping)}")
-    return names
+    return named
 
 
 def _references(references: Any, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of the references, and the references of each segment."""
     if isinstance(references, Mapping):
-        if not references:
-            raise ValueError("references is empty: expected at least one name with its segments")
-        names = _names("references", references)
-        return _streams({names[name]: lines for name, lines in references.items()}, system, segments)
+        return _streams(_named("references", references), system, segments)
     items = _listed("references", references, "a list of texts, several such lists, or a mapping of names to lists")
     if all(isinstance(item, str) for item in items):
         return _streams({"1": items}, system, segments)

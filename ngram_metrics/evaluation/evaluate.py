@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
@@ -12,23 +12,15 @@ from ngram_metrics.evaluation import tables
 from ngram_metrics.evaluation.arguments import Texts, checked_groups, checked_scorers, checked_settings, checked_texts
 from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
-from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, named_segments
-from ngram_metrics.scorer import Scorer
-from ngram_metrics.scores.keywords import named_arguments
+from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
+from ngram_metrics.scorer import Metric, Scorer
+from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.significance import Correction, Test
 from ngram_metrics.text.inputs import Tokenizer
 
 if TYPE_CHECKING:
     import pandas
-
-
-class Metric(Protocol):
-    """A metric of this package, for torchmetrics or ignite, or a value of one, such as ``rouge["rougeL_fmeasure"]``."""
-
-    @property
-    def scorer(self) -> Scorer:
-        """The metric without its state."""
 
 
 #: A label for each segment.
@@ -78,10 +70,7 @@ class Evaluation:
             "segment": [segment for segment in range(count) for _ in self._systems],
             "system": list(self._systems) * count,
         }
-        each = [
-            {name: values for counts in of_system for name, values in _segments(counts).items()}
-            for of_system in self._systems.values()
-        ]
+        each = list(map(segment_values, self._systems.values()))
         for name in each[0]:
             columns[name] = [
                 score for row in zip(*(of_system[name] for of_system in each), strict=True) for score in row
@@ -214,8 +203,10 @@ def evaluate(
     scorers = checked_scorers(metrics)
     settings = checked_settings(confidence, test, correction, seed)
     labels = checked_groups(groups, next(iter(texts.systems)), len(texts.references))
+    fewest, most = min(map(len, texts.references)), max(map(len, texts.references))
+    number = str(most) if fewest == most else f"{fewest}-{most}"
+    counts = {name: [SystemCounts(each, number, keep=True) for each in scorers.values()] for name in texts.systems}
     with Progress("segments") as bar:
-        counts = {name: _empty_counts(scorers, texts) for name in texts.systems}
         for first in range(0, len(texts.references), CHUNK):
             part = slice(first, first + CHUNK)
             of_systems = [segments[part] for segments in texts.systems.values()]
@@ -223,13 +214,3 @@ def evaluate(
             bar.update(len(of_systems) * len(of_systems[0]))
         bar.name("resampling")
         return Evaluation(counts, summarised(counts, list(scorers), texts.names, settings, labels), texts)
-
-
-def _empty_counts(scorers: Mapping[str, Scorer], texts: Texts) -> list[SystemCounts]:
-    fewest, most = min(map(len, texts.references)), max(map(len, texts.references))
-    references = str(most) if fewest == most else f"{fewest}-{most}"
-    return [SystemCounts(scorer, references, keep=True) for scorer in scorers.values()]
-
-
-def _segments(counts: SystemCounts) -> dict[str, list[float]]:
-    return named_segments(counts.scorer, counts.segment_scores())

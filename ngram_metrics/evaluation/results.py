@@ -132,14 +132,9 @@ class Summary(NamedTuple):
 def summarised(
     systems: Systems, names: Sequence[str], references: Sequence[str], settings: Settings, groups: Any = None
 ) -> Summary:
-    """Return all results.
+    """Return all results, with the names of the metrics and of the references.
 
-    Args:
-        systems: the counts of the systems.
-        names: the names of the metrics.
-        references: the names of the references.
-        settings: how the systems are compared.
-        groups: None, the label of each segment, or such labels by the name of a grouping.
+    ``groups`` is None, the label of each segment, or such labels by the name of a grouping.
     """
     results = results_of(systems, settings.confidence, settings.seed)
     if len(systems) > 1:
@@ -266,6 +261,5 @@ def _draws(settings: Settings, tested: bool) -> dict[str, str]:
     if draws:
         draws["seed"] = str(settings.seed)
     if tested:
-        test = {"test": settings.test, "alternative": "two-sided", "correction": settings.correction or "none"}
-        draws |= test
+        draws |= {"test": settings.test, "alternative": "two-sided", "correction": settings.correction or "none"}
     return draws

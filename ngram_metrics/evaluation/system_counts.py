@@ -61,9 +61,9 @@ class SystemCounts:
         self._rows = [torch.cat(self._rows)] if len(self._rows) > 1 else self._rows
         return self._rows[0]
 
-    def segment_scores(self) -> Tensor:
-        """Return the score of each segment, ``(segments, *score_shape)``; needs ``keep``."""
-        return self.scorer.of_segments().scores(self.sentence_rows())
+    def segment_scores(self, rows: Tensor | None = None) -> Tensor:
+        """Return the scores of rows, by default of all segments: ``(segments, *score_shape)``; needs ``keep``."""
+        return self.scorer.of_segments().scores(self.sentence_rows() if rows is None else rows)
 
     @property
     def signature(self) -> str:
@@ -75,10 +75,19 @@ class SystemCounts:
         return self.scorer.signature(self._references, "text", draws)
 
 
-def named_segments(scorer: Scorer, scores: Tensor) -> dict[str, list[float]]:
-    """Return scores of segments ``(segments, *score_shape)`` by name: F of ROUGE under that of its key."""
-    titles = {value: title for title, value in scorer.titles.items()}
-    return {titles.get(value, value): of_value.tolist() for value, of_value in scorer.named(scores).items()}
+def segment_values(system: Sequence[SystemCounts], rows: Sequence[Tensor | None] = ()) -> dict[str, list[float]]:
+    """Return the scores of segments in all metrics of a system by name: F of ROUGE under that of its key.
+
+    Args:
+        system: the counts of the system.
+        rows: for each metric the counts of some segments, ``(segments, fields)``; without them, those of all segments.
+    """
+    found = {}
+    for counts, of_metric in zip(system, rows or [None] * len(system), strict=True):
+        titles = {value: title for title, value in counts.scorer.titles.items()}
+        for value, scores in counts.scorer.named(counts.segment_scores(of_metric)).items():
+            found[titles.get(value, value)] = scores.tolist()
+    return found
 
 
 def count(

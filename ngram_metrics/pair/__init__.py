@@ -57,7 +57,7 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
 
                 given = signature(function).bind(*args, **options).arguments
             except TypeError:
-                from ngram_metrics.scores.keywords import check_arguments
+                from ngram_metrics.scores.options import check_arguments
 
                 check_arguments(function, args, options)
                 raise

@@ -1,17 +1,64 @@
-"""Settings that several metrics share, and their checks, which run when a metric is constructed."""
+"""Options of metrics: the settings that several share and their checks, and errors for keywords that are no option.
+
+An error for a keyword of another package names the option that was meant.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 import operator
-from collections.abc import Iterable
-from typing import Literal, SupportsIndex, get_args
+from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Literal, ParamSpec, SupportsIndex, TypeVar
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 #: How sentences become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]
 #: The longest order of n-grams. Each order takes time, and 8 bytes or more per sentence. The limit is far above any
 #: useful order, so that a misplaced number is an error and not an endless run.
 MAX_ORDER = 1000
+#: What to write instead of each keyword; the first word is the name of our option.
+_OURS = {
+    # torchmetrics, torcheval
+    "n_gram": "ngram",
+    "n_char_order": "char_order",
+    "n_word_order": "word_order",
+    "return_sentence_level_score": "average='none'",
+    # sacrebleu; tokenize is torchmetrics' too
+    "max_ngram_order": "ngram",
+    "tokenize": "tokenizer",
+    "smooth_method": "smooth",
+    "n_bootstrap": "confidence, the level of the interval",
+    "use_effective_order": "effective_order",
+    "trg_lang": "tokenizer, such as 'zh', 'ja-mecab' or 'ko-mecab'",
+    "force": "tokenizer=None, for text that is tokenized",
+    "hypotheses": "preds",
+    "references": "target",
+    # nltk
+    "smoothing_function": "smooth",
+    "auto_reweigh": "effective_order",
+    "hypothesis": "preds",
+    "list_of_references": "target",
+    "max_len": "char_order",
+    "ignore_whitespace": "whitespace, which means the opposite",
+    # fastchrf
+    "remove_whitespace": "whitespace, which means the opposite",
+    # rouge_score, and ignite's Rouge
+    "split_summaries": "sentence_splitter, such as nltk.sent_tokenize",
+    "variants": "rouge_keys",
+    "multiref": "accumulate",
+    # Hugging Face evaluate
+    "predictions": "preds",
+    "max_order": "ngram",
+    "rouge_types": "rouge_keys",
+    "use_aggregator": "average, 'none' for a score of each sentence",
+    # TensorBLEU
+    "pad_token_id": "pad_id",
+}
 
 
 def whole_number(value: object) -> int | None:
@@ -73,10 +120,11 @@ def exact(value: float, format_spec: str) -> str:
     return short if float(short) == value else repr(float(value))
 
 
-def check_average(average: str) -> None:
-    """Raise ValueError for an unknown average."""
-    if average not in get_args(Average):
-        raise ValueError(f"unknown average {average!r}: expected one of {list(get_args(Average))}")
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
+    """Raise ValueError for a value that is not among those that an option of this name has."""
+    known = list(choices)
+    if value not in known:
+        raise ValueError(f"unknown {name} {value!r}: expected one of {known}")
 
 
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
@@ -99,3 +147,56 @@ def refuse_average_none(name: str, metric: object) -> None:
     """Raise ValueError for a metric with ``average="none"``, which does not compute a single number."""
     if getattr(metric, "average", None) == "none":
         raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
+
+
+def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeError:
+    """Return the error for an unknown keyword; it names the option that was meant.
+
+    Args:
+        name: the public name of the function or class.
+        keyword: the keyword that was given.
+        options: the names of the parameters.
+    """
+    known = list(options)
+    ours = _OURS.get(keyword, "")
+    # A metric without this option, such as chrF for n_gram, has no name to suggest.
+    if ours.replace("=", ",").split(",")[0] in known:
+        return TypeError(f"{name} has no {keyword}: expected {ours}")
+    close = get_close_matches(keyword, known, 1)
+    return TypeError(f"{name} has no {keyword}: " + (f"did you mean {close[0]}?" if close else f"expected {known}"))
+
+
+def options_of(*functions: Callable[..., object]) -> list[str]:
+    """Return the names of the parameters that can be passed by keyword, each once."""
+    parameters = [each for function in functions for each in inspect.signature(function).parameters.values()]
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return list(dict.fromkeys(each.name for each in parameters if each.kind in named and each.name != "self"))
+
+
+def named_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Make the errors of a function for wrong arguments name the option that was meant, and for a method its class."""
+
+    @functools.wraps(function)
+    def called(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            check_arguments(function, args, kwargs)
+            raise
+
+    return called
+
+
+def check_arguments(function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]) -> None:
+    """Raise TypeError for arguments that do not fit the parameters."""
+    signature = inspect.signature(function)
+    name = function.__name__
+    if "self" in signature.parameters:
+        name = type(args[0]).__name__ + (f".{name}" if name != "__init__" else "")
+    for keyword in keywords:
+        if keyword not in signature.parameters:
+            raise unknown_keyword(name, keyword, options_of(function)) from None
+    try:
+        signature.bind(*args, **keywords)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None

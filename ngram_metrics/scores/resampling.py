@@ -81,14 +81,9 @@ def scores_of_sums(measure: AnyMeasure, sums: Tensor, sentences: int, average: A
 
 
 def bootstrap_scores(measure: AnyMeasure, rows: Tensor, average: Average, resamples: int, seed: int) -> Tensor:
-    """Return the scores of resampled corpora, ``(resamples, *score_shape)``.
+    """Return the scores of resampled corpora, ``(resamples, *score_shape)``, for micro or macro.
 
-    Args:
-        measure: the formula.
-        rows: ``(sentences, fields)``, packed statistics of at least one sentence.
-        average: ``"micro"`` or ``"macro"``.
-        resamples: the number of resamples.
-        seed: the seed of the weights.
+    ``rows`` are the packed statistics of at least one sentence, ``(sentences, fields)``.
     """
     values = summands(measure, rows[row_order(rows)], average)
     sums = weighted_sums(bootstrap_weights(len(rows), resamples, seed), values)

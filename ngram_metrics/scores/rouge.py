@@ -31,23 +31,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast, get_args
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import (
-    Batch,
-    PaddedPairs,
-    PaddedSides,
-)
+from ngram_metrics.counting.documents import Batch, PaddedPairs, PaddedSides
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.plain_matches import Summary, Tokens
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.scores import plain
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
-from ngram_metrics.scores.options import Average, checked_order, exact
+from ngram_metrics.scores.options import Average, check_choice, checked_order, exact
 from ngram_metrics.scores.references import (
     Pairs,
     best_statistics,
@@ -290,8 +286,7 @@ def rouge_measure(
         ValueError: no key, an unknown key or ``accumulate``; ``accumulate="avg"`` with average micro.
     """
     keys = checked_keys(rouge_keys)
-    if accumulate not in ("best", "avg"):
-        raise ValueError(f"unknown accumulate {accumulate!r}: expected one of ['best', 'avg']")
+    check_choice("accumulate", accumulate, get_args(Accumulate))
     if accumulate == "avg" and average == "micro":
         raise ValueError(
             "accumulate='avg' averages scores, which leaves no counts to sum: expected average 'macro' or 'none'"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from typing import Literal, TypeAlias
 
+from ngram_metrics.scores.options import check_choice
+
 #: All keys.
 RougeKey: TypeAlias = Literal[
     "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
@@ -30,8 +32,7 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
     if not keys:
         raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")
     for key in keys:
-        if key not in ROUGE_KEYS:
-            raise ValueError(f"unknown rouge key {key!r}: expected one of {list(ROUGE_KEYS)}")
+        check_choice("rouge key", key, ROUGE_KEYS)
     return keys
 
 

@@ -30,8 +30,7 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.keywords import named_arguments
-from ngram_metrics.scores.options import whole_number
+from ngram_metrics.scores.options import check_choice, named_arguments, whole_number
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, check_confidence, checked_seed, interval
 from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
 from ngram_metrics.significance.paired_systems import Paired, System, names_of, paired
@@ -120,9 +119,8 @@ def paired_bootstrap(
     check_confidence(confidence, "micro")
     _check_number("resamples", resamples)
     seed = checked_seed(seed)
-    _check_correction(correction)
-    if alternative not in get_args(Alternative):
-        raise ValueError(f"unknown alternative {alternative!r}: expected one of {list(get_args(Alternative))}")
+    check_correction(correction)
+    check_choice("alternative", alternative, get_args(Alternative))
     tested = paired(systems, baseline)
     _warn_of_few(len(tested.values))
     scores = tested.resampled(bootstrap_weights(len(tested.values), resamples, seed))
@@ -157,7 +155,7 @@ def paired_approximate_randomization(
     """
     _check_number("trials", trials)
     seed = checked_seed(seed)
-    _check_correction(correction)
+    check_correction(correction)
     tested = paired(systems, baseline)
     p_values = randomization_p_values(tested, _with_baseline(systems, baseline, tested), trials, seed)
     return _compared(systems, baseline, tested, _corrected(p_values, correction))
@@ -202,9 +200,8 @@ def matrix(
         >>> p_values["first"]["second"], p_values["first"]["third"] < 0.01
         (1.0, True)
     """
-    if test not in get_args(Test):
-        raise ValueError(f"unknown test {test!r}: expected one of {list(get_args(Test))}")
-    _check_correction(correction)
+    check_choice("test", test, get_args(Test))
+    check_correction(correction)
     seed = checked_seed(seed)
     names = names_of(systems)
     if len(names) < 2:
@@ -232,7 +229,8 @@ def _check_number(name: str, number: int) -> None:
         raise ValueError(f"{name} must be an integer of at least 1 (got: {number!r})")
 
 
-def _check_correction(correction: Correction) -> None:
+def check_correction(correction: Correction) -> None:
+    """Raise ValueError for an unknown correction."""
     if correction not in (None, "holm"):
         raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
 
@@ -259,14 +257,9 @@ def _corrected(p_values: Tensor, correction: Correction) -> Tensor:
 def _compared(
     systems: Mapping[str, System], baseline: str, tested: Paired, p_values: Tensor, *drawn: Tensor
 ) -> dict[str, dict[str, Comparison]]:
-    """Return the comparisons of each system.
+    """Return the comparisons of each system, from p-values ``(systems - 1, *score_shape)``.
 
-    Args:
-        systems: the systems.
-        baseline: the system with which the others are compared.
-        tested: the values of the systems.
-        p_values: ``(systems - 1, *score_shape)``.
-        drawn: means and both ends of intervals, each ``(systems, *score_shape)``.
+    ``drawn`` are means and both ends of intervals, each ``(systems, *score_shape)``.
     """
     named = tested.scorer.named
     columns = [

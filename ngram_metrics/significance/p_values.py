@@ -55,11 +55,7 @@ def bootstrap_p_values(paired: Paired, scores: Tensor, pairs: Tensor, alternativ
 def randomization_p_values(paired: Paired, pairs: Tensor, trials: int, seed: int) -> Tensor:
     """Return the p-values ``(pairs, *score_shape)`` of approximate randomization, all from the same swaps.
 
-    Args:
-        paired: the systems.
-        pairs: ``(2, pairs)`` int64, the two systems of each pair.
-        trials: how often outputs are swapped.
-        seed: the seed of the swaps.
+    ``pairs`` are the two systems of each pair, ``(2, pairs)`` int64.
     """
     totals = paired.values.sum(0)  # (systems, width)
     measured = paired.score(totals)

@@ -9,8 +9,9 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Scorer, digest, scorer_of
+from ngram_metrics.scorer import Metric, Scorer, digest, scorer_of
 from ngram_metrics.scores.measure import unpack
+from ngram_metrics.scores.options import check_choice
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
 from ngram_metrics.text.messages import counted, type_name
 
@@ -18,12 +19,8 @@ from ngram_metrics.text.messages import counted, type_name
 NUMBERS_AT_ONCE = 1 << 18
 
 
-class System(Protocol):
+class System(Metric, Protocol):
     """A metric with the counts of a system's output, for each sentence."""
-
-    @property
-    def scorer(self) -> Scorer:
-        """The metric without its state."""
 
     @property
     def signature(self) -> str:
@@ -98,10 +95,8 @@ def paired(systems: Mapping[str, System], baseline: str) -> Paired:
 
 def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
     """Return the rows of each system, after a check that sentences and settings are the same."""
-    names = names_of(systems)
+    check_choice("baseline", baseline, names_of(systems))
     scorers = {name: scorer_of(system, f"system {name!r}") for name, system in systems.items()}
-    if baseline not in systems:
-        raise ValueError(f"unknown baseline {baseline!r}: expected one of {names}")
     signature = systems[baseline].signature
     for name, system in systems.items():
         if _settings(scorers[name]) != _settings(scorers[baseline]):

@@ -278,8 +278,7 @@ def _items(name: str, side: Any) -> list[Any]:
 
 def checked_sentences(sentences: list[Any], is_text: bool, name_of: NameOf) -> list[Any]:
     """Check that each sentence is a str, or for other kinds a sequence or 1-D ids; ``name_of`` names it."""
-    types = set(map(type, sentences))
-    if types <= ({str} if is_text else {list, tuple}):
+    if set(map(type, sentences)) <= ({str} if is_text else {list, tuple}):
         return sentences
     return [_sentence(sentence, is_text, name_of(index)) for index, sentence in enumerate(sentences)]
 

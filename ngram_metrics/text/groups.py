@@ -49,8 +49,8 @@ def read_rows(
         chrF++ words too. The same object twice if the references are the hypotheses.
 
     Raises:
-            TypeError: a str instead of a row, or a document that cannot be read.
-            ValueError: no rows, different numbers of rows, a tensor of a wrong shape, padded ids without ``pad_id``.
+        TypeError: a str instead of a row, or a document that cannot be read.
+        ValueError: no rows, different numbers of rows, a tensor of a wrong shape, padded ids without ``pad_id``.
     """
     rows = _rows(hypotheses, references)
     documents = rows.documents
@@ -86,17 +86,9 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
         flat[1], counts[1] = [], [0] * len(split[0])
     # These name the documents in errors before their kind is known.
     unread = Sentences("text", flat[0], flat[1], counts[1], counts[0])
-
-    def reference_place(index: int) -> str:
-        return unread.name_of(len(flat[0]) + index)
-
-    checked = [
-        checked_sentences(flat[0], is_text, unread.name_of),
-        checked_sentences(flat[1], is_text, reference_place),
-    ]
-    documents = unread._replace(hypotheses=checked[0], references=checked[1])
+    every = checked_sentences(unread.documents, is_text, unread.name_of)
+    documents = unread._replace(hypotheses=every[: len(flat[0])], references=every[len(flat[0]) :])
     if not is_text:
-        every = checked[0] + checked[1]
         padded = [row.padded for side in split[: 1 if same else 2] for row in side for _ in row.documents]
         kind = common_kind(token_types(every, unread.name_of), every, unread.name_of)
         documents = documents._replace(kind=kind, padded=padded)

@@ -34,12 +34,8 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
     """Warn if the references of every sentence look like the words of one reference.
 
     This is so if each sentence has several references of one word each, and a hypothesis contains two different ones.
-    Answers of one word with alternative spellings give no warning: a hypothesis contains only one of them.
-
-    Args:
-        hypotheses: texts, one per sentence.
-        references: texts, those of the first sentence first.
-        counts: the number of references of each sentence.
+    Answers of one word with alternative spellings give no warning: a hypothesis contains only one of them. ``counts``
+    is the number of references of each sentence.
     """
     if min(counts, default=0) < 2 or any(len(reference.split()) != 1 for reference in references):
         return
@@ -56,12 +52,7 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
 
 
 def warn_of_no_words(texts: Sequence[str], lengths: Tensor | Sequence[int]) -> None:
-    """Warn if ROUGE's ASCII rule finds no words in a text that has letters or digits.
-
-    Args:
-        texts: the texts.
-        lengths: ``(texts,)``, the number of words of each text, a tensor on the CPU or a list.
-    """
+    """Warn if ROUGE's ASCII rule finds no words in a text with letters or digits; ``lengths`` are numbers of words."""
     if any(any(map(str.isalnum, texts[index])) for index in np.flatnonzero(np.asarray(lengths) == 0).tolist()):
         warn_user(
             "ROUGE's rule for words keeps only a-z and 0-9, and a text without words scores 0: tokenizer='unicode' "
@@ -92,11 +83,7 @@ def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequenc
     This is so if there are as many references of each sentence as hypotheses, and each text resembles the hypothesis
     of its position at least twice as much as any other hypothesis, and as the texts beside it. Texts resemble each
     other by the share of words that both have (Jaccard). References that are right fail at the first or second text.
-
-    Args:
-        hypotheses: texts, one per sentence.
-        references: texts, those of the first sentence first.
-        counts: the number of references of each sentence.
+    ``counts`` is the number of references of each sentence.
     """
     size = len(hypotheses)
     if not 2 <= size <= _STREAMS or any(count != size for count in counts):

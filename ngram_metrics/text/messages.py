@@ -14,23 +14,17 @@ NameOf: TypeAlias = Callable[[int], str]
 #: Characters without a visible form, or that change how others are shown: controls, also of direction, and surrogates.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
-#: Packages whose lines are not the user's: this one, and the frameworks that call it.
-_NOT_THE_USER = (
-    "ngram_metrics",
-    "torch",
-    "torchmetrics",
-    "ignite",
-    "lightning",
-    "pytorch_lightning",
-    "transformers",
-    "trl",
-)
+#: The frameworks that call this package; their lines are not the user's.
+_FRAMEWORKS = ("torch", "torchmetrics", "ignite", "lightning", "pytorch_lightning", "transformers", "trl")
 
 
 def warn_user(message: str) -> None:
     """Give a UserWarning that names the user's line: the last one outside this package and the frameworks."""
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USER:
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (
+        "ngram_metrics",
+        *_FRAMEWORKS,
+    ):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, UserWarning, stacklevel=level)
 

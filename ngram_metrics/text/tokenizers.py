@@ -190,7 +190,7 @@ def _with_tokenizers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> l
 def _with_transformers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[Sequence[int]]:
     if not texts:
         return []
-    encoded = tokenizer(
+    return tokenizer(
         list(texts),
         add_special_tokens=False,
         truncation=False,
@@ -198,9 +198,7 @@ def _with_transformers(tokenizer: Any, texts: Sequence[str], name_of: NameOf) ->
         return_attention_mask=False,
         return_token_type_ids=False,
         verbose=False,  # no warning about texts longer than the model's limit
-    )
-    ids: list[Sequence[int]] = encoded["input_ids"]
-    return ids
+    )["input_ids"]
 
 
 def _with_sentencepiece(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -> list[list[str]]:

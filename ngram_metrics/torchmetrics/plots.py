@@ -1,7 +1,7 @@
 """Plots that torchmetrics lacks: many values, intervals, and how the scores of sentences are distributed.
 
-All functions return the figure and the axis. They raise ModuleNotFoundError if matplotlib is not installed (extra
-``plot``).
+All functions draw on the axis that is given, or on a new figure, and return both. They raise ModuleNotFoundError if
+matplotlib is not installed (extra ``plot``).
 """
 
 from __future__ import annotations
@@ -35,10 +35,7 @@ def plot_values(
 ) -> tuple[Figure, Axes]:
     """Plot named values, with their intervals if they have any: as bars, or over the steps as lines in bands.
 
-    Args:
-        values: the dict that ``compute`` returned, or a list of such dicts, one per step.
-        title: the title of the plot.
-        ax: the matplotlib axis to draw on; None for a new figure.
+    ``values`` are the dict that ``compute`` returned, or a list of such dicts, one per step.
     """
     is_new = ax is None
     figure, ax = _figure(ax)
@@ -94,11 +91,8 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
 def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None = None) -> tuple[Figure, Axes]:
     """Plot a histogram of the sentences' scores, and their mean.
 
-    Args:
-        scores: what ``compute`` returned for average none: scores ``(sentences, ...)`` in 0..1, or a dict of such
-            scores by name, each drawn in a separate row; or a list of these, which are joined.
-        title: the title of the plot.
-        ax: the matplotlib axis to draw on; None for a new figure.
+    ``scores`` are what ``compute`` returned for average none: scores ``(sentences, ...)`` in 0..1, or a dict of such
+    scores by name, each drawn in a separate row; or a list of these, which are joined.
     """
     figure, ax = _figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]

@@ -68,9 +68,7 @@ class States(torchmetrics.Metric):
         Raises:
             ValueError: other settings, dtypes or shapes, or missing states; no state is then set.
         """
-        problem = self._why_not_loadable(saved)
-        if problem is not None:
-            raise ValueError(problem)
+        self._check_loadable(saved)
         for name, value in saved.items():
             # A sync joins the rows into one tensor; here they are a list again, which updates append to.
             setattr(self, name, moved(as_list(value) if name == "rows" else value, self._place(name)))
@@ -102,26 +100,22 @@ class States(torchmetrics.Metric):
                 "expected the same class, options and average"
             )
 
-    def _why_not_loadable(self, saved: Mapping[str, State]) -> str | None:
+    def _check_loadable(self, saved: Mapping[str, State]) -> None:
         expected = [name for name in self._defaults if name != "callables"]
-        try:
-            self._check_settings(saved.get("settings", self.settings))
-        except ValueError as error:
-            return str(error)
+        self._check_settings(saved.get("settings", self.settings))
         if set(saved) != set(expected):
-            return f"the saved states are {sorted(saved)}: expected {sorted(expected)}"
+            raise ValueError(f"the saved states are {sorted(saved)}: expected {sorted(expected)}")
         for name, value in saved.items():
             default = self.row.unsqueeze(0) if name == "rows" else cast(Tensor, self._defaults[name])
             for tensor in value if name == "rows" and isinstance(value, list) else [value]:
                 if not isinstance(tensor, Tensor):
-                    return f"the saved state {name} is {type_name(tensor)}: expected a tensor"
+                    raise ValueError(f"the saved state {name} is {type_name(tensor)}: expected a tensor")
                 free = 1 if name == "rows" else 0  # there may be any number of rows
                 if tensor.dtype != default.dtype or tensor.shape[free:] != default.shape[free:]:
-                    return (
+                    raise ValueError(
                         f"the saved state {name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
                         f"expected {default.dtype} of shape {tuple(default.shape)}"
                     )
-        return None
 
     def _load_from_state_dict(
         self,
@@ -201,11 +195,7 @@ class States(torchmetrics.Metric):
         if isinstance(incoming, dict) and "settings" in incoming:
             self._check_settings(incoming["settings"])
             if set(self._defaults) <= set(incoming):  # else _reduce_states names the missing states
-                problem = self._why_not_loadable(
-                    {name: incoming[name] for name in self._defaults if name != "callables"}
-                )
-                if problem is not None:
-                    raise ValueError(problem)
+                self._check_loadable({name: incoming[name] for name in self._defaults if name != "callables"})
         with self._undone_on_error():
             super().merge_state(incoming_state)
             if self._keeps_rows:

@@ -42,8 +42,7 @@ class Item:
     @property
     def scorer(self) -> Scorer:
         """The metric of this value, without its states."""
-        scorer: Scorer = self.whole.scorer.item(self.value)
-        return scorer
+        return self.whole.scorer.item(self.value)
 
     @property
     def average(self) -> Average:
@@ -53,14 +52,12 @@ class Item:
     @property
     def device(self) -> torch.device:
         """Where text is counted."""
-        device: torch.device = self.whole.device
-        return device
+        return self.whole.device
 
     @property
     def signature(self) -> str:
         """The signature of the metric."""
-        signature: str = self.whole.signature
-        return signature
+        return self.whole.signature
 
     def sentence_rows(self) -> Tensor:
         """Return the counts of each sentence for this value; raises as the metric's ``sentence_rows``."""

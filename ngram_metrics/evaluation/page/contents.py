@@ -13,7 +13,7 @@ from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.arguments import Texts
 from ngram_metrics.evaluation.page.words import ORDERS, Words, matched, words_of
 from ngram_metrics.evaluation.results import Result, Summary, Systems, of_part
-from ngram_metrics.evaluation.system_counts import named_segments
+from ngram_metrics.evaluation.system_counts import segment_values
 from ngram_metrics.evaluation.tables import Style, written
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
@@ -24,16 +24,8 @@ _BUCKETS = 5
 
 
 def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReader, style: Style) -> dict[str, Any]:
-    """Return the data for the script of the page.
-
-    Args:
-        systems: the counts of each segment of the systems.
-        summary: their results, with intervals.
-        texts: the texts of systems and references.
-        words: splits texts into words, where matches are shown.
-        style: how scores are written.
-    """
-    sides = _sides(texts, words)
+    """Return the data for the script of the page, from results with intervals; ``words`` splits texts into words."""
+    sides, of_segments = _sides(texts, words), list(map(segment_values, systems.values()))
     return {
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
@@ -45,7 +37,10 @@ def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReade
             {value: _rounded(result, style.places) for value, result in results.items()}
             for results in summary.results.values()
         ],
-        "scores": _segment_scores(systems, summary.values, style.places),
+        "scores": {
+            value: [[round(100 * score, style.places) for score in scores[value]] for scores in of_segments]
+            for value in summary.values
+        },
         "buckets": list(_buckets(systems, summary, sides["lengths"], style.places)),
         "copies": {form: written(summary, form, style) for form in COPIES},
         **sides,
@@ -55,17 +50,6 @@ def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReade
 def _rounded(result: Result, digits: int) -> list[float]:
     """Return a score in 0..100 and the ends of its interval."""
     return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
-
-
-def _segment_scores(systems: Systems, values: Sequence[str], digits: int) -> dict[str, list[list[float]]]:
-    """Return the scores of the segments, for each value and each system."""
-    found: dict[str, list[list[float]]] = {value: [] for value in values}
-    for of_system in systems.values():
-        for counts in of_system:
-            scores = named_segments(counts.scorer, counts.segment_scores())
-            for value in counts.scorer.titles:
-                found[value].append([round(100 * score, digits) for score in scores[value]])
-    return found
 
 
 def _buckets(systems: Systems, summary: Summary, lengths: Sequence[float], digits: int) -> Iterator[dict[str, Any]]:
@@ -138,22 +122,11 @@ def _rewritten(
     originals: Sequence[str], words: Words, streams: Sequence[Sequence[int | None]], starts: range
 ) -> dict[str, str]:
     """Return the original texts that were rewritten before they were split into words, by their place."""
-    places = {
-        **{
-            f"r{number}:{segment}": place
-            for number, stream in enumerate(streams)
-            for segment, place in enumerate(stream)
-        },
-        **{
-            f"s{number}:{segment}": start + segment
-            for number, start in enumerate(starts)
-            for segment in range(len(streams[0]))
-        },
+    lists = {f"r{number}": stream for number, stream in enumerate(streams)}
+    lists |= {f"s{number}": range(start, start + len(streams[0])) for number, start in enumerate(starts)}
+    return {
+        f"{name}:{segment}": originals[place]
+        for name, places in lists.items()
+        for segment, place in enumerate(places)
+        if place is not None and originals[place].strip() != words.texts[place].strip()
     }
-    found = {}
-    for name, place in places.items():
-        if place is not None:
-            before, after = originals[place], words.texts[place]
-            if before is not after and before.strip() != after.strip():
-                found[name] = before
-    return found
