@@ -66,7 +66,7 @@ def main() -> None:
 
     # (2) Reset at the start of each run of the evaluator, updated after each batch, computed at its end.
     metrics = {
-        "bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"),
+        "bleu": Bleu.sacrebleu(),
         "chrf": ChrF(confidence=0.95),  # three values: chrf, chrf_low, chrf_high
         "rouge": ROUGEScore(rouge_keys="rougeL", tokenizer="unicode"),  # F, precision and recall
     }

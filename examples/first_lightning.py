@@ -89,7 +89,7 @@ def main() -> None:
     # sentences with their scores.
     scores = ScoresCallback(
         {
-            "bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"),
+            "bleu": Bleu.sacrebleu(),
             "chrf": ChrF(confidence=0.95),  # logs val/chrf, val/chrf_low and val/chrf_high
             "rouge": ROUGEScore(rouge_keys="rougeL", tokenizer="unicode"),  # F, precision and recall
         }

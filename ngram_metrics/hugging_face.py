@@ -12,7 +12,7 @@ from torchmetrics import Metric
 
 from ngram_metrics.checks import checked_bool
 from ngram_metrics.scorer import scorer_of
-from ngram_metrics.scores.options import refuse_average_none, refuse_equal_names
+from ngram_metrics.scores.options import named_arguments, refuse_average_none, refuse_equal_names
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.values import Item, Metrics, computed_values, copied
@@ -51,6 +51,7 @@ class ComputeMetrics:
         {'ChrF': 0.3888888888888889}
     """
 
+    @named_arguments
     def __init__(self, metrics: Metrics, tokenizer: PreTrainedTokenizerBase | None = None) -> None:
         self.tokenizer = tokenizer
         self.metrics = copied(metrics)
@@ -73,8 +74,10 @@ class ComputeMetrics:
             ``<name>_<value>``; an empty dict before the last batch.
 
         Raises:
-            TypeError: ``predictions`` are logits, or ``prediction`` is neither an ``EvalPrediction`` nor a pair.
-            ValueError: ids of another shape, different numbers of batches, or two metrics that write one name.
+            TypeError: ``predictions`` are logits, one side is None, or ``prediction`` is neither an ``EvalPrediction``
+                nor a pair.
+            ValueError: ids of another shape, several arrays of ids in a tuple, different numbers of batches, or two
+                metrics that write one name.
         """
         values: dict[str, float] = {}
         try:
@@ -102,8 +105,13 @@ class ComputeMetrics:
 
     def _read(self, side: Any) -> Tensor | list[str]:
         # Some models return a tuple of their predictions and their caches.
-        ids = torch.as_tensor(side[0] if isinstance(side, tuple) else side)
-        if ids.is_floating_point():
+        first, *others = side if isinstance(side, tuple) else (side,)
+        if any(getattr(other, "ndim", 0) == 2 and not torch.as_tensor(other).is_floating_point() for other in others):
+            raise ValueError("a tuple has several arrays of ids: expected one array, or a list of batches")
+        if first is None:
+            raise TypeError("predictions or label_ids are None: expected ids of both")
+        ids = torch.as_tensor(first)
+        if ids.numel() and ids.is_floating_point():
             raise TypeError(
                 f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. Pass "
                 "predict_with_generate=True to a Seq2SeqTrainer, or preprocess_logits_for_metrics=likeliest_ids to the "
@@ -129,7 +137,7 @@ def _batches(prediction: Any) -> list[tuple[Any, Any]]:
     if not isinstance(predictions, list) or not predictions or not _is_batch(predictions[0]):
         return [(predictions, labels)]
     if not isinstance(labels, list) or len(labels) != len(predictions):
-        raise ValueError(f"{len(predictions)} batches of predictions: expected as many batches of labels")
+        raise ValueError(f"expected as many batches of labels as of predictions, {len(predictions)}")
     return list(zip(predictions, labels, strict=True))
 
 
@@ -182,6 +190,7 @@ class Reward:
         [1.0, 0.03125]
     """
 
+    @named_arguments
     def __init__(
         self,
         metric: Accumulator[Any] | Item,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from torchmetrics import MetricCollection
 
+from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.sentence_table import SentenceTable
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
@@ -60,10 +61,11 @@ class ScoresCallback(Callback):
     Example:
         >>> from ngram_metrics import Bleu, ChrF
         >>> from ngram_metrics.lightning import ScoresCallback
-        >>> scores = ScoresCallback({"bleu": Bleu(average="micro", smooth="exp", tokenizer="13a"), "chrf": ChrF()})
+        >>> scores = ScoresCallback({"bleu": Bleu.sacrebleu(), "chrf": ChrF()})
         >>> # Trainer(callbacks=[scores, EarlyStopping(monitor="val/chrf", mode="max")])
     """
 
+    @named_arguments
     def __init__(self, metrics: Metrics, sentences: int = 5) -> None:
         self.metrics = copied(metrics)
         self.sentences = sentences

@@ -21,6 +21,7 @@ from torch import Tensor
 from ngram_metrics.scorer import Metric, scorer_of
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import score_dtype
+from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import counted, shortened
@@ -50,6 +51,7 @@ class Decoded(NamedTuple):
     expected_utilities: Tensor
 
 
+@named_arguments
 def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor | list[Tensor]:
     """Score every hypothesis of a row against every reference of that row.
 
@@ -77,6 +79,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
     return pair_scores(scorer.measure, rows, scorer.pair_place)
 
 
+@named_arguments
 def decode(
     metric: Utility,
     hypotheses: Groups,

@@ -102,6 +102,9 @@ def named(
     """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
 
     ``tokenizer`` is for BLEU, overlap and GLEU, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
+
+    Raises:
+        ValueError: an unknown name.
     """
     if name == "bleu":
         made = bleu(average="micro", smooth="exp", tokenizer=tokenizer, lowercase=lowercase)

@@ -19,14 +19,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Kind, host_counts
+from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
-from ngram_metrics.scores.references import reference_counts
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
 from ngram_metrics.text.door import Sentences, read
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.text.messages import warn_of_no_sentence
+from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
 
@@ -48,13 +47,13 @@ class Counted(NamedTuple):
     Attributes:
         statistics: the counts, one row per segment.
         kind: the kind of input; None for a batch without segments.
-        references: ``(segments,)`` int64, how many references each segment has.
+        references: the references, or how many each segment has.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
     """
 
     statistics: Any
     kind: Kind | None
-    references: Tensor
+    references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
 
 
@@ -94,7 +93,14 @@ class Scorer:
             device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
         Returns:
-            ``score_shape``; for average none ``(segments, *score_shape)``, for samples ``(segments, samples)``.
+            Scores in 0..1, float64 (float32 if the device has no float64): ``score_shape``; for average none
+            ``(segments, *score_shape)``, for samples ``(segments, samples)``.
+
+        Raises:
+            TypeError, ValueError: the errors of :meth:`Reader.read`.
+
+        Warns:
+            UserWarning: no segments.
         """
         statistics, _, _, leading_shape = self.count(preds, target, torch.device(device or "cpu"))
         if not len(statistics[0]):
@@ -114,7 +120,7 @@ class Scorer:
         else:
             batch = self.reader.read(preds, target, device)
         statistics = self.measure.statistics(batch)
-        return Counted(statistics, batch.kind, reference_counts(batch.sides.references), batch.leading_shape)
+        return Counted(statistics, batch.kind, batch.sides.references, batch.leading_shape)
 
     def _few(self, sentences: Sentences) -> Counted | None:
         """Count few texts in plain Python, which then takes less time than arrays; return None for others."""
@@ -122,15 +128,15 @@ class Scorer:
             return None
         if (documents := self.reader.plain(sentences)) is None:
             return None
-        references = iter(documents[len(sentences.hypotheses) :])
+        others = iter(documents[len(sentences.hypotheses) :])
         rows: list[list[int]] = []
         for hypothesis, count in zip(documents, sentences.counts, strict=False):
-            fields = self.measure.plain(hypothesis, list(islice(references, count)))
+            fields = self.measure.plain(hypothesis, list(islice(others, count)))
             if fields is None:
                 return None
             rows.append([*chain.from_iterable([field] if isinstance(field, int) else field for field in fields)])
-        statistics = unpack(torch.tensor(rows, dtype=torch.int64, device="cpu"), self.measure.layout)
-        return Counted(statistics, sentences.known_kind, host_counts(sentences.counts), None)
+        counts = torch.tensor(rows, dtype=torch.int64, device="cpu")
+        return Counted(unpack(counts, self.measure.layout), sentences.known_kind, sentences.counts, None)
 
     def rows(self, statistics: Any) -> Tensor:
         """Return statistics as rows ``(segments, fields)``, which can be added, gathered and stored."""
@@ -248,7 +254,7 @@ def scorer_of(metric: object, name: str) -> Scorer:
     """
     scorer = getattr(metric, "scorer", None)
     if not isinstance(scorer, Scorer):
-        kind = f"the class {metric.__name__}" if isinstance(metric, type) else f"a {type(metric).__name__}"
+        kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)
         raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
     return scorer
 

@@ -27,7 +27,7 @@ class SentenceTable:
 
     Args:
         metrics: metrics of this package by name, for either framework; their states are neither read nor changed.
-        kind: the class of which all metrics, or the metrics whose value they are, must be instances.
+        kind: the class of all metrics; for one value of a metric, the class of the whole metric.
         sentences: the number of sentences to keep, at least 0.
 
     Attributes:

@@ -58,4 +58,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """With `-m cuda` import one file, which needs no peer: where a GPU is lent, they may be missing."""
     if config.option.markexpr == "cuda" and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        config.args[:] = [str(Path(__file__).with_name("test_cuda.py"))]
+        config.args[:] = [str(Path(__file__).with_name("devices") / "test_cuda.py")]

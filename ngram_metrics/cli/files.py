@@ -63,7 +63,7 @@ def place_of(name: str) -> Place:
 
 
 def decimal(text: str) -> int | None:
-    """Return a number, or None if it has other characters than digits, or more digits than any number here."""
+    """Return a number of up to 19 digits; None for any other text."""
     return int(text) if text.isdecimal() and len(text) < 20 else None
 
 
@@ -212,7 +212,7 @@ class Source:
 
 @contextmanager
 def opened(place: Place, line_limit: int) -> Iterator[Source]:
-    """Open a file, and look at its first bytes; at those of a pipe when its first line is read.
+    """Open a file, and check its first bytes; those of a pipe are checked when its first line is read.
 
     Raises:
         InputError: the file cannot be read, or does not look like text.

@@ -103,9 +103,10 @@ def _uninterrupted() -> Iterator[None]:
 
 @contextmanager
 def _uncollected(ends: bool) -> Iterator[None]:
-    """Collect no garbage while modules are imported, nor theirs in a program that ends: scanning torch takes a second.
+    """Pause garbage collection during imports; scanning the objects of torch takes a second.
 
-    A caller of ``main``, whose process does not end with the command, keeps its garbage collection.
+    Args:
+        ends: whether the process ends with the command; these objects are then never scanned.
     """
     collects = gc.isenabled()
     gc.disable()

@@ -84,7 +84,7 @@ def _numbers(source: Source, k: int | None, done: int) -> list[list[float]]:
     for number, row in enumerate(found, done + 1):
         if not _are_weights(row):
             place = number if k is None else (number - 1) * k + 1
-            raise source.error(place, "expected weights of at least 0, not all 0 for a sentence")
+            raise source.error(place, "expected weights from 0 to 1e308, not all 0 for a sentence")
         rows.append(row)
     return rows
 

@@ -48,7 +48,7 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that takes ``-:2``, a column of standard input, as a file, and no part of an option as the option."""
+    """A parser that takes ``-:2``, column 2 of standard input, as a file, and options by their full names only."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
@@ -75,7 +75,7 @@ def parsed(parser: Parser, words: Sequence[str], options: AnyOptions, instead: M
         parser: the parser.
         words: the arguments.
         options: the object to fill.
-        instead: what to say of options of other commands.
+        instead: advice by option, for options of other commands.
     """
     before, after = list(words), []
     if "--" in before:

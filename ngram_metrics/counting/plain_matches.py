@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 Tokens = Sequence[Hashable]
+
+
+class Summary(NamedTuple):
+    """A text as ROUGE counts it.
+
+    Attributes:
+        words: its words.
+        sentences: for ROUGE-Lsum, the words of each of its sentences.
+    """
+
+    words: Tokens
+    sentences: Sequence[Tokens] = ()
+
+
 #: They follow the last token, and equal no token and not each other.
 _END_OF_HYPOTHESIS, _END_OF_REFERENCE = object(), object()
 

@@ -9,10 +9,10 @@ from ngram_metrics.evaluation import DEFAULT_METRICS, METRICS
 from ngram_metrics.evaluation.results import Settings
 from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Scorer, scorer_of
-from ngram_metrics.scores.options import check_choice, refuse_equal_names, whole_number
-from ngram_metrics.scores.resampling import ENDS, check_confidence
+from ngram_metrics.scores.options import check_choice, refuse_equal_names
+from ngram_metrics.scores.resampling import ENDS, check_confidence, checked_seed
 from ngram_metrics.significance import Test, check_correction
-from ngram_metrics.text.messages import counted, did_you_mean, shortened, visible
+from ngram_metrics.text.messages import counted, did_you_mean, shortened, type_name, visible
 
 
 class Texts(NamedTuple):
@@ -84,15 +84,13 @@ def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any) -> 
     """Return how systems are compared.
 
     Raises:
-        ValueError: a level out of its range, or an unknown test or correction.
+        ValueError: a level or a seed out of its range, or an unknown test or correction.
         TypeError: a seed that is not an integer.
     """
     check_confidence(confidence, "micro")
     check_choice("test", test, get_args(Test))
     check_correction(correction)
-    if whole_number(seed) is None:
-        raise TypeError(f"seed is {shortened(seed)}: expected an integer")
-    return Settings(confidence, test, correction, seed)
+    return Settings(confidence, test, correction, checked_seed(seed))
 
 
 def checked_groups(groups: Any, system: str, segments: int) -> Any:
@@ -100,7 +98,7 @@ def checked_groups(groups: Any, system: str, segments: int) -> Any:
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
-        ValueError: another number of labels than of segments, or a label that is not equal to itself.
+        ValueError: another number of labels than of segments, or a label such as NaN, which is not equal to itself.
     """
     if groups is None:
         return None
@@ -183,12 +181,12 @@ def _texts(name: str, texts: Any) -> list[str]:
     listed = _listed(name, texts)
     for index, text in enumerate(listed):
         if not isinstance(text, str):
-            raise TypeError(f"segment {index} of {name} is a {type(text).__name__}: expected a text")
+            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text")
     return listed
 
 
 def _listed(name: str, items: Any, expected: str = "a sequence of texts") -> list[Any]:
     """Return a sequence, an array or a column of a table as a list."""
     if isinstance(items, (str, bytes, Mapping)) or not (hasattr(items, "__len__") and hasattr(items, "__iter__")):
-        raise TypeError(f"{name} is a {type(items).__name__}: expected {expected}")
+        raise TypeError(f"{name} is {type_name(items)}: expected {expected}")
     return list(items.tolist() if hasattr(items, "tolist") else items)

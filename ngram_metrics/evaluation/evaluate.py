@@ -1,4 +1,4 @@
-"""Several systems are a value: one call scores, tests and compares them, and the result shows itself."""
+"""Several systems in one call: scored, compared with a baseline, and shown as a table."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
 from ngram_metrics.scorer import Metric, Scorer
+from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.significance import Correction, Test
 from ngram_metrics.text.inputs import Tokenizer
@@ -79,7 +80,7 @@ class Evaluation:
     def to_pandas(self) -> pandas.DataFrame:
         """Return a ``pandas.DataFrame`` with a row for each system and value; scores are in 0..1.
 
-        The columns are ``system``, ``value`` and the attributes of the results that some result has.
+        The columns are ``system``, ``value`` and the attributes that any result has.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
@@ -141,6 +142,7 @@ class Evaluation:
         return tables.html_table(self._summary)
 
 
+@named_arguments
 def evaluate(
     systems: Mapping[str, Sequence[str]] | Sequence[str],
     references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]],
@@ -152,7 +154,7 @@ def evaluate(
     groups: Labels | Mapping[str, Labels] | None = None,
     seed: int = SEED,
 ) -> Evaluation:
-    """Score systems, test them against a baseline, and return all results.
+    """Score systems, and test each against a baseline.
 
     The numbers are those of the command ``ngram-metrics`` for the same texts. A progress bar appears on a terminal
     after 2 seconds, if tqdm is installed.
@@ -173,11 +175,17 @@ def evaluate(
             a corpus, never means of scores.
         seed: the seed of the intervals and of the test.
 
+    Returns:
+        The results, with scores and p-values in 0..1.
+
     Raises:
         TypeError: an argument of another type; segments that are not text; a metric that is not of this package.
         ValueError: no system or no segment; different numbers of segments, references or labels; references that may
             be read in two ways; an unknown metric, baseline, test or correction; a metric with average none; two
             metrics with the same name for a value; a level out of its range.
+
+    Warns:
+        UserWarning: the bootstrap test of fewer than 50 segments.
 
     Example:
         >>> import ngram_metrics

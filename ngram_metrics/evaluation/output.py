@@ -1,4 +1,4 @@
-"""What is written: files and standard output, of which a failure is one line, and a progress bar."""
+"""Output: files and standard output, whose errors are one line each, and a progress bar."""
 
 from __future__ import annotations
 

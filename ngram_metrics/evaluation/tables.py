@@ -102,7 +102,7 @@ def signatures(summary: Summary) -> list[str]:
 
 
 def plain(name: str) -> str:
-    """Return a name without characters that separate rows or cells, command a terminal, or hide others."""
+    """Return a name for a cell: blanks for tabs and newlines, code points for invisible characters."""
     return visible(re.sub(r"[\t\n\r]", " ", name))
 
 
@@ -181,7 +181,7 @@ def _entries(found: Any, digits: int | None, besides: Sequence[str]) -> Any:
 
 
 def _rounded(part: Any, name: str, digits: int | None) -> Any:
-    """Round what is no whole number and no p-value."""
+    """Round scores and ratios; counts and p-values keep their digits."""
     if digits is None or name == "p_value" or not isinstance(part, (list, float)):
         return part
     return [round(each, digits) for each in part] if isinstance(part, list) else round(part, digits)

@@ -1,4 +1,4 @@
-"""The metrics in one call: read, count, score. They have no state and no module, so rewards compile into one graph."""
+"""The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
 from ngram_metrics.functional.metrics import bleu_score as bleu_score
 from ngram_metrics.functional.metrics import chrf_score as chrf_score

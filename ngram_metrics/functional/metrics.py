@@ -32,12 +32,19 @@ def bleu_score(
 ) -> Tensor:
     """Return BLEU; by default the mean of the sentences' unsmoothed scores.
 
-    The settings are those of :class:`ngram_metrics.Bleu`.
-
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
         target: for each sentence its reference or a list of references, of the same kind; padded ``(sentences, width)``
             or ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
+        ngram: the longest order, 1 to 1,000.
+        smooth: the smoothing; :mod:`ngram_metrics.scores.bleu` lists them with the equal settings of other packages.
+        smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
+        average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
+        weights: one weight for each order; None for equal weights.
+        effective_order: whether orders without any n-gram are left out.
+        tokenizer: for text: see :mod:`ngram_metrics.text.tokenizers`.
+        lowercase: for text: whether it is lowercased.
+        pad_id: for ids: the id or ids that are no tokens.
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
     Returns:

@@ -45,7 +45,7 @@ _Score = TypeVar("_Score")
 
 
 def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given, _Score]]:
-    """Return the decorator that leaves what is unusual to a function of :mod:`ngram_metrics.functional`."""
+    """Return a decorator that passes unusual input on to a function of :mod:`ngram_metrics.functional`."""
 
     def decorate(function: Callable[_Given, _Score]) -> Callable[_Given, _Score]:
         @wraps(function)
@@ -56,6 +56,11 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
                 from inspect import signature
 
                 given = signature(function).bind(*args, **options).arguments
+            except TypeError:
+                from ngram_metrics.scores.options import check_arguments
+
+                check_arguments(function, args, options)
+                raise
             return _by_functional(name, **given)
 
         return score
@@ -140,7 +145,8 @@ def chrf(
         >>> pair.chrf("abc", "abcdefgh")
         0.3225
     """
-    require(is_order(char_order, 0) and is_order(word_order, 0) and char_order + word_order > 0 and is_number(beta))
+    require(is_order(char_order, 0) and is_order(word_order, 0) and char_order + word_order > 0)
+    require(is_number(beta) and beta <= 1e15)
     require(type(lowercase) is type(whitespace) is type(eps_smoothing) is bool)
     is_text, documents = read(hypothesis, references, pad_id, (lowercase, whitespace, word_order > 0))
     if is_text:

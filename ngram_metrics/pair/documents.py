@@ -1,6 +1,6 @@
-"""From a hypothesis and its references to tokens, if all that is given is of the types that Python itself has.
+"""From a hypothesis and its references to tokens, if they are of Python's own types.
 
-Everything else is :class:`Unusual`: tensors and arrays, the integers of numpy, and whatever is an error.
+For anything else :class:`Unusual` is raised: tensors and arrays, the integers of numpy, and wrong input.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from itertools import chain, groupby
 from typing import Any
 
-from ngram_metrics.counting.plain_matches import Tokens
-from ngram_metrics.scores.plain import Summary
+from ngram_metrics.counting.plain_matches import Summary, Tokens
 from ngram_metrics.text.plain_words import RULES, rouge_summary, rouge_text, rule_rouge
 from ngram_metrics.text.stemmer import rouge_stem
 
@@ -32,7 +31,7 @@ def is_order(value: object, lowest: int = 1) -> bool:
 
 
 def is_id(value: Any) -> bool:
-    """Return whether this is an integer that a setting may name, one that int64 holds."""
+    """Return whether this is an integer that int64 holds."""
     return type(value) is int and abs(value) < 1 << 63
 
 
@@ -68,12 +67,13 @@ def read(
     if types == {int}:
         dropped = {*padding} - {separator}
         documents = [[token for token in ids if token not in dropped] for ids in documents] if dropped else documents
-        require(all(token >= 0 or token == separator for token in chain.from_iterable(documents)))
+        # Longer ids may have one hash by the thousand: a dict of them takes quadratic time.
+        require(all(0 <= token < 1 << 63 or token == separator for token in chain.from_iterable(documents)))
     return False, documents
 
 
 def words_of(texts: Sequence[str], tokenizer: Any) -> list[Tokens]:
-    """Return the words of each text; a tokenizer that is no rule is called as in ``functional``, with its errors."""
+    """Return the words of each text; an external tokenizer is called as in ``functional``, with its errors."""
     if tokenizer is None or (type(tokenizer) is str and tokenizer in RULES):
         return list(map(RULES[tokenizer], texts))
     from ngram_metrics.text.tokenizers import batch_tokenizer
@@ -100,22 +100,22 @@ def summaries_of(
         return _rouge_words(several, use_stemmer, normalizer, tokenizer)
 
     if not with_sentences:
-        return [(one, ()) for one in words(texts)]
+        return list(map(Summary, words(texts)))
     if splitter is None and normalizer is None and tokenizer in (None, "unicode"):
         return [rouge_summary(text, lambda line: words([line])[0], True) for text in texts]
     split = [text.split("\n") if splitter is None else splitter(text) for text in texts]
     for sentences in split:
         require(isinstance(sentences, Sequence) and not isinstance(sentences, str) and _are_texts(sentences))
-    return [(whole, words([*filter(None, part)])) for whole, part in zip(words(texts), split, strict=True)]
+    return [Summary(whole, words([*filter(None, part)])) for whole, part in zip(words(texts), split, strict=True)]
 
 
 def summary_of_ids(document: Sequence[int], separator: int | None) -> Summary:
     """Return the ids of a document and of its sentences, without the separator between them."""
     if separator is None:
-        return document, [document]
+        return Summary(document, [document])
     runs = groupby(document, separator.__eq__)
     sentences = [list(run) for is_separator, run in runs if not is_separator]
-    return list(chain.from_iterable(sentences)), sentences
+    return Summary(list(chain.from_iterable(sentences)), sentences)
 
 
 def _rouge_words(

@@ -166,10 +166,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         return brevity_penalty(statistics) * _exp(log_mean) * possible
 
     def sentence_measure(self, average: Average) -> BleuMeasure:
-        """Return for micro the same with effective order, as in sacrebleu: many sentences are too short for a 4-gram.
-
-        For macro, the score of a sentence is the one in the mean.
-        """
+        """Return for micro BLEU with effective order, as in sacrebleu: many sentences are too short for a 4-gram."""
         return replace(self, effective_order=True) if average == "micro" else self
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:

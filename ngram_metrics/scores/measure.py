@@ -88,11 +88,11 @@ class Measure(ABC, Generic[Statistics]):
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
 
     def sentence_measure(self, average: Average) -> Measure[Statistics]:
-        """Return the measure for the counts of a single sentence, of a corpus with this average; by default itself."""
+        """Return the measure that scores single sentences of a corpus with this average; by default itself."""
         return self
 
     def of_key(self, key: int) -> Measure[Statistics]:
-        """Return the measure of the key with this number; of ROUGE, whose scores have keys."""
+        """Return the measure of one of the keys of ROUGE, by its number; others return themselves."""
         return self
 
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:
@@ -100,9 +100,9 @@ class Measure(ABC, Generic[Statistics]):
         return dict(zip(type(statistics).__annotations__, statistics, strict=True))
 
     def reference_counts(self, statistics: Statistics) -> dict[str, Tensor]:
-        """Return by name the fields that with one reference per sentence do not depend on the hypothesis.
+        """Return the fields that begin with ``reference_``, by name.
 
-        Their names begin with ``reference_``; no other field's does.
+        With one reference per sentence they do not depend on the hypothesis.
         """
         fields = zip(type(statistics).__annotations__, statistics, strict=True)
         return {name: field for name, field in fields if name.startswith("reference_")}

@@ -150,7 +150,7 @@ def refuse_average_none(name: str, metric: object) -> None:
 
 
 def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeError:
-    """Return the error for a keyword that is no option; it names the option of another package or spelling.
+    """Return the error for an unknown keyword; it names the option that was meant.
 
     Args:
         name: the public name of the function or class.
@@ -181,13 +181,13 @@ def named_arguments(function: Callable[Parameters, Result]) -> Callable[Paramete
         try:
             return function(*args, **kwargs)
         except TypeError:
-            _check_arguments(function, args, kwargs)
+            check_arguments(function, args, kwargs)
             raise
 
     return called
 
 
-def _check_arguments(function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]) -> None:
+def check_arguments(function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]) -> None:
     """Raise TypeError for arguments that do not fit the parameters."""
     signature = inspect.signature(function)
     name = function.__name__

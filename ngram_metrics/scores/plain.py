@@ -10,7 +10,7 @@ import math
 import sys
 from collections.abc import Sequence
 
-from ngram_metrics.counting.plain_matches import Tokens, clipped_matches, subsequence_length, union_hits
+from ngram_metrics.counting.plain_matches import Summary, Tokens, clipped_matches, subsequence_length, union_hits
 
 #: The fields of ``BleuStatistics``.
 BleuCounts = tuple[list[int], list[int], int, int]
@@ -18,8 +18,6 @@ BleuCounts = tuple[list[int], list[int], int, int]
 ChrfCounts = tuple[list[int], list[int], list[int]]
 #: The fields of ``OverlapStatistics``, or of ``RougeStatistics`` for one key.
 Counts = tuple[int, int, int]
-#: A text as words and, for ROUGE-Lsum, as the words of its sentences.
-Summary = tuple[Tokens, Sequence[Tokens]]
 
 #: The smoothings and their default values.
 SMOOTHINGS = {

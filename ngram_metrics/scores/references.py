@@ -116,16 +116,15 @@ def best_statistics(statistics: Statistics, score: Tensor, pairs: Pairs) -> Stat
     return type(statistics)(*map(take, statistics))
 
 
-def reference_counts(references: DocumentGroups | PaddedReferences) -> Tensor:
-    """Return how many references each sentence has, ``(sentences,)`` int64."""
-    return references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
-
-
-def joined_range(known: Tensor, counts: Tensor) -> Tensor:
+def joined_range(known: Tensor, references: DocumentGroups | PaddedReferences | list[int]) -> Tensor:
     """Join the range of the number of references, ``known``, with that of a batch, which may be empty.
 
-    A range is ``[-fewest, most]`` int64, so that the maximum joins two ranges.
+    A range is ``[-fewest, most]`` int64, so that the maximum joins two ranges. The references of a batch, or how many
+    each sentence has.
     """
+    if isinstance(references, list):
+        return torch.maximum(known, known.new_tensor((-min(references), max(references))))
+    counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
     if len(counts) == 0:
         return known
     fewest, most = counts.aminmax()

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.scores.measure import AnyMeasure, score_dtype, unpack
-from ngram_metrics.scores.options import Average
+from ngram_metrics.scores.options import Average, whole_number
 
 #: What the names of the ends of an interval have behind that of the value.
 ENDS = ("_low", "_high")
@@ -40,6 +40,21 @@ def check_confidence(confidence: float | None, average: str) -> None:
             "average='none' gives a score for each sentence, and confidence an interval of the score of all: "
             "pass average='micro' or 'macro', or leave out confidence"
         )
+
+
+def checked_seed(seed: object) -> int:
+    """Return a seed as ``int``.
+
+    Raises:
+        TypeError: a value that is not an integer.
+        ValueError: an integer that the generator does not take.
+    """
+    number = whole_number(seed)
+    if number is None:
+        raise TypeError(f"seed is {seed!r}: expected an integer")
+    if not -(1 << 63) <= number < 1 << 64:
+        raise ValueError("seed is too large: expected an integer from -2^63 to 2^64 - 1")
+    return number
 
 
 def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:

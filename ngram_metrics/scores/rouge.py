@@ -38,6 +38,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import Batch, PaddedPairs, PaddedSides
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.plain_matches import Summary, Tokens
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.scores import plain
@@ -132,11 +133,15 @@ class RougeMeasure(Measure[RougeStatistics]):
             return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
-    def plain(self, hypothesis: plain.Summary, references: Sequence[plain.Summary]) -> tuple[Sequence[int], ...] | None:
+    def plain(
+        self, hypothesis: Summary | Tokens, references: Sequence[Summary | Tokens]
+    ) -> tuple[Sequence[int], ...] | None:
         """Count one sentence in plain Python; of several references only the best can be chosen so."""
         if len(references) > 1 and (self.reducer != "best" or self.alpha is not None):
             return None
-        return tuple(zip(*plain.rouge_counts(hypothesis, references, self.variants), strict=True))
+        # ignite's ROUGE reads words only.
+        first, *others = (one if isinstance(one, Summary) else Summary(one) for one in (hypothesis, *references))
+        return tuple(zip(*plain.rouge_counts(first, others, self.variants), strict=True))
 
     def of_key(self, key: int) -> RougeMeasure:
         """Return the measure of one key."""

@@ -27,7 +27,7 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
         ValueError: no key, or an unknown key.
     """
     if not isinstance(rouge_keys, Iterable) or isinstance(rouge_keys, Set):
-        raise TypeError(f"rouge_keys is a {type(rouge_keys).__name__}: expected a key or a sequence of keys")
+        raise TypeError(f"rouge_keys is {rouge_keys!r}: expected a key or a sequence of keys")
     keys: tuple[RougeKey, ...] = (rouge_keys,) if isinstance(rouge_keys, str) else tuple(rouge_keys)
     if not keys:
         raise ValueError(f"no rouge key: expected some of {list(ROUGE_KEYS)}")

@@ -24,17 +24,17 @@ Differences from sacrebleu's tests:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.scores.options import check_choice, whole_number
-from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, check_confidence, interval
+from ngram_metrics.scores.options import check_choice, named_arguments, whole_number
+from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, check_confidence, checked_seed, interval
 from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
 from ngram_metrics.significance.paired_systems import Paired, System, names_of, paired
+from ngram_metrics.text.messages import warn_user
 
 __all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap"]
 
@@ -57,7 +57,8 @@ class Comparison(NamedTuple):
         score: the score of the system, in 0..1.
         p_value: the p-value of its difference from the baseline, in 0..1, corrected if the test was asked to; None for
             the baseline itself.
-        mean: the mean score of the resampled corpora; None from the randomization test, as are ``low`` and ``high``.
+        mean: the mean score of the resampled corpora, in 0..1; from the randomization test None, as are ``low`` and
+            ``high``.
         low: the lower end of the confidence interval.
         high: the upper end of the confidence interval.
     """
@@ -69,6 +70,7 @@ class Comparison(NamedTuple):
     high: float | None = None
 
 
+@named_arguments
 def paired_bootstrap(
     systems: Mapping[str, System],
     baseline: str,
@@ -96,9 +98,9 @@ def paired_bootstrap(
         The comparison for each system and each value that the metric computes: ``result[system][value]``.
 
     Raises:
-        TypeError: systems that are not a mapping of names to metrics.
+        TypeError: systems that are not a mapping of names to metrics; a seed that is not an integer.
         ValueError: an unknown baseline, alternative or correction; no sentence, or different sentences; metrics with
-            different settings, or without ``confidence``; a number of resamples or a level out of its range.
+            different settings, or without ``confidence``; a number of resamples, a level or a seed out of its range.
 
     Warns:
         UserWarning: fewer than 50 sentences, for which p-values of the bootstrap are too small.
@@ -116,6 +118,7 @@ def paired_bootstrap(
     """
     check_confidence(confidence, "micro")
     _check_number("resamples", resamples)
+    seed = checked_seed(seed)
     check_correction(correction)
     check_choice("alternative", alternative, get_args(Alternative))
     tested = paired(systems, baseline)
@@ -127,6 +130,7 @@ def paired_bootstrap(
     return _compared(systems, baseline, tested, _corrected(p_values, correction), *drawn)
 
 
+@named_arguments
 def paired_approximate_randomization(
     systems: Mapping[str, System],
     baseline: str,
@@ -150,12 +154,14 @@ def paired_approximate_randomization(
         TypeError, ValueError: the errors of :func:`paired_bootstrap`.
     """
     _check_number("trials", trials)
+    seed = checked_seed(seed)
     check_correction(correction)
     tested = paired(systems, baseline)
     p_values = randomization_p_values(tested, _with_baseline(systems, baseline, tested), trials, seed)
     return _compared(systems, baseline, tested, _corrected(p_values, correction))
 
 
+@named_arguments
 def matrix(
     systems: Mapping[str, System],
     test: Test = "randomization",
@@ -175,7 +181,8 @@ def matrix(
         seed: the seed of the draws.
 
     Returns:
-        The p-values by value and two systems, in either order: ``result[value][a][b]`` is ``result[value][b][a]``.
+        The p-values in 0..1, by value and two systems in either order: ``result[value][a][b]`` is
+        ``result[value][b][a]``.
 
     Raises:
         TypeError, ValueError: the errors of :func:`paired_bootstrap`; an unknown test, or fewer than two systems.
@@ -195,6 +202,7 @@ def matrix(
     """
     check_choice("test", test, get_args(Test))
     check_correction(correction)
+    seed = checked_seed(seed)
     names = names_of(systems)
     if len(names) < 2:
         raise ValueError(f"a matrix compares pairs of systems: expected at least two (got: {names})")
@@ -218,7 +226,7 @@ def matrix(
 
 def _check_number(name: str, number: int) -> None:
     if (whole_number(number) or 0) < 1:
-        raise ValueError(f"{name} must be an integer of at least 1 (got: {number})")
+        raise ValueError(f"{name} must be an integer of at least 1 (got: {number!r})")
 
 
 def check_correction(correction: Correction) -> None:
@@ -229,11 +237,9 @@ def check_correction(correction: Correction) -> None:
 
 def _warn_of_few(sentences: int) -> None:
     if sentences < _FEW:
-        warnings.warn(
+        warn_user(
             f"a bootstrap test needs at least {_FEW} sentences (got: {sentences}): with fewer its p-values are too "
-            "small. Randomization needs no such number",
-            UserWarning,
-            stacklevel=3,
+            "small. Randomization needs no such number"
         )
 
 

@@ -84,18 +84,18 @@ def holm(p_values: Tensor) -> Tensor:
 
 
 def _some(pairs: Tensor, numbers: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield both systems of some pairs at a time, for which ``numbers`` are computed each."""
+    """Yield some pairs at a time, as two tensors of systems; the work needs ``numbers`` numbers for each pair."""
     at_once = max(1, NUMBERS_AT_ONCE // numbers)
     yield from zip(*(side.split(at_once) for side in pairs), strict=True)
 
 
 def _difference(measured: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the size of the measured difference of pairs, and below which size a number is rounding."""
+    """Return how far apart the scores of each pair are, and the size up to which a difference is rounding."""
     ours, theirs = measured[first], measured[second]
     return (ours - theirs).abs(), _ROUNDING * torch.maximum(ours.abs(), theirs.abs())
 
 
 def _share(count: Tensor, draws: int, sentences: int | None) -> Tensor:
-    """Return (c + 1) / (n + 1); with ``sentences`` at least the smallest p-value of so many."""
+    """Return (c + 1) / (n + 1); with ``sentences`` at least 2 / 2^N, see the module."""
     lowest = 0.0 if sentences is None else min(1.0, 2.0 ** (1 - sentences))
     return ((count.to(torch.float64) + 1) / (draws + 1)).clamp(min=lowest)

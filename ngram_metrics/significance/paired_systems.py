@@ -13,6 +13,7 @@ from ngram_metrics.scorer import Metric, Scorer, digest, scorer_of
 from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.options import check_choice
 from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
+from ngram_metrics.text.messages import counted, type_name
 
 #: Numbers computed at a time, 8 bytes each, which limits memory.
 NUMBERS_AT_ONCE = 1 << 18
@@ -74,7 +75,7 @@ class Paired:
 def names_of(systems: Mapping[str, System]) -> list[str]:
     """Return the names of systems; raise TypeError if they are not a mapping."""
     if not isinstance(systems, Mapping):
-        raise TypeError(f"systems is a {type(systems).__name__}: expected a mapping of names to metrics")
+        raise TypeError(f"systems is {type_name(systems)}: expected a mapping of names to metrics")
     return list(systems)
 
 
@@ -112,7 +113,8 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
     for name, system_rows in rows.items():
         if len(system_rows) != sentences:
             raise ValueError(
-                f"{name!r} has {len(system_rows)} sentences and {baseline!r} {sentences}: expected the same ones"
+                f"{name!r} has {counted(len(system_rows), 'sentence')} and {baseline!r} {sentences}: "
+                "expected the same ones"
             )
     if signature.startswith("nrefs:1|"):
         _check_references(rows, scorers[baseline], baseline)
@@ -124,7 +126,7 @@ def _settings(scorer: Scorer) -> bytes:
 
 
 def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
-    """Raise ValueError if a sentence has another reference in one system than in another, as far as counts tell.
+    """Raise ValueError if counts show that two systems have different references for a sentence.
 
     This needs one reference per sentence: which one of several is counted depends on the hypothesis.
     """

@@ -39,7 +39,7 @@ from ngram_metrics.text.inputs import Document
 from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.messages import NameOf, counted, shortened, type_name
 
-#: Kinds of numpy dtypes whose items are no numbers: objects, and three kinds of str.
+#: Kinds of numpy dtypes for objects, and three for str.
 _NO_NUMBERS = "OUST"
 _ONE_SENTENCE = "a single sentence of ids goes into a list"
 
@@ -134,7 +134,7 @@ def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
 
 
 def _listed(preds: Any, target: Any) -> Sentences:
-    """Read a batch of which at least one side is no tensor."""
+    """Read a batch of which at least one side is a sequence."""
     if isinstance(preds, str):
         # target is the references of the sentence, or a batch of one sentence with its references.
         single = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
@@ -189,8 +189,8 @@ def plain(value: Any, where: str) -> Any:
     Masked ids are left out of one dimension, and negative in several.
 
     Raises:
-        TypeError: a tensor or array of another dtype than integers, or a uint64 tensor on an accelerator; masks in an
-            array of no numbers. ``where`` names it.
+        TypeError: a tensor or array of another dtype than integers, or a uint64 tensor on an accelerator; a masked
+            array of objects or str. ``where`` names it.
         ValueError: an id of 2^63 or more.
     """
     if isinstance(value, np.ndarray):

@@ -1,7 +1,7 @@
 """Warnings for input that can be read but is almost certainly a mistake, and hints for errors.
 
 The text of a warning hardly depends on the batch, so that Python's default filter shows it once for a line of code. A
-warning looks at few texts, or stops at the first that is as it should be: reading takes no longer.
+check looks at few texts, or stops at the first correct one, so that reading takes no longer.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def warn_of_tokenized_texts(hypotheses: Sequence[str]) -> None:
 
 
 def look_swapped(preds: Any, target: Any) -> bool:
-    """Return whether ``preds`` is one level deeper than ``target``, as references are, and no sentences of words."""
+    """Return whether ``preds`` is one level deeper than ``target``, as references are; lists of words do not count."""
     depth = _depth(preds)
     if depth - _depth(target) != 1:
         return False

@@ -72,7 +72,7 @@ def _refuse_token(sentences: Sequence[Document], wrong: tuple[type, ...], name_o
     if isinstance(token, _FLOATS):
         raise TypeError(
             f"{name_of(index)} holds {shortened(token)}, {name}: expected token ids, which are integers, or tokens "
-            "that are no numbers"
+            "such as words"
         )
     raise TypeError(
         f"{name_of(index)} holds {name} as a token: expected hashable tokens, or ids as integers or as one 1-D tensor"

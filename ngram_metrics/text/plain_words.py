@@ -17,6 +17,7 @@ from functools import cache, partial
 from itertools import chain
 from operator import itemgetter
 
+from ngram_metrics.counting.plain_matches import Summary
 from ngram_metrics.text.scripts import CHINESE_RANGES, HAN_AND_KANA_RANGES
 
 #: What 13a replaces, in this order.
@@ -51,9 +52,7 @@ def plain_characters(text: str, whitespace: bool, words: bool) -> list[Sequence[
     return [characters, chrf_words(text)] if words else [characters]
 
 
-def rouge_summary(
-    text: str, words: Callable[[str], Sequence[Hashable]], with_lines: bool
-) -> tuple[Sequence[Hashable], Sequence[Sequence[Hashable]]]:
+def rouge_summary(text: str, words: Callable[[str], Sequence[Hashable]], with_lines: bool) -> Summary:
     """Return what ROUGE counts in a text: its words and, for ROUGE-Lsum, the words of its lines.
 
     Args:
@@ -62,9 +61,9 @@ def rouge_summary(
         with_lines: whether lines are counted; a line without words is none.
     """
     if not with_lines:
-        return words(text), []
+        return Summary(words(text))
     lines = [found for found in map(words, text.split("\n")) if found]
-    return list(chain.from_iterable(lines)), lines
+    return Summary(list(chain.from_iterable(lines)), lines)
 
 
 def chrf_words(text: str) -> list[str]:

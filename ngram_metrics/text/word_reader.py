@@ -85,7 +85,7 @@ class WordReader(Reader):
     def _texts(self, sentences: Sentences) -> Sequence[str]:
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
         rule = rule_of(self.tokenizer)
-        if rule in (WHITESPACE, NAMED["13a"]):
+        if rule in (WHITESPACE, NAMED["13a"], NAMED["intl"]):
             warn_of_unsplit_texts(sentences.hypotheses, sentences.references)
         if rule is NAMED["13a"]:
             warn_of_tokenized_texts(sentences.hypotheses)

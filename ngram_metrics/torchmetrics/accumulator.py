@@ -132,12 +132,12 @@ class Accumulator(States, Generic[Level]):
         Raises:
             TypeError, ValueError: sentences that cannot be read; the states do not change.
         """
-        statistics, kind, reference_counts, leading_shape = self.scorer.count(preds, target, self.device)
+        statistics, kind, references, leading_shape = self.scorer.count(preds, target, self.device)
         samples = leading_shape[1] if leading_shape and self.average == "none" else None
         noted = with_batch(self.counted, counted(kind, samples))
         rows = self.scorer.rows(statistics)  # (sentences, fields)
         row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)
-        references = joined_range(self.reference_range, reference_counts)
+        reference_range = joined_range(self.reference_range, references)
         kept = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":
@@ -149,7 +149,7 @@ class Accumulator(States, Generic[Level]):
             cast(list[Tensor], self.rows).append(kept)
         if score_sum is not None:
             self.score_sum = score_sum
-        self.counted, self.reference_range, self.row, self.sentences = noted, references, row, sentences
+        self.counted, self.reference_range, self.row, self.sentences = noted, reference_range, row, sentences
 
     @overload
     def compute(self: Accumulator[None]) -> Tensor: ...

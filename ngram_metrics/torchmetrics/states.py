@@ -16,6 +16,7 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.measure import score_dtype
+from ngram_metrics.text.messages import type_name
 from ngram_metrics.torchmetrics.agreement import LAYOUT, agreed, callables_number, settings_digest
 
 #: A state. The rows are a list, or one tensor after a sync has joined them.
@@ -108,7 +109,7 @@ class States(torchmetrics.Metric):
             default = self.row.unsqueeze(0) if name == "rows" else cast(Tensor, self._defaults[name])
             for tensor in value if name == "rows" and isinstance(value, list) else [value]:
                 if not isinstance(tensor, Tensor):
-                    raise ValueError(f"the saved state {name} is a {type(tensor).__name__}: expected a tensor")
+                    raise ValueError(f"the saved state {name} is {type_name(tensor)}: expected a tensor")
                 free = 1 if name == "rows" else 0  # there may be any number of rows
                 if tensor.dtype != default.dtype or tensor.shape[free:] != default.shape[free:]:
                     raise ValueError(

@@ -82,7 +82,7 @@ def computed_values(name: str, metric: Any) -> dict[str, Any]:
 
 
 def refuse_shared_names(metrics: Mapping[str, Any]) -> None:
-    """Raise ValueError if two metrics of this package would write one name; of others, the values are not yet known."""
+    """Raise ValueError if two metrics of this package would write the same name."""
     refuse_equal_names(
         (name, renamed(name, dict.fromkeys(_value_names(metric)), metric.scorer) if _is_ours(metric) else [name])
         for name, metric in metrics.items()

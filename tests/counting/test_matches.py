@@ -8,12 +8,12 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import padded, padded_sides, ragged, ragged_sides
+from layouts import padded_sides, ragged_sides
 
 from ngram_metrics.counting import chunks, matches
 from ngram_metrics.counting.documents import PaddedPairs, PaddedReferences, PaddedSides, PaddedTokens, RaggedPairs
 from ngram_metrics.counting.keys import Digits, sorted_keys
-from ngram_metrics.counting.matches import clipped_matches, ngram_totals, pair_matches
+from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 
 LARGEST = 2**63 - 1
 
@@ -55,14 +55,6 @@ def test_ragged_matches_are_those_of_counters(batch, max_order):
 @given(batches(any_ids), orders)
 def test_padded_matches_are_those_of_counters_for_any_int64_id(batch, max_order):
     assert count("padded", batch, max_order) == oracles.match_rows(batch, max_order)
-
-
-@both_layouts
-@given(data=st.data())
-def test_repetitive_texts_have_the_matches_of_counters(layout, data):
-    batch = data.draw(batches(small_ids, longest=30, sentences=4))
-    max_order = data.draw(orders)
-    assert count(layout, batch, max_order) == oracles.match_rows(batch, max_order)
 
 
 @pytest.mark.parametrize("digit_bits", [2, 3, 4, 5, 6, 7, 9, 10, 12, 15, 20, 30, 31, 40])
@@ -175,15 +167,6 @@ def test_single_references_are_counted_as_pairs(layout, monkeypatch):
     monkeypatch.setattr(matches, "pair_matches", lambda pairs, max_order: (type(pairs), max_order))
     pairs = {"ragged": RaggedPairs, "padded": PaddedPairs}[layout]
     assert clipped_matches(LAYOUTS[layout]([([1], [[1]])]), 3) == (pairs, 3)
-
-
-@given(batches(small_ids, references=1), orders)
-def test_pairs_have_the_matches_of_single_references(batch, max_order):
-    expected = oracles.match_rows(batch, max_order)
-    references = [several[0] for _, several in batch]
-    for paired, tokens in ((RaggedPairs, ragged), (PaddedPairs, padded)):
-        pairs = paired(tokens([one for one, _ in batch]), tokens(references))
-        assert pair_matches(pairs, max_order).tolist() == expected
 
 
 @given(batches(small_ids), st.integers(-(2**63), LARGEST))

@@ -100,13 +100,6 @@ def test_the_last_place_of_a_chunk_is_not_taken_for_the_end_of_a_reference(monke
         assert numpy_pair_matches(with_bound(pairs, 5000), 2).tolist() == [[1, 0], [0, 0], [0, 0]]
 
 
-def test_ngrams_past_the_end_of_a_document_match_none():
-    """Equal ends of documents, and tokens that continue in the next document."""
-    pairs = [([1, 2], [1, 2]), ([3], [3]), ([2, 3], [2, 3, 1]), ([], [1]), ([2], [2])]
-    for layout in LAYOUTS:
-        assert matches_of(layout, pairs, 4) == [[2, 1, 0, 0], [1, 0, 0, 0], [2, 1, 0, 0], [0] * 4, [1, 0, 0, 0]]
-
-
 @pytest.mark.parametrize(
     ("pairs", "max_order"),
     [([([1], [2**20])], 1), ([([-1], [1])], 1), ([([1] * 2**15, [1])], 1), ([([1, 2, 3], [1])], 40)],

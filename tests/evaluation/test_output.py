@@ -19,7 +19,6 @@ WORDS = ["base.txt", "-r", "ref.txt", "-m", "bleu"]
 #: An escape sequence, a turn of the writing direction, and what ends lines and cells.
 NAME = "a\x1b[31m\u202eb\tc\nd\x07.txt"
 SHOWN = "a[U+001B][31m[U+202E]b c d[U+0007].txt"
-LATEX = SHOWN.replace("_", r"\_")
 
 
 def test_the_temporary_file_is_new_and_its_name_cannot_be_guessed(folder: Path, monkeypatch):

@@ -37,7 +37,8 @@ def test_a_name_is_no_markup_and_hides_nothing(tmp_path):
     pages = []
     for name in ("plain", NAME):
         metrics = {name: Bleu(), "x": ROUGEScore(rouge_keys="rouge1")}
-        write_report(tmp_path / "page.html", {name: ["a b"], f"{name}2": ["a c"]}, ["a b"], metrics, title=name)
+        systems, references = {name: ["a b"], f"{name}2": ["a c"]}, {name: ["a b"]}
+        write_report(tmp_path / "page.html", systems, references, metrics, title=name)
         pages.append(_Tags((tmp_path / "page.html").read_text("utf-8")))
     assert pages[0].tags == pages[1].tags
     shown = NAME.replace("\u202e", "[U+202E]")
@@ -46,6 +47,7 @@ def test_a_name_is_no_markup_and_hides_nothing(tmp_path):
     assert f"* differs from {shown}, " in "".join(pages[1].texts)
     data = data_of(tmp_path / "page.html")
     assert (data["systems"], data["values"]) == ([shown, f"{shown}2"], [shown, "rouge1"])
+    assert data["references"] == [shown]
     assert "\u202e" not in json.dumps(data, ensure_ascii=False)
 
 

@@ -199,9 +199,8 @@ def test_metrics_are_those_that_were_given(tmp_path):
 @pytest.mark.parametrize(
     ("systems", "options", "kind", "words"),
     [
-        ({}, {}, ValueError, "^systems is empty: expected at least one name with its segments$"),
         (ONE, {"confidence": None}, TypeError, "^confidence is None: expected the level"),
-        (ONE, {"title": 5}, TypeError, "^title is a int: expected a text$"),
+        (ONE, {"title": 5}, TypeError, "^title is an int: expected a text$"),
         (ONE, {"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
     ],
 )

@@ -175,10 +175,3 @@ def test_the_lower_end_is_never_above_the_higher(resamples: int):
 def test_a_confidence_that_is_no_level_is_refused(confidence):
     with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95"):
         check_confidence(confidence, "micro")
-
-
-def test_a_score_of_each_sentence_has_no_interval():
-    check_confidence(None, "none")
-    message = "average='none' gives .* leave out confidence"
-    with pytest.raises(ValueError, match=message):
-        check_confidence(0.95, "none")

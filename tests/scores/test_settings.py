@@ -123,7 +123,7 @@ REFUSED = {
         ],
         "rouge": [
             *(
-                ({"rouge_keys": keys}, f"rouge_keys is a {type(keys).__name__}: expected a key or a sequence")
+                ({"rouge_keys": keys}, f"^rouge_keys is {keys!r}: expected a key or a sequence")
                 for keys in (None, {"rouge1"}, 1)
             ),
             ({"tokenizer": 3}, "tokenizer is an int: expected None"),

@@ -5,8 +5,6 @@ from collections import UserList, deque
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.groups import read_rows
@@ -144,17 +142,6 @@ def test_ids_are_read_once_where_the_object_is_the_same():
     ((own, other),) = read_rows(WordReader(pad_id=0), ids, ids, CPU)
     assert own is other
     assert renamed((listed(own),)) == ([[[0, 1], [2]]],)
-
-
-@given(
-    st.lists(
-        st.tuples(st.lists(st.text(max_size=5), max_size=3), st.lists(st.text(max_size=5), max_size=3)), min_size=1
-    )
-)
-def test_any_text_is_read_as_it_stands(rows):
-    hypotheses, references = map(list, zip(*rows, strict=True))
-    found = seen(WordReader(tokenizer=list), hypotheses, references)
-    assert found == renamed((hypotheses, references))
 
 
 @pytest.mark.parametrize(

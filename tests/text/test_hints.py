@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, ROUGEScore, functional, ignite, mbr
+from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
 from ngram_metrics.text.door import read
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.tokenizers import batch_tokenizer
@@ -146,7 +146,7 @@ UNSPLIT = [
 
 
 @pytest.mark.parametrize("text", UNSPLIT)
-@pytest.mark.parametrize("tokenizer", [None, "none", "13a"])
+@pytest.mark.parametrize("tokenizer", [None, "none", "13a", "intl"])
 def test_a_script_without_blanks_is_warned_of(text, tokenizer):
     for preds, target in (([text], [text]), (["a b"], [text]), ([text], [[text, "a b"]])):
         with pytest.warns(UserWarning, match="a sentence is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"):
@@ -245,6 +245,7 @@ def test_a_warning_names_the_line_of_the_user():
         lambda: mbr.decode(metric, batch[:1]),
         lambda: functional.bleu_score(["the cat sat"], [["the", "cat", "sat"]]),
         lambda: functional.rouge_score(["слово"], ["слово"]),
+        lambda: evaluate({"base": [MAT], "tuned": [MAT]}, [MAT], test="bootstrap"),
     ]
     for call in calls:
         with warnings.catch_warnings(record=True) as warned:

@@ -5,7 +5,6 @@ from importlib.metadata import version
 import pytest
 
 from ngram_metrics import Bleu
-from ngram_metrics.functional import bleu_score
 from ngram_metrics.text.tokenizers import batch_tokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -107,15 +106,3 @@ def test_tokenizers_are_told_apart_by_their_vocabulary_in_settings_and_signature
         assert not metric.settings.equal(unequal.settings)
         assert metric.signature == equal.signature != unequal.signature
         assert f"|{package}:{version(package)}|" in metric.signature
-
-
-def test_scores_are_those_of_the_ids():
-    tokenizer = trained()
-    references = [[text, "a cat sat"] for text in reversed(TEXTS)]
-    ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in TEXTS]
-    reference_ids = [
-        [tokenizer.encode(text, add_special_tokens=False).ids for text in several] for several in references
-    ]
-    expected = bleu_score(ids, reference_ids, average="none", smooth="exp")
-    for one in (tokenizer, wrapped(tokenizer)):
-        assert bleu_score(TEXTS, references, average="none", smooth="exp", tokenizer=one).equal(expected)

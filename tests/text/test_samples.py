@@ -80,11 +80,6 @@ def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples
     )
 
 
-def test_samples_are_refused_where_the_metric_has_none():
-    with pytest.raises(ValueError, match=r"preds has shape \(3, 2, 3\)"):
-        WordReader(pad_id=0).read(torch.tensor(PRED), torch.tensor(TARGET), CPU)
-
-
 IDS = torch.tensor(PRED)
 
 

@@ -1,4 +1,4 @@
-"""The page: a template with one style and one script, and a policy that forbids all others."""
+"""The page: a template with one style and one script, and a policy that forbids everything else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Result, Summary, Systems, summarised
 from ngram_metrics.evaluation.tables import Style, is_significant, notes, signatures
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import visible
+from ngram_metrics.text.messages import type_name, visible
 from ngram_metrics.text.word_reader import WordReader
 
 _FOLDER = Path(__file__).parent
@@ -57,7 +57,7 @@ def write_page(
     """Write the page to a file; see :meth:`ngram_metrics.Evaluation.write_report`."""
     check_installed()
     if title is not None and not isinstance(title, str):
-        raise TypeError(f"title is a {type(title).__name__}: expected a text")
+        raise TypeError(f"title is {type_name(title)}: expected a text")
     words = WordReader("none" if tokenizer is None else tokenizer)
     try:
         with written_to(os.fsdecode(path)) as write:

@@ -1,0 +1,150 @@
+"""Tables, JSON, TSV, Markdown and LaTeX: the same numbers, whatever is drawn around them."""
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from commands import failing, printed, report, write
+
+ARGUMENTS = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,rouge", "-c"]
+VALUES = ["bleu", "rouge1", "rouge2", "rougeL", "rougeLsum"]
+
+
+def _cell(entry: dict, digits: int = 2) -> str:
+    shown = [f"{entry[name]:.{digits}f}" for name in ("score", "low", "high")]
+    return f"{shown[0]} [{shown[1]}, {shown[2]}]{'*' if entry.get('p_value', 1) < 0.05 else ''}"
+
+
+def test_the_table_shows_what_json_holds(folder: Path, capsys):
+    found = report(capsys, *ARGUMENTS)
+    header, *rows = printed(capsys, *ARGUMENTS).splitlines()
+    assert header.split() == ["system", *VALUES]
+    for row, (system, entries) in zip(rows, found["systems"].items(), strict=False):
+        assert row.split() == f"{system} {' '.join(map(_cell, entries.values()))}".split()
+    assert rows[2:6] == [
+        "",
+        "120 sentences, reference ref.txt, scores in 0..100",
+        "[low, high]: 95% bootstrap interval",
+        "* differs from base.txt, p < 0.05, paired randomization test with Holm's correction",
+    ]
+    assert rows[6:] == [f"{name}: {text}" for name, text in found["signatures"].items()]
+    assert len(header) == len(rows[0].rstrip("*")) + 1 == len(rows[1].rstrip("*")) + 1, "columns are aligned"
+
+
+def test_details_are_in_the_table_by_value(folder: Path, capsys):
+    found = report(capsys, *ARGUMENTS)
+    blocks = printed(capsys, *ARGUMENTS, "--details").split("\n\n")
+    assert len(blocks) == len(VALUES) + 1
+    lines = [[re.split(r" {2,}", line) for line in block.splitlines()] for block in blocks[:-1]]
+    precisions = [f"precision{order}" for order in range(1, 5)]
+    assert lines[0][0] == ["system", "bleu", "p", *precisions, "BP", "ratio", "hyp_len", "ref_len"]
+    assert lines[1][0] == ["system", "rouge1", "p", "precision", "recall"]
+    entry = found["systems"]["other.txt"]["bleu"]
+    assert lines[0][2] == [
+        "other.txt",
+        _cell(entry),
+        f"{entry['p_value']:.4f}",
+        *(f"{precision:.2f}" for precision in entry["precisions"]),
+        f"{entry['brevity_penalty']:.3f}",
+        f"{entry['ratio']:.3f}",
+        str(entry["hypothesis_length"]),
+        str(entry["reference_length"]),
+    ]
+    entry = found["systems"]["base.txt"]["rouge1"]
+    assert lines[1][1] == ["base.txt", _cell(entry), f"{entry['precision']:.2f}", f"{entry['recall']:.2f}"]
+
+
+def test_a_table_wider_than_the_terminal_is_laid_out_by_value(folder: Path, capsys, monkeypatch):
+    whole = printed(capsys, *ARGUMENTS)
+    width = max(map(len, whole.partition("\n\n")[0].splitlines()))
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert printed(capsys, *ARGUMENTS) == whole
+    monkeypatch.setenv("COLUMNS", str(width - 1))
+    *blocks, notes = printed(capsys, *ARGUMENTS).split("\n\n")
+    assert [block.split()[1] for block in blocks] == VALUES
+    assert all(len(line) < width for block in blocks for line in block.splitlines())
+    assert notes == whole.partition("\n\n")[2]
+
+
+def test_tsv_has_one_header_and_all_digits(folder: Path, capsys):
+    found = report(capsys, *ARGUMENTS)
+    names, *rows = [line.split("\t") for line in printed(capsys, *ARGUMENTS, "-f", "tsv").splitlines()]
+    assert names == ["system", *(f"{value}{end}" for value in VALUES for end in ("", "_low", "_high", "_p_value"))]
+    for row, (system, entries) in zip(rows, found["systems"].items(), strict=True):
+        wanted = [entry.get(name, "") for entry in entries.values() for name in ("score", "low", "high", "p_value")]
+        assert row == [system, *map(str, wanted)]
+    detailed = printed(capsys, "base.txt", "-r", "ref.txt", "-m", "bleu,rouge", "-f", "tsv", "--details")
+    names = detailed.splitlines()[0].split("\t")
+    assert names[:6] == ["system", "bleu", *(f"bleu_precision{order}" for order in range(1, 5))]
+    assert {"bleu_brevity_penalty", "bleu_ratio", "rougeLsum_recall"} <= {*names}
+
+
+def test_markdown(folder: Path, capsys):
+    write(folder / "a|b_c.txt", (folder / "base.txt").read_bytes())
+    found = report(capsys, "a|b_c.txt", "other.txt", "-r", "ref.txt")
+    lines = printed(capsys, "a|b_c.txt", "other.txt", "-r", "ref.txt", "-f", "markdown").splitlines()
+    values = [f"{entry['score']:.2f}" for entry in found["systems"]["a|b_c.txt"].values()]
+    assert lines[:3] == ["| system | bleu | chrf |", "| :-- | --: | --: |", rf"| a\|b\_c.txt | {' | '.join(values)} |"]
+    assert lines[3].count(r"\* |") == 2
+    assert f"`bleu: {found['signatures']['bleu']}`  " in lines
+    assert printed(capsys, *ARGUMENTS, "-f", "markdown", "--details").count("| system |") == len(VALUES)
+
+
+@pytest.mark.parametrize(
+    ("character", "written"),
+    [
+        *((character, f"a\\{character}b") for character in "&%$#_{}"),
+        ("~", r"a\textasciitilde{}b"),
+        ("^", r"a\textasciicircum{}b"),
+        ("\\", r"a\textbackslash{}b"),
+        ("*", "a*b"),
+    ],
+)
+def test_no_character_of_a_name_is_a_command_of_latex(character: str, written: str, folder: Path, capsys):
+    name = f"a{character}b"
+    for other in (name, f"{name}2"):
+        write(folder / other, (folder / "base.txt").read_bytes())
+    lines = printed(capsys, name, "other.txt", "-r", f"{name}2", "-m", "bleu", "-f", "latex").splitlines()
+    assert lines[7].startswith(f"{written} & ")
+    caption = rf"\caption{{120 sentences, reference {written}2, scores in 0..100. $^*$ differs from {written}, "
+    assert lines[2].startswith(caption)
+
+
+def test_a_name_is_no_argument_of_the_line_end_of_latex(folder: Path, capsys):
+    for name in ("[b].txt", "*c.txt"):
+        write(folder / name, (folder / "base.txt").read_bytes())
+    lines = printed(capsys, "base.txt", "[b].txt", "*c.txt", "-r", "ref.txt", "-f", "latex").splitlines()
+    assert [line.split(" &")[0] for line in lines[7:10]] == ["base.txt", "{}[b].txt", "{}*c.txt"]
+
+
+@pytest.mark.parametrize("digits", [0, 5])
+def test_digits(digits: int, folder: Path, capsys):
+    full = report(capsys, *ARGUMENTS)["systems"]["other.txt"]["bleu"]
+    short = report(capsys, *ARGUMENTS, "--digits", str(digits))["systems"]["other.txt"]["bleu"]
+    assert short["score"] == round(full["score"], digits)
+    assert short["precisions"] == [round(precision, digits) for precision in full["precisions"]]
+    assert short["p_value"] == full["p_value"]
+    assert short["hypothesis_length"] == full["hypothesis_length"]
+    assert _cell(full, digits) in printed(capsys, *ARGUMENTS, "-w", str(digits))
+    header, _, row = printed(capsys, *ARGUMENTS, "-w", str(digits), "-f", "tsv").splitlines()
+    assert dict(zip(header.split("\t"), row.split("\t"), strict=True))["bleu"] == str(round(full["score"], digits))
+
+
+@pytest.mark.parametrize("form", ["table", "json", "tsv", "markdown", "latex"])
+def test_output_goes_to_a_file(form: str, folder: Path, capsys):
+    arguments = ["base.txt", "-r", "ref.txt", "-m", "bleu", "-f", form]
+    expected = printed(capsys, *arguments)
+    assert printed(capsys, *arguments, "--output", "report") == ""
+    assert (folder / "report").read_text() == expected
+    assert failing(capsys, *arguments, "-o", "/dev/full") == "cannot write /dev/full: No space left on device"
+
+
+def test_a_name_that_is_no_unicode_is_shown_with_its_code_point(folder: Path, capsys):
+    name = os.fsdecode(b"Zo\xeb.txt")
+    write(folder / name, (folder / "base.txt").read_bytes())
+    assert "Zo[U+DCEB].txt" in printed(capsys, name, "-r", "ref.txt")
+    assert name in json.loads(printed(capsys, name, "-r", "ref.txt", "-f", "json"))["systems"]

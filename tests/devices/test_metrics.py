@@ -1,0 +1,226 @@
+"""On an accelerator every metric counts and scores as on the CPU, and asks for few copies, waits and launches."""
+
+import functools
+from collections.abc import Callable
+from itertools import cycle
+from typing import Any
+
+import pytest
+import torch
+from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, states_of
+from pretend.comparing import assert_equal, there
+from pretend.device import DEVICE, accelerator
+from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
+from torch import Tensor
+
+from ngram_metrics import ROUGEScore, ignite
+from ngram_metrics.counting.documents import RaggedTokens
+from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.text.reader import Reader
+from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.word_reader import WordReader
+
+
+def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
+    metric = case.make(average, device=device, **options)
+    for batch in case.batches:
+        metric.update(*map(there, batch) if device == DEVICE else batch)
+    return metric
+
+
+@each_kind_of_state
+def test_metrics_move_between_devices_and_keep_their_counts(case: Case, average: str):
+    expected = case.filled(average)
+    with accelerator():
+        moved = case.filled(average, case.batches[:1]).to(DEVICE)
+        for batch in case.batches[1:]:
+            moved.update(*map(there, batch))
+        assert_equal(moved.compute(), expected.compute())
+        back = moved.to("cpu")
+        torch.testing.assert_close(states_of(back), states_of(expected), rtol=0, atol=0)
+
+
+@each_kind_of_state
+def test_saved_states_are_loaded_on_the_other_device(case: Case, average: str):
+    expected = case.filled(average)
+    with accelerator():
+        metric = filled(case, average, DEVICE)
+        metric.persistent(True)
+        other = case.make(average)
+        other.persistent(True)
+        other.load_state_dict(metric.state_dict())
+        assert_equal(other.to(DEVICE).compute(), expected.compute())
+
+
+@each_kind_of_state
+def test_metrics_on_two_devices_are_merged(case: Case, average: str):
+    first, *others = case.batches
+    expected = case.filled(average)
+    with accelerator():
+        merged = {}
+        for own, other in ((DEVICE, "cpu"), ("cpu", DEVICE)):
+            metric, incoming = case.make(average, device=own), case.make(average, device=other)
+            metric.update(*map(there, first) if own == DEVICE else first)
+            for batch in others:
+                incoming.update(*map(there, batch) if other == DEVICE else batch)
+            metric.merge_state(incoming)
+            merged[own] = metric.compute()
+        assert_equal(merged[DEVICE], expected.compute())
+        torch.testing.assert_close(merged["cpu"], expected.compute(), rtol=0, atol=0)
+
+
+#: Each of the surroundings around two metrics or more.
+AROUND = zip(
+    cycle(["default device", "autocast", "inference mode"]),
+    [case for case in CASES if case.on_ids and "confidence" not in case.options],
+    strict=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("around_it", "case"), [pytest.param(name, case, id=f"{name}, {case.name}") for name, case in AROUND]
+)
+def test_surroundings_do_not_reach_the_scores(around_it: str, case: Case):
+    average = case.averages[0]
+    expected = case.filled(average).compute()
+    with accelerator():
+        around = {
+            "default device": DEVICE,
+            "autocast": torch.autocast(DEVICE.type, torch.bfloat16),
+            "inference mode": torch.inference_mode(),
+        }
+        with around[around_it]:
+            assert_equal(filled(case, average, DEVICE).compute(), expected)
+
+
+@each_case
+def test_faces_of_ignite_return_the_numbers_of_the_cpu(case: Case):
+    face = functools.partial(getattr(ignite, case.metric.__name__), average=case.averages[0], **case.options)
+    with accelerator():
+        here, on_device = face(), face(device=DEVICE)
+        for batch in case.batches:
+            here.update(batch)
+            on_device.update(tuple(map(there, batch)))
+        assert here.compute() == on_device.compute()
+
+
+# What is asked of the device.
+
+
+def test_values_of_an_ignite_face_come_in_one_copy():
+    (case,) = (case for case in CASES if case.name == "ROUGEScore-ids")
+    with accelerator() as log:
+        metric = ignite.ROUGEScore(average="micro", device=DEVICE, **case.options)
+        metric.update(tuple(map(there, case.batches[0])))
+        log.clear()
+        assert len(metric.compute()) == 6
+        # The other is the number of sentences.
+        assert log.count(TO_HOST) + log.count(WAIT) == 2, log.lines(TO_HOST, WAIT)
+
+
+def padded_batch(sentences: int, width: int, references: int) -> Batch:
+    draw = torch.Generator().manual_seed(0)
+    shapes = (sentences, width), (sentences, references, width)
+    return tuple(torch.randint(1, 50, shape, generator=draw).to(DEVICE) for shape in shapes)
+
+
+@pytest.mark.parametrize(
+    ("call", "width", "references", "launches"),
+    [
+        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 1, 120),
+        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 4, 155),
+        (lambda *batch: chrf_score(*batch, average="none", pad_id=0), 1024, 1, 210),
+        (lambda *batch: rouge_score(*batch, rouge_keys="rougeL", average="none", pad_id=0), 256, 1, 640),
+    ],
+    ids=["BLEU", "BLEU of 4 references", "chrF", "ROUGE-L"],
+)
+def test_launches_of_padded_ids_stay_within_their_budget(call: Any, width: int, references: int, launches: int):
+    with accelerator() as log:
+        for sentences in (2, 9):
+            batch = padded_batch(sentences, width, references)
+            log.clear()
+            call(*batch)
+            assert log.counts[:3] == (0, 0, 0)
+            assert log.count(LAUNCH) <= launches, log.lines(LAUNCH).most_common(5)
+
+
+@pytest.mark.parametrize(("width", "sorts"), [(100, 2), (1100, 6)])
+def test_many_references_are_sorted_for_each_order_only_where_they_are_long(width: int, sorts: int):
+    """A sum holds as many counts as fit: of 13 documents in two, or in three, which cost more than the sorts."""
+    with accelerator() as log:
+        batch = padded_batch(1, width, 12)
+        log.clear()
+        bleu_score(*batch, average="none", pad_id=0)
+        assert sum(event.operation == "sort" for event in log.events) == sorts
+
+
+@each_case
+def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
+    with accelerator() as log:
+        metric = case.make(case.averages[0], device=DEVICE)
+        asked = []
+        for times in (1, 1, 3):
+            preds, target = case.whole
+            many = tuple(
+                there(side.repeat(times, *[1] * (side.dim() - 1))) if isinstance(side, Tensor) else list(side) * times
+                for side in (preds, target)
+            )
+            log.clear()
+            metric.update(*many)
+            asked.append(log.counts[:3])
+        assert asked[1] == asked[2]
+        if isinstance(case.whole[0], Tensor):
+            assert asked[1] == (0, 0, 0)
+        elif case.metric is not ROUGEScore:  # which reads back how many tokens both sides share
+            assert asked[1][1:] == (0, 0)
+
+
+#: Each way to read text, tokens and lists of ids.
+READERS: dict[str, tuple[Reader, Callable[[str], Any]]] = {
+    "words": (WordReader(), str),
+    "rule": (WordReader("13a", lowercase=True), str),
+    "callable": (WordReader(str.split), str),
+    "tokens": (WordReader(), str.split),
+    "ids": (WordReader(pad_id=0), lambda text: list(map(len, text.split()))),
+    "characters": (CharacterReader(), str),
+    "characters and words": (CharacterReader(words=True), str),
+    "lines": (RougeReader(use_stemmer=True), str),
+    "texts alone": (RougeReader(sentences=False), str),
+    "texts and sentences": (RougeReader(sentence_splitter=str.splitlines), str),
+    "separated ids": (RougeReader(sentence_separator_id=3), lambda text: list(map(len, text.split()))),
+}
+
+
+@pytest.mark.parametrize("times", [1, 500])
+@pytest.mark.parametrize("name", READERS)
+def test_a_batch_that_is_read_goes_to_the_device_in_one_copy(name: str, times: int):
+    reader, of_text = READERS[name]
+    preds = list(map(of_text, ["a cat, é\nand internationalization", "", "one 12.5"])) * times
+    target = [list(map(of_text, several)) for several in (["a cat", "a\ncat"], ["x"], ["one\n12.5 one"])] * times
+    expected = reader.read(preds, target, torch.device("cpu"))
+    with accelerator() as log:
+        batch = reader.read(preds, target, DEVICE)
+        assert log.counts == (1, 0, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT, LAUNCH)
+        for read, there_read in zip(readings(expected), readings(batch), strict=True):
+            assert there_read.ids.device == DEVICE
+            assert there_read.ids.tolist() == read.ids.tolist()
+            assert (there_read.lengths.tolist(), there_read.id_bound) == (read.lengths.tolist(), read.id_bound)
+
+
+def readings(batch: Any) -> list[RaggedTokens]:
+    """All documents of a batch, as often as they were read."""
+    if isinstance(batch, RaggedTokens):
+        return [batch]
+    return [one for part in batch for one in readings(part)] if hasattr(batch, "_fields") else []
+
+
+def test_padded_ids_beside_lists_come_to_the_host_in_one_copy():
+    hypotheses, lists = torch.randint(1, 9, (20, 7)), [[[1, 2, 3, 4]]] * 20
+    expected = bleu_score(hypotheses, lists, average="none", pad_id=0)
+    with accelerator() as log:
+        on_device = hypotheses.to(DEVICE)
+        log.clear()
+        values = bleu_score(on_device, lists, average="none", pad_id=0)
+        assert log.count(TO_HOST) <= 1, log.lines(TO_HOST)
+        torch.testing.assert_close(values.cpu(), expected, rtol=0, atol=0)

@@ -1,0 +1,62 @@
+"""The scripts that the pages of the frameworks show run as they are, and keep the best model."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TORCHRUN = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
+
+
+def printed(script: str, folder: Path, *options: str, launch: tuple[str, ...] = ()) -> str:
+    command = [sys.executable, *launch, str(EXAMPLES / f"{script}.py"), "--out", str(folder), *options]
+    surroundings = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, env=surroundings, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def chrf_by_epoch(text: str) -> list[float]:
+    return [float(value) for value in re.findall(r"^epoch.*chrf': ([\d.]+)", text, re.MULTILINE)]
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("script", ["first_lightning", "first_ignite"])
+def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
+    scores = chrf_by_epoch(printed(script, tmp_path))
+    assert scores[0] < 0.5 < max(scores)
+    assert len(scores) < 20  # stopped early
+    assert len([path for path in tmp_path.rglob("*") if path.suffix in (".ckpt", ".pt")]) == 1
+    assert list(tmp_path.rglob("events.out.tfevents.*"))
+
+
+@pytest.mark.slow
+def test_two_processes_score_what_one_does(tmp_path: Path):
+    # The models go through other steps: what is compared is the best score, that of a model that has converged.
+    alone = chrf_by_epoch(printed("first_ignite", tmp_path / "1"))
+    together = chrf_by_epoch(printed("first_ignite", tmp_path / "2", launch=(*TORCHRUN,)))
+    lightning = chrf_by_epoch(printed("first_lightning", tmp_path / "3", "--devices", "2"))
+    assert max(alone) == max(together) == max(lightning)
+
+
+@pytest.mark.slow
+def test_the_trainer_reports_scores_of_generated_text(tmp_path: Path):
+    pytest.importorskip("accelerate")
+    text = printed("first_trainer", tmp_path)
+    assert 0.2 < float(re.search(r"'eval_chrf': ([\d.]+)\}\n$", text)[1]) <= 1
+    assert "best: " in text
+
+
+@pytest.mark.slow
+def test_a_policy_is_trained_by_trl(tmp_path: Path):
+    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
+    printed("first_grpo", tmp_path, "--steps", "2")
+    log = json.loads((tmp_path / "log.json").read_text())
+    rewards = [[step[f"rewards/{name}/mean"] for step in log] for name in ("chrf", "bleu")]
+    assert [len(of_steps) for of_steps in rewards] == [2, 2]
+    assert all(0 <= reward <= 1 for of_steps in rewards for reward in of_steps)

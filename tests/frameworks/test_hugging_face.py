@@ -1,0 +1,239 @@
+"""Metrics as ``compute_metrics`` of a Trainer and as a reward of TRL, on what these hand over and on tiny models."""
+
+import pickle
+
+import numpy as np
+import pytest
+import torch
+from torchmetrics import MetricCollection
+from torchmetrics.text import BLEUScore
+from torchmetrics.text import ROUGEScore as OtherROUGEScore
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
+
+transformers = pytest.importorskip("transformers", reason="the trainers need transformers")
+TEXTS = ["the cat sat on the mat", "it was asleep", "a dog ran off"]
+REFERENCES = ["the cat is on the mat", "it was fast asleep", "a dog ran"]
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return transformers.ByT5Tokenizer()  # bytes: needs no file
+
+
+def ids_of(tokenizer, texts, padding):
+    rows = [tokenizer(text).input_ids for text in texts]
+    width = max(map(len, rows))
+    return np.array([row + [padding] * (width - len(row)) for row in rows])
+
+
+@pytest.fixture
+def prediction(tokenizer):
+    """As generated: the decoder's start token first, both sides filled up with -100, of two widths."""
+    generated = np.pad(ids_of(tokenizer, TEXTS, -100), ((0, 0), (1, 2)), constant_values=((0, 0), (0, -100)))
+    return transformers.EvalPrediction(generated, ids_of(tokenizer, REFERENCES, -100))
+
+
+def test_ids_are_decoded(tokenizer, prediction):
+    metrics = MetricCollection(
+        {"bleu": Bleu(average="micro"), "chrf": ChrF(), "rouge": ROUGEScore(rouge_keys="rougeL")}
+    )
+    values = ComputeMetrics(metrics, tokenizer)(prediction)
+    rouge = rouge_score(TEXTS, REFERENCES, rouge_keys="rougeL")
+    expected = {
+        "bleu": bleu_score(TEXTS, REFERENCES, average="micro").item(),
+        "chrf": chrf_score(TEXTS, REFERENCES, average="micro").item(),
+        **{f"rouge_{name}": value.item() for name, value in rouge.items()},
+    }
+    assert values == pytest.approx(expected, abs=1e-12)
+    assert all(type(value) is float for value in values.values())
+
+
+@pytest.mark.parametrize("as_torch", [False, True])
+def test_batches_are_counted_one_by_one(tokenizer, prediction, as_torch):
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    expected = compute_metrics(prediction)
+    for _ in range(2):  # two evaluations: the second begins at nothing
+        for row in range(len(TEXTS)):
+            sides = [side[row : row + 1] for side in (prediction.predictions, prediction.label_ids)]
+            batch = transformers.EvalPrediction(*(map(torch.from_numpy, sides) if as_torch else sides))
+            values = compute_metrics(batch, compute_result=row == len(TEXTS) - 1)
+            assert values == ({} if row < len(TEXTS) - 1 else pytest.approx(expected, abs=1e-12))
+
+
+def test_the_second_evaluation_begins_without_counts(tokenizer, prediction):
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    first, second = (
+        transformers.EvalPrediction(prediction.predictions[part], prediction.label_ids[part])
+        for part in (slice(0, 2), slice(2, 3))
+    )
+    expected = ComputeMetrics(ChrF(), tokenizer)(second)
+    compute_metrics(first)
+    assert compute_metrics(second) == expected
+    compute_metrics(first, compute_result=False)
+    compute_metrics.reset()
+    assert compute_metrics(second) == expected
+
+
+@pytest.mark.parametrize("compute_result", [True, False])
+def test_an_evaluation_that_breaks_off_leaves_no_counts(tokenizer, prediction, compute_result):
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    expected = ComputeMetrics(ChrF(), tokenizer)(prediction)
+    swapped = transformers.EvalPrediction(prediction.predictions[[2, 1, 0]], prediction.label_ids)
+    for wrong, error in (((np.zeros((2, 3)), prediction.label_ids), TypeError), ("ids", TypeError)):
+        compute_metrics(swapped, compute_result=False)
+        with pytest.raises(error):
+            compute_metrics(wrong, compute_result=compute_result)
+        assert compute_metrics(prediction) == expected
+
+
+@pytest.mark.parametrize("tuples", [False, True])
+def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
+    compute_metrics = ComputeMetrics(Bleu(smooth="exp", average="micro"), tokenizer)
+    sides = [[side[:2], side[2:, :-2]] for side in (prediction.predictions, prediction.label_ids)]
+    given = [(batch, "cache") for batch in sides[0]] if tuples else sides[0]
+    expected = compute_metrics(prediction)
+    assert compute_metrics(transformers.EvalPrediction(given, sides[1])) == expected
+    assert compute_metrics((given, sides[1])) == expected
+    assert compute_metrics(tuple(prediction)) == compute_metrics([*prediction]) == expected
+    # One batch of the same sentences as three rows of ids.
+    assert compute_metrics((prediction.predictions.tolist(), prediction.label_ids.tolist())) == expected
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "words"),
+    [
+        (
+            ([np.ones((1, 2), int)], np.ones((1, 2), int)),
+            ValueError,
+            "^expected as many batches of labels as of predictions, 1$",
+        ),
+        (
+            ([np.ones((1, 2), int)] * 2, [np.ones((1, 2), int)]),
+            ValueError,
+            "^expected as many batches of labels as of predictions, 2$",
+        ),
+        (
+            (np.ones((1, 2, 3), int), np.ones((1, 2), int)),
+            ValueError,
+            r"ids of shape \(1, 2, 3\): expected \(sentences",
+        ),
+        (
+            ((np.ones((1, 2), int),) * 2, np.ones((1, 2), int)),
+            ValueError,
+            "^a tuple has several arrays of ids: expected one",
+        ),
+        ((np.ones((1, 2), int), None), TypeError, "^predictions or label_ids are None: expected ids of both$"),
+        (([], []), ValueError, r"^ids of shape \(0,\): expected"),
+        ({"predictions": 1}, TypeError, "dict: expected an EvalPrediction, or"),
+        ((1, 2, 3), TypeError, "tuple: expected an EvalPrediction, or"),
+    ],
+)
+def test_what_is_no_evaluation_is_refused(tokenizer, wrong, error, words):
+    with pytest.raises(error, match=words):
+        ComputeMetrics(ChrF(), tokenizer)(wrong)
+
+
+def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
+    compute_metrics = ComputeMetrics(NgramOverlap(pad_id=[0, 1, -100]))
+    with_cache = transformers.EvalPrediction((prediction.predictions, "cache"), prediction.label_ids)
+    assert compute_metrics(with_cache) == compute_metrics(prediction)
+    assert 0 < compute_metrics(prediction)["NgramOverlap"] < 1
+
+
+def test_the_metrics_are_copies(tokenizer, prediction):
+    metric = ChrF()
+    ComputeMetrics({"chrf": metric}, tokenizer)(prediction, compute_result=False)
+    assert int(metric.sentences) == 0
+
+
+def test_logits_and_metrics_without_a_number_are_refused(tokenizer):
+    logits = transformers.EvalPrediction(np.zeros((2, 3, 9), np.float32), np.zeros((2, 3), np.int64))
+    compute_metrics = ComputeMetrics(ChrF(), tokenizer)
+    with pytest.raises(TypeError, match=r"logits, torch.float32 of shape \(2, 3, 9\): expected ids.*likeliest_ids"):
+        compute_metrics(logits)
+    with pytest.raises(ValueError, match=r"the metric chrf has average='none'"):
+        ComputeMetrics({"chrf": ChrF(average="none")})
+
+
+@pytest.mark.parametrize("with_cache", [False, True])
+def test_the_likeliest_ids_are_those_of_the_next_place(with_cache):
+    logits = torch.eye(6)[torch.tensor([[4, 5, 3, 2], [1, 2, 3, 4]])]  # (sentences, width, vocabulary)
+    labels = torch.tensor([[-100, 4, 5, 3], [-100, -100, 2, -100]])
+    found = likeliest_ids((logits, "cache") if with_cache else logits, labels)
+    assert found.tolist() == [[-100, 4, 5, 3], [-100, -100, 2, -100]]
+
+
+def conversation(text):
+    return [{"role": "user", "content": "go on"}, {"role": "assistant", "content": text}]
+
+
+@pytest.mark.parametrize("completions", [TEXTS, list(map(conversation, TEXTS))], ids=["texts", "conversations"])
+@pytest.mark.parametrize("references", [REFERENCES, [[each, "a cat"] for each in REFERENCES]], ids=["one", "several"])
+def test_completions_are_rewarded_one_by_one(completions, references):
+    reward = pickle.loads(pickle.dumps(Reward(Bleu(smooth="add-k"))))
+    found = reward(prompts=["go on"] * 3, completions=completions, completion_ids=[[1]] * 3, reference=references)
+    assert found == bleu_score(TEXTS, references, smooth="add-k", average="none").tolist()
+    assert [type(each) for each in found] == [float] * 3
+    assert reward.__name__ == "bleu"
+
+
+def test_ids_of_completions_are_rewarded():
+    reward = Reward(ChrF(), references="wanted", from_ids=True)
+    ids, wanted = [[5, 6, 7], [5]], [[5, 6, 8], [[5], [6]]]
+    assert reward(completions=["?", "?"], completion_ids=ids, wanted=wanted) == [
+        chrf_score([hypothesis], [reference], average="none").item()
+        for hypothesis, reference in zip(ids, wanted, strict=True)
+    ]
+
+
+def test_one_value_of_several_is_the_reward():
+    reward = Reward(ROUGEScore(rouge_keys=("rouge1", "rougeL")), value="rougeL_recall")
+    expected = rouge_score(TEXTS, REFERENCES, rouge_keys="rougeL", average="none")["rougeL_recall"]
+    assert reward(completions=TEXTS, reference=REFERENCES) == expected.tolist()
+    assert reward.__name__ == "rougeL_recall"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Reward(ROUGEScore()), ValueError, r"value is None: expected one of \['rouge1_fmeasure'"),
+        (lambda: Reward(ChrF(), value="bleu"), ValueError, r"value is 'bleu': expected one of \['chrf'\]"),
+        (lambda: Reward(ChrF())(completions=["a"], target=["a"]), ValueError, r"no column 'reference': .*\['target'\]"),
+        (
+            lambda: Reward(ChrF())(completions=["a", 5], reference=["a", "b"]),
+            TypeError,
+            "completion 1 is 5: expected text",
+        ),
+        (lambda: Reward(ChrF())(completions=[["a", "b"]], reference=["a"]), TypeError, "completion 0 is .*'b'"),
+        (lambda: Reward(ChrF())(completions=["a"], reference=[]), ValueError, "preds has 1 sentence and target has 0"),
+    ],
+)
+def test_what_cannot_be_rewarded_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, prediction):
+    metrics = {"a": ChrF(confidence=0.9), "b": ChrF(word_order=2, confidence=0.9)}
+    others = {"of_torchmetrics": BLEUScore(), "rouge_of_torchmetrics": OtherROUGEScore(rouge_keys="rougeL")}
+    values = ComputeMetrics({**metrics, **others}, tokenizer)(prediction)
+    of_rouge = [f"rouge_of_torchmetrics_rougeL_{part}" for part in ("fmeasure", "precision", "recall")]
+    assert set(values) == {f"{name}{end}" for name in metrics for end in ("", "_low", "_high")} | {
+        "of_torchmetrics",
+        *of_rouge,
+    }
+
+
+class Letters:
+    """A tokenizer of a causal model: the id 0 is a token as the others."""
+
+    def batch_decode(self, rows, skip_special_tokens):
+        return ["".join("abcd"[token] for token in row) for row in rows]
+
+
+def test_the_id_0_is_text_where_it_is_no_special_token():
+    values = ComputeMetrics(ChrF(), Letters())((np.array([[0, 1, 2, -100]]), np.array([[0, 1, 3, 0]])))
+    assert values == {"ChrF": chrf_score(["abc"], ["abda"]).item()}

@@ -1,0 +1,242 @@
+"""The measures in one call: a batch in every layout and every average, options, and what is refused."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from draws import fewer
+from faces import cases
+from hypothesis import given
+from hypothesis import strategies as st
+from measures import MEASURES, Measured, Settings, options
+from rouge_oracle import KEYS
+
+from ngram_metrics import functional
+from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score
+
+PADDING, IGNORED = 0, -100
+
+
+@dataclass(frozen=True)
+class Called:
+    """A measure in one call.
+
+    Attributes:
+        function: the call.
+        measured: the measure.
+        default: the average that is meant where none is named.
+        options: some for the call, and the settings of the measure that they stand for.
+        between: what stands between the tokens of a text; nothing where a text is its tokens.
+        names: what each id is in a text, from 1 on.
+    """
+
+    function: Callable[..., Any]
+    measured: Measured
+    default: str
+    options: tuple[tuple[dict[str, Any], Settings], ...]
+    between: str = " "
+    names: str = "abc"
+
+    def __call__(self, *batch: Any, **chosen: Any) -> torch.Tensor:
+        """The score; of ROUGE's dict the values side by side, ``(..., keys, 3)``."""
+        found = self.function(*batch, **chosen)
+        if not isinstance(found, dict):
+            return found
+        keys = dict.fromkeys(name.partition("_")[0] for name in found)
+        parts = ("precision", "recall", "fmeasure")
+        return torch.stack([torch.stack([found[f"{key}_{part}"] for part in parts], -1) for key in keys], -2)
+
+    def text(self, ids: list[int]) -> str:
+        return self.between.join(self.names[one - 1] for one in ids)
+
+    def expected(self, settings: Settings, batch: list, average: str) -> np.ndarray:
+        """The scores of ids in plain Python."""
+        read = (lambda ids: list(map(str, ids))) if self.measured.of_text is list else self.text
+        return self.measured.expected(
+            settings, [(read(one), list(map(read, several))) for one, several in batch], average
+        )
+
+    def layouts(self, batch: list) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
+        """Ids as texts, tokens, lists, tensors, with padding anywhere, in padded rows, as arrays, and side by side."""
+        preds, target = [one for one, _ in batch], [several for _, several in batch]
+        padding = {"pad_id": (PADDING, IGNORED)}
+        yield list(map(self.text, preds)), [list(map(self.text, several)) for several in target], {}
+        if self.between and "\n" not in self.names:  # an id alone can end a sentence
+            yield [list(map(str, one)) for one in preds], [[list(map(str, one)) for one in r] for r in target], {}
+        yield preds, target, {}
+        tensors = [tensor(one) for one in preds], [list(map(tensor, several)) for several in target]
+        yield *tensors, {}
+        yield [spread(one, before=1) for one in preds], [list(map(spread, several)) for several in target], padding
+        count = max(map(len, target))
+        rows = (
+            tensor([spread(one, before=2) for one in preds]),
+            tensor([list(map(spread, several + [[]] * (count - len(several)))) for several in target]),
+        )
+        yield *rows, padding
+        yield *(one.numpy().astype(np.int32) for one in rows), padding
+        yield rows[0], target, padding
+        if count == 1:
+            yield tensors[0], rows[1][:, 0], padding
+            yield rows[0], rows[1][:, 0], padding
+
+
+def tensor(values: Any) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.int64, device="cpu")
+
+
+def spread(ids: list[int], before: int = 0, width: int = 16) -> list[int]:
+    """A row with padding before the ids, between any two of them, and after them."""
+    row = [IGNORED] * before + [part for one in ids for part in (one, PADDING)]
+    return row + [PADDING] * (width - len(row))
+
+
+_BLEU = (*options(smooth=["no_smooth", "add-k", "exp"]), {"ngram": 2, "smooth": "exp", "effective_order": True})
+_CHRF = ({}, {"eps_smoothing": True}, {"char_order": 2, "beta": 1}, {"char_order": 3, "eps_smoothing": True})
+FUNCTIONS = {
+    "bleu": Called(bleu_score, MEASURES["BLEU"], "macro", tuple((one, one) for one in _BLEU)),
+    "rouge": Called(
+        rouge_score,
+        MEASURES["ROUGE"],
+        "macro",
+        (({"rouge_keys": KEYS}, {}), ({"rouge_keys": ("rouge2", "rougeLsum")}, {"keys": ("rouge2", "rougeLsum")})),
+    ),
+    "rouge of lines": Called(
+        rouge_score,
+        MEASURES["ROUGE"],
+        "macro",
+        (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),),
+        names="ab\n",
+    ),
+    "mean rouge": Called(
+        lambda *batch, **chosen: rouge_score(*batch, accumulate="avg", **chosen),
+        MEASURES["mean ROUGE"],
+        "macro",
+        (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),),
+        names="ab\n",
+    ),
+    "chrf": Called(chrf_score, MEASURES["chrF"], "micro", tuple((one, one) for one in _CHRF), between=""),
+    "overlap": Called(
+        ngram_overlap, MEASURES["overlap"], "macro", tuple((one, one) for one in options(ngram=range(1, 6)))
+    ),
+    "gleu": Called(gleu_score, MEASURES["GLEU"], "micro", tuple((one, one) for one in options(ngram=range(1, 6)))),
+}
+each = pytest.mark.parametrize("called", FUNCTIONS.values(), ids=FUNCTIONS)
+
+
+def test_every_function_of_a_metric_has_a_row():
+    assert set(cases.FUNCTIONS.values()) <= {called.function for called in FUNCTIONS.values()}
+
+
+_documents = st.lists(st.integers(1, 3), max_size=7)
+# An empty reference among several cannot be told from a missing one in a padded tensor.
+_references = st.lists(_documents, min_size=1, max_size=1) | st.lists(_documents.filter(bool), min_size=1, max_size=3)
+batches = st.lists(st.tuples(_documents, _references), min_size=1, max_size=5)
+one_reference = st.lists(st.tuples(_documents, st.tuples(_documents).map(list)), min_size=1, max_size=5)
+
+
+def check(called: Called, chosen: dict[str, Any], settings: Settings, batch: list, average: str) -> None:
+    """Compare all layouts: the first with plain Python, the others with the first, to the last bit."""
+    expected = called.expected(settings, batch, average)
+    first = None
+    for preds, target, padding in called.layouts(batch):
+        scores = called(preds, target, average=average, **padding, **chosen)
+        assert (scores.dtype, scores.device.type) == (torch.float64, "cpu")
+        if first is None:
+            first = scores
+            assert scores.numpy() == called.measured.close(expected)
+            if average == called.default:
+                assert called(preds, target, **chosen).equal(first)
+        assert scores.equal(first)
+
+
+@each
+@fewer(4)
+@given(data=st.data(), batch=batches | one_reference)
+def test_every_layout_and_average_scores_as_plain_python(called, data, batch):
+    chosen, settings = data.draw(st.sampled_from(called.options))
+    for average in called.measured.averages:
+        check(called, chosen, settings, batch, average)
+
+
+@each
+def test_one_sentence_needs_no_list(called):
+    one, several = [1, 2, 1, 3], [[3, 2], [1, 2, 1]]
+    text, references = called.text(one), list(map(called.text, several))
+    chosen, settings = called.options[0]
+    for target, read in ((references[0], several[:1]), (references, several)):
+        score = called(text, target, **chosen)
+        expected = called.expected(settings, [(one, read)], called.default)
+        assert score.shape == expected.shape
+        assert score.numpy() == called.measured.close(expected)
+    assert called(text, references, average="none", **chosen).shape == (1, *expected.shape)
+
+
+# Options that reach the score.
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize("pad_id", [None, (), []])
+@each
+def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(called, pad_id):
+    ids = torch.tensor([[1, 2, 0]])
+    for one, other in product((ids, ids.numpy(), ids.tolist()), repeat=2):
+        if one is other and isinstance(one, list):
+            continue
+        with pytest.raises(ValueError, match=r"a padded tensor of ids needs pad_id.*none was given"):
+            called(one, other, pad_id=pad_id)
+    if called.function is not ngram_overlap:  # which takes samples
+        with pytest.raises(ValueError, match=r"preds has shape \(1, 1, 3\)"):
+            called(ids[None], ids, pad_id=0)
+
+
+@pytest.mark.parametrize(
+    ("function", "option"),
+    [
+        *((chrf_score, one) for one in ({"word_order": 2}, {"lowercase": True}, {"whitespace": True})),
+        *((rouge_score, one) for one in ({"use_stemmer": True}, {"normalizer": str}, {"tokenizer": list})),
+        (rouge_score, {"sentence_splitter": str.splitlines}),
+        (bleu_score, {"lowercase": True}),
+        (bleu_score, {"tokenizer": list, "lowercase": True}),
+        *((function, {"tokenizer": "13a"}) for function in (bleu_score, rouge_score, ngram_overlap, gleu_score)),
+    ],
+)
+def test_options_for_text_are_refused_for_what_is_no_text(function, option):
+    ids = [[[1]], [torch.tensor([1])], torch.tensor([[1]]), np.array([[1]])]
+    for kind, sentences in [*(("ids", one) for one in ids), ("tokens", [["a"]])]:
+        words = f"^{next(iter(option))} is an option for text, but the sentences are {kind}"
+        with pytest.raises(ValueError, match=words):
+            function(sentences, sentences, pad_id=0, **option)
+    with pytest.warns(UserWarning, match="^no sentence was counted") as warned:
+        function([], [], **option)  # the last batch of a rank may be empty
+    assert [warning.filename for warning in warned] == [__file__]
+
+
+@pytest.mark.parametrize("name", functional.__all__)
+def test_a_wrong_keyword_names_the_function_and_its_option(name):
+    function = getattr(functional, name)
+    options = list(inspect.signature(function).parameters)
+    arguments = {option: ["a"] for option in options[:2]}
+    for option in options[2:]:
+        wrong = option + "s"
+        with pytest.raises(TypeError, match=rf"^{name} has no {wrong}: did you mean {option}\?$"):
+            function(**arguments, **{wrong: None})
+    for theirs, ours in (
+        ("tokenize", "tokenizer"),
+        ("n_gram", "ngram"),
+        ("trg_lang", "tokenizer"),
+        ("force", "tokenizer"),
+    ):
+        if ours in options:
+            with pytest.raises(TypeError, match=rf"^{name} has no {theirs}: expected {ours}"):
+                function(**arguments, **{theirs: None})
+    with pytest.raises(TypeError, match=rf"^{name}: missing a required argument: '{options[0]}'$"):
+        function()
+    with pytest.raises(TypeError, match=rf"^{name}: too many positional arguments$"):
+        function(*["a"] * (len(options) + 1))

@@ -1,0 +1,192 @@
+"""N-gram overlap in one call, and torch_ngram's two functions: against plain Python, and it where it is right."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from measures import MEASURES
+from oracles import overlap, overlap_counts
+
+from ngram_metrics.functional import get_score, ngram_overlap, pad2max
+
+documents = st.lists(st.integers(1, 3), max_size=6)
+orders = st.integers(1, 5)
+
+
+def padded(rows, width=6, before=0):
+    """Rows of ids, at most ``width``, with padding before each, between any two ids, and after them."""
+    spread = [[-100] * before + [part for one in row for part in (one, 0)] for row in rows]
+    return [row + [0] * (2 * width + before - len(row)) for row in spread]
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-12, abs=1e-300)
+
+
+def sampled(data, sentences, samples, references):
+    """Padded hypotheses (sentences, samples, width) and references (sentences, references, width), and as lists."""
+    draw = data.draw
+    preds = [[draw(documents) for _ in range(samples)] for _ in range(sentences)]
+    target = [[draw(documents.filter(bool)) for _ in range(references)] for _ in range(sentences)]
+    rows = torch.tensor([padded(one) for one in preds]), torch.tensor([padded(one, before=1) for one in target])
+    return preds, target, rows
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), orders)
+def test_samples_of_a_sentence_share_its_references(data, sentences, samples, references, ngram):
+    preds, target, rows = sampled(data, sentences, samples, references)
+    batch = [(one, several) for each, several in zip(preds, target, strict=True) for one in each]
+    expected = {
+        average: MEASURES["overlap"].expected({"ngram": ngram}, batch, average)
+        for average in ("none", "macro", "micro")
+    }
+    options = {"ngram": ngram, "pad_id": (0, -100)}
+    scores = ngram_overlap(*rows, average="none", **options)
+    assert scores.shape == (sentences, samples)
+    assert scores.dtype == torch.float64
+    assert scores.flatten().numpy() == close(expected["none"])
+    for average in ("macro", "micro"):
+        assert ngram_overlap(*rows, average=average, **options).item() == close(expected[average])
+    if references == 1:
+        assert ngram_overlap(rows[0], rows[1][:, 0], average="none", **options).equal(scores)
+    # One sample at a time.
+    apart = [ngram_overlap(rows[0][:, i], rows[1], average="none", **options) for i in range(samples)]
+    assert torch.stack(apart, 1).equal(scores)
+    arrays = [np.array(one.tolist()) for one in rows]
+    assert ngram_overlap(*arrays, average="none", **options).equal(scores)
+
+
+@pytest.mark.filterwarnings("ignore:no sentence was counted")
+def test_sentences_without_a_sample():
+    none_each, references = torch.zeros(2, 0, 4, dtype=torch.int64), torch.ones(2, 4, dtype=torch.int64)
+    for average in ("macro", "micro"):
+        assert ngram_overlap(none_each, references, average=average, pad_id=0) == 0
+    assert ngram_overlap(none_each, references, average="none", pad_id=0).shape == (2, 0)
+    assert get_score(references, none_each, 0, 1).shape == (2, 0)
+
+
+# torch_ngram.
+
+REFERENCE = [38457, 14, 62, 7, 201]
+SYSTEMS = [[38457, 14, 62, 5128, 7, 201], [38457, 14, 5128, 159], [9226, 16, 21111]]
+
+
+@pytest.mark.parametrize(
+    ("ngram", "expected"), [(1, [0.9091, 0.4444, 0]), (2, [0.6667, 0.2857, 0]), (3, [0.2857, 0, 0])]
+)
+def test_the_example_that_torch_ngram_documents(ngram, expected):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    reference, systems = torch.tensor(REFERENCE), pad2max(list(map(torch.tensor, SYSTEMS)), pad_id=1)
+    assert systems.tolist() == [SYSTEMS[0], [*SYSTEMS[1], 1, 1], [*SYSTEMS[2], 1, 1, 1]]
+    for batch in (1, 2):
+        given_to_both = reference.repeat(batch, 1), systems.repeat(batch, 1, 1), 1, ngram
+        scores = get_score(*given_to_both)
+        assert scores.shape == (batch, 3)
+        assert scores.tolist() == [pytest.approx(expected, abs=5e-5)] * batch
+        # The package itself gives it for one token alone: of longer n-grams its cosine, in float32, misses some.
+        if ngram == 1:
+            torch.testing.assert_close(peer.get_score(*given_to_both), scores, check_dtype=False)
+    assert get_score(reference[None], reference[None, None], 1, ngram).tolist() == [[1]]
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 3))
+def test_get_score_is_that_of_torch_ngram_for_unigrams_that_do_not_repeat(data, sentences, samples):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    distinct = st.lists(st.integers(1, 9), min_size=1, max_size=5, unique=True)
+    rows = [torch.tensor(data.draw(distinct)) for _ in range(sentences * (samples + 1))]
+    ids = pad2max(rows, 10).reshape(sentences, samples + 1, -1)
+    expected = peer.get_score(ids[:, 0], ids[:, 1:], 10, 1)
+    scores = get_score(ids[:, 0], ids[:, 1:], 10, 1)
+    torch.testing.assert_close(scores, expected, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("reference", "system", "ngram", "ours", "theirs"),
+    [
+        # The cosine of (1, 2) and (2, 4) is 1: it takes n-grams for equal that point the same way.
+        pytest.param([1, 2, 3, 4], [2, 4, 6, 8], 2, 0, [2 / 3], id="unequal n-grams of the same direction"),
+        # The cosine of (5, 5) with itself may be a bit less than 1 in float32: it misses equal n-grams, or clips none.
+        pytest.param([5, 5, 6, 7], [5, 5, 5, 5], 2, 1 / 3, [0, 1], id="equal n-grams of a rounded cosine"),
+        # Every pair of equal tokens counts, and the score is cut at 1.
+        pytest.param([5, 5, 6, 7], [5, 5, 5, 5], 1, 0.5, [1], id="repeated tokens"),
+        # An n-gram of the hypothesis counts as often as it stands there, however often in the reference.
+        pytest.param([1, 0, 1, 3, 4], [1, 0, 1, 0, 1], 2, 0.5, [1], id="repeated n-grams"),
+        # An order longer than the tensors is cut down to their width.
+        pytest.param([3, 4], [3, 4], 3, 0, [1], id="an order longer than the texts"),
+    ],
+)
+def test_where_torch_ngram_gives_another_number(reference, system, ngram, ours, theirs):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    given_to_both = torch.tensor([reference]), torch.tensor([[system]]), -1, ngram
+    assert get_score(*given_to_both).item() == close(ours)
+    assert ours == close(overlap(*overlap_counts(system, reference, ngram)))
+    assert any(peer.get_score(*given_to_both).item() == pytest.approx(one, abs=1e-6) for one in theirs)
+
+
+@given(st.data(), st.integers(1, 3), st.integers(1, 3), orders)
+def test_get_score_is_that_of_plain_python(data, sentences, samples, ngram):
+    preds, target, _ = sampled(data, sentences, samples, 1)
+    flat = [torch.tensor(one, dtype=torch.int64) for several in preds for one in several]
+    systems = pad2max(flat, pad_id=0).reshape(sentences, samples, -1)
+    references = pad2max([torch.tensor(one) for (one,) in target], pad_id=0)
+    scores = get_score(references, systems, 0, ngram)
+    assert (scores.shape, scores.dtype) == ((sentences, samples), torch.float64)
+    expected = [
+        [overlap(*overlap_counts(one, several[0], ngram)) for one in each]
+        for each, several in zip(preds, target, strict=True)
+    ]
+    assert scores.tolist() == [close(one) for one in expected]
+    assert get_score(ref_tensor=references, sys_tensor=systems, pad_id=0, n_gram=ngram).equal(scores)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "expected"),
+    [
+        ([[1, 2, 3], [4], []], [[1, 2, 3], [4, 7, 7], [7, 7, 7]]),
+        ([[1]], [[1]]),
+        ([[[1, 2], [3, 4]], [[5], [6]]], [[[1, 2], [3, 4]], [[5, 7], [6, 7]]]),
+    ],
+)
+def test_pad2max_pads_and_stacks_as_torch_ngram(tensors, expected):
+    peer = pytest.importorskip("torch_ngram.torch_ngram")
+    tensors = [torch.tensor(one, dtype=torch.int64) for one in tensors]
+    assert pad2max(tensors, 7).equal(torch.tensor(expected))
+    assert peer.pad2max(tensors, 7).equal(torch.tensor(expected))
+    assert pad2max(input_tensors=tensors, pad_id=-100).dtype == torch.int64
+
+
+# Wherever it is counted.
+
+
+# What is refused.
+
+
+IDS = torch.tensor([[1, 2, 0]])
+
+
+@pytest.mark.parametrize(
+    ("references", "systems", "words"),
+    [
+        (IDS, IDS, r"sys_tensor \(1, 3\): expected \(batch, width\) and \(batch, samples, width\)"),
+        (IDS[None], IDS[None], r"ref_tensor has shape \(1, 1, 3\)"),
+        (IDS[0], IDS[None], r"ref_tensor has shape \(3,\)"),
+    ],
+)
+def test_what_get_score_cannot_read_is_refused(references, systems, words):
+    with pytest.raises(ValueError, match=words):
+        get_score(references, systems, 0, 1)
+
+
+def test_what_pad2max_cannot_pad_is_refused():
+    with pytest.raises(ValueError, match="input_tensors is empty: expected at least one tensor"):
+        pad2max([], 0)
+    for dtype in (torch.int32, torch.float32, torch.bool):
+        with pytest.raises(TypeError, match=f"tensor 1 is {dtype} of 1 dimension: expected int64 token ids"):
+            pad2max([IDS[0], IDS[0].to(dtype)], 0)
+    with pytest.raises(TypeError, match=r"tensor 0 is torch.int64 of 0 dimensions: expected int64 token ids"):
+        pad2max([torch.tensor(1)], 0)
+    with pytest.raises(TypeError, match=r"tensor 0 is a list: expected int64 token ids"):
+        pad2max([[1]], 0)
+    with pytest.raises(TypeError, match=r"ref_tensor is a list: expected a tensor of ids"):
+        get_score([[1]], IDS[None], 0, 1)

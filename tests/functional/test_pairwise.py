@@ -1,0 +1,118 @@
+"""fastchrf's two functions in one call, against fastchrf itself."""
+
+import fastchrf
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ngram_metrics import functional
+from ngram_metrics.counting import aggregate, all_pairs, chunks, pools
+from ngram_metrics.functional import pairwise_chrf
+
+NAMES = ["pairwise_chrf", "aggregate_chrf"]
+both = pytest.mark.parametrize("name", NAMES)
+
+HYPOTHESES = [["The cat sat on the mat.", "The cat sat on the hat."]]
+REFERENCES = [["The cat sat on the mat.", "The fat cat sat on the mat.", "A cat sat on a mat."]]
+
+# Whitespace of all kinds, a letter with its accent apart, emoji of one and of several code points.
+texts = st.text(alphabet="ab.\t\n \u00a0\u3000\u2028\u0085e\u0301🙂👩\u200d🚀", max_size=12)
+documents = texts | st.text(max_size=8).map(lambda text: "".join(one for one in text if one not in CONTROL))
+rows = st.lists(st.tuples(st.lists(documents, max_size=4), st.lists(documents, max_size=4)), min_size=1, max_size=4)
+options = st.fixed_dictionaries(
+    {},
+    optional={
+        "char_order": st.integers(1, 9),
+        "beta": st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.0]),
+        "remove_whitespace": st.booleans(),
+        "eps_smoothing": st.booleans(),
+    },
+)
+#: Whitespace to Python and sacrebleu, and characters to fastchrf.
+CONTROL = "\x1c\x1d\x1e\x1f"
+
+
+def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options):
+    found = getattr(functional, name)(hypotheses, references, **options)
+    expected = getattr(fastchrf, name)(hypotheses, references, **options)
+    dimensions = 2 if name == "pairwise_chrf" else 1
+    shapes = [(len(own), len(others))[:dimensions] for own, others in zip(hypotheses, references, strict=True)]
+    assert isinstance(found, torch.Tensor if len(set(shapes)) == 1 else list)
+    assert len(found) == len(expected) == len(shapes)
+    for ours, theirs, shape in zip(found, expected, shapes, strict=True):
+        assert (ours.shape, ours.dtype) == (shape, torch.float64)
+        torch.testing.assert_close(ours, torch.tensor(theirs, dtype=torch.float64).reshape(shape), rtol=0, atol=1e-9)
+
+
+@both
+@given(rows=rows, options=options, same=st.booleans(), cut=st.booleans())
+def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, options, same, cut):
+    hypotheses, references = map(list, zip(*rows, strict=True))
+    with pytest.MonkeyPatch.context() as patch:
+        if cut:
+            patch.setattr(chunks, "CPU_SLOTS", 20)
+            patch.setattr(all_pairs, "BLOCK_CELLS", 12)
+            patch.setattr(aggregate, "POOL_PAIRS", 3)
+            patch.setattr(pools, "POOL_CELLS", 40)
+        assert_scores_are_those_of_fastchrf(name, hypotheses, hypotheses if same else references, **options)
+    copied = [[*row] for row in hypotheses]
+    score = getattr(functional, name)
+    pairs = zip(score(hypotheses, hypotheses, **options), score(hypotheses, copied, **options), strict=True)
+    assert all(one.equal(other) for one, other in pairs)
+
+
+# torch.Tensor.__array__ has not got the parameter `copy` that numpy 2 asks for, and numpy says so of any tensor.
+@pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy keyword:DeprecationWarning")
+def test_results_become_arrays_as_those_of_fastchrf_do():
+    for name in NAMES:
+        found = np.array(getattr(functional, name)(HYPOTHESES, REFERENCES))
+        expected = np.array(getattr(fastchrf, name)(HYPOTHESES, REFERENCES))
+        assert (found.shape, found.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+
+
+def test_control_characters_are_whitespace_as_in_sacrebleu():
+    for one in CONTROL:
+        assert pairwise_chrf([[f"a{one}bc"]], [["abc"]]).item() == 100
+        assert pairwise_chrf([[f"a{one}bc"]], [["abc"]], remove_whitespace=False).item() < 100
+        assert fastchrf.pairwise_chrf([[f"a{one}bc"]], [["abc"]])[0][0][0] < 100
+
+
+@both
+@pytest.mark.usefixtures("surroundings")
+def test_the_surroundings_of_a_training_loop_change_no_score(name):
+    found = getattr(functional, name)(HYPOTHESES * 2, REFERENCES * 2)
+    assert (found.dtype, found.device.type) == (torch.float64, "cpu")
+    expected = np.asarray(getattr(fastchrf, name)(HYPOTHESES * 2, REFERENCES * 2))
+    np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=1e-9)
+
+
+@both
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "options", "error", "words"),
+    [
+        (
+            [["a"]],
+            [["a"], ["b"]],
+            {},
+            ValueError,
+            "hypotheses has 1 row and references has 2: expected the same batch",
+        ),
+        ([["a"], ["b"]], [["a"]], {}, ValueError, "expected the same batch size"),
+        ([], [], {}, ValueError, "hypotheses and references must be non-empty"),
+        ([], [["a"]], {}, ValueError, "hypotheses and references must be non-empty"),
+        ("a", [["a"]], {}, TypeError, "hypotheses is a str: expected a sequence of rows"),
+        (["a"], [["a"]], {}, TypeError, "row 0 of hypotheses is a str, 'a': expected a sequence of documents"),
+        ([["a"]], ["a"], {}, TypeError, "row 0 of references is a str"),
+        ([["a"]], [[None]], {}, TypeError, "reference 0 of row 0 is a NoneType"),
+        ([["a"]], [["a"]], {"char_order": 0}, ValueError, "expected at least one order"),
+        ([["a"]], [["a"]], {"char_order": -1}, ValueError, r"char_order must be at least 0 \(got: -1\)"),
+        ([["a"]], [["a"]], {"beta": -0.5}, ValueError, r"beta must be at least 0 and finite \(got: -0.5\)"),
+        ([["a"]], [["a"]], {"beta": float("nan")}, ValueError, "beta must be at least 0 and finite"),
+    ],
+)
+def test_what_is_refused(name, hypotheses, references, options, error, words):
+    with pytest.raises(error, match=words):
+        getattr(functional, name)(hypotheses, references, **options)

@@ -1,0 +1,149 @@
+"""ROUGE in one call and over batches: torchmetrics' numbers, averages, ids, what it compiles to, what it refuses."""
+
+import inspect
+from unittest import mock
+
+import numpy as np
+import pytest
+import rouge_oracle
+import torchmetrics.functional.text.rouge as peer
+from draws import fewer
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from torchmetrics.text import ROUGEScore as PeerROUGEScore
+
+from ngram_metrics import ROUGEScore, ignite
+from ngram_metrics.functional import rouge_score
+
+#: Texts of which the rule leaves nothing are among those drawn; `text/test_hints.py` is about the warning.
+pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
+
+#: Those of torchmetrics that need no model: its rougeLsum asks nltk's punkt for sentences.
+WITHOUT_LSUM = ("rouge1", "rouge2", "rouge3", "rougeL")
+NAMES = ("fmeasure", "precision", "recall")
+
+PIECES = [*"ab", "run", "running", "The", "é", "\u212a", "😀", "2", "_", " ", " ", " ", ". ", "\n", "\r\n"]
+texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
+batches = st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4)
+# The peer scores one key after another, sentence by sentence.
+few = fewer(4)
+
+
+def apart(batch):
+    return [one for one, _ in batch], [several for _, several in batch]
+
+
+def lines(text):
+    return [line for line in text.split("\n") if line]
+
+
+def full_stops(text):
+    return text.split(". ")
+
+
+def floats(named):
+    return {key: value.tolist() for key, value in named.items()}
+
+
+def close(expected, tolerance=1e-12):
+    return pytest.approx(expected, rel=0, abs=tolerance, nan_ok=True)
+
+
+# torchmetrics.
+
+
+def tied_in_float32(batch, keys, words=rouge_oracle.summary):
+    """Whether some best F has an equal in float32 that is another number in float64."""
+    for hypothesis, references in batch:
+        for key in keys:
+            several = [
+                rouge_oracle.scores(rouge_oracle.counts(key, words(hypothesis), words(one))).fmeasure
+                for one in references
+            ]
+            if len({one for one in several if np.float32(one) == np.float32(max(several))}) > 1:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("accumulate", ["best", "avg"])
+@pytest.mark.parametrize("stemmed", [False, True])
+@few
+@given(batches)
+def test_scores_are_those_of_torchmetrics(stemmed, accumulate, batch):
+    """In float32, which is why what it takes for equal is left to the next test."""
+    assume(stemmed or accumulate == "avg" or not tied_in_float32(batch, WITHOUT_LSUM))
+    preds, target = apart(batch)
+    theirs = peer.rouge_score(preds, target, accumulate, stemmed, rouge_keys=WITHOUT_LSUM)
+    ours = rouge_score(preds, target, accumulate, stemmed, rouge_keys=WITHOUT_LSUM)
+    assert list(ours) == list(theirs)
+    compared = [key for key in ours if not stemmed or accumulate == "avg" or key.endswith("fmeasure")]
+    assert {k: ours[k].item() for k in compared} == close({k: theirs[k].item() for k in compared}, 1e-6)
+
+
+def test_torchmetrics_breaks_ties_in_float32():
+    """Of two F that differ in the last bit of float64 it takes the first, rouge_score and we the higher."""
+    preds, target = ["a b c d"], [["a b c x y", "a b c d w x y z"]]
+    assert tied_in_float32([(preds[0], target[0])], ["rouge1"])
+    ours, theirs = (one(preds, target, rouge_keys="rouge1") for one in (rouge_score, peer.rouge_score))
+    assert (ours["rouge1_precision"].item(), ours["rouge1_recall"].item()) == (1, 0.5)
+    assert (theirs["rouge1_precision"].item(), theirs["rouge1_recall"].item()) == close((0.75, 0.6), 1e-6)
+    assert ours["rouge1_fmeasure"].item() == close(theirs["rouge1_fmeasure"].item(), 1e-6)
+
+
+@pytest.mark.parametrize("splitter", [lines, full_stops])
+@few
+@given(batches)
+def test_with_its_own_sentences_rouge_lsum_is_that_of_torchmetrics(splitter, batch):
+    preds, target = apart(batch)
+    with mock.patch.object(peer, "_split_sentence", splitter):
+        theirs = peer.rouge_score(preds, target, "avg", rouge_keys=("rougeLsum", "rouge1"))
+    ours = rouge_score(preds, target, "avg", rouge_keys=("rougeLsum", "rouge1"), sentence_splitter=splitter)
+    assert floats(ours) == close(floats(theirs), 1e-6)
+
+
+def test_a_sentence_is_a_line_where_torchmetrics_asks_punkt():
+    text, other = "a b. c d.\ne f.", "c d. a b.\ne f."
+    by_line = rouge_score(text, other, rouge_keys="rougeLsum")["rougeLsum_fmeasure"]
+    by_stop = rouge_score(text, other, rouge_keys="rougeLsum", sentence_splitter=full_stops)["rougeLsum_fmeasure"]
+    assert (by_line.item(), by_stop.item()) == (close(4 / 6), 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"normalizer": str.upper},
+        {"normalizer": lambda text: text.replace("a", " ")},
+        {"tokenizer": str.split},
+        {"tokenizer": list},
+        {"tokenizer": lambda text: text.split("n")},
+        {"normalizer": str, "tokenizer": lambda text: text.split(" ")},
+        {"normalizer": str.lower, "use_stemmer": True},
+        {"tokenizer": str.split, "use_stemmer": True},
+    ],
+    ids=range(8),
+)
+@few
+@given(batches)
+def test_callables_are_used_as_torchmetrics_uses_them(options, batch):
+    preds, target = apart(batch)
+    theirs = peer.rouge_score(preds, target, "avg", rouge_keys=WITHOUT_LSUM, **options)
+    ours = rouge_score(preds, target, "avg", rouge_keys=WITHOUT_LSUM, **options)
+    assert floats(ours) == close(floats(theirs), 1e-6)
+
+
+def test_the_parameters_begin_with_those_of_torchmetrics():
+    for ours, theirs in ((rouge_score, peer.rouge_score), (ROUGEScore, PeerROUGEScore)):
+        own, others = (list(inspect.signature(one).parameters.values()) for one in (ours, theirs))
+        others = [one for one in others if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        for mine, its in zip(own, others, strict=False):
+            assert (mine.name, mine.default, mine.kind) == (its.name, its.default, its.kind)
+        rest = [one.name for one in own[len(others) :]]
+        assert rest[:4] == ["average", "sentence_splitter", "sentence_separator_id", "pad_id"]
+
+
+@pytest.mark.parametrize("face", [ROUGEScore, ignite.ROUGEScore])
+def test_an_item_that_is_no_value_is_refused_when_it_is_asked_for(face):
+    metric = face(rouge_keys="rougeL", confidence=0.9)
+    assert all(metric[name] is not None for name in ("rougeL_fmeasure", "rougeL_recall_low"))
+    with pytest.raises(KeyError, match=r"'rougel_fmeasure' is no value of this metric: .*'rougeL_fmeasure'"):
+        metric["rougel_fmeasure"]

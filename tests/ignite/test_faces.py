@@ -1,0 +1,189 @@
+"""What every metric for ignite does: the numbers of its torchmetrics class, in an engine and through its life."""
+
+import copy
+import functools
+import inspect
+import pickle
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from faces.cases import Case, assert_same, assert_same_states, states_of
+from faces.ignite_cases import FACES, Face, assert_equal, each_face, each_kind_of_state
+from ignite.engine import Engine, Events
+from ignite.exceptions import NotComputableError
+from ignite.handlers import Checkpoint, DiskSaver
+
+import ngram_metrics
+from ngram_metrics import ignite as ours
+
+DROP_INS = ("Rouge", "RougeN", "RougeL")
+
+
+def _echo(engine: Engine, batch: Any) -> Any:
+    return batch
+
+
+@pytest.mark.parametrize("name", [name for name in ours.__all__ if name not in (*DROP_INS, "Bleu")])
+def test_the_parameters_are_those_of_the_torchmetrics_class(name: str):
+    mine, theirs = (dict(inspect.signature(getattr(one, name)).parameters) for one in (ours, ngram_metrics))
+    transform, device = mine.pop("output_transform"), mine.pop("device")
+    for parameter in ("device", "kwargs"):
+        theirs.pop(parameter)
+    assert [(one.name, one.default) for one in mine.values()] == [(one.name, one.default) for one in theirs.values()]
+    assert transform.default("anything") == "anything"
+    assert torch.device(device.default) == torch.device("cpu")
+
+
+@each_face
+def test_without_a_sentence_there_is_no_value(face: Face):
+    emptied, nothing = face.filled(), face.make()
+    emptied.reset()
+    if face.case is not None:
+        nothing.update(face.case.nothing)
+    for metric in (face.make(), emptied, nothing):
+        if face.face is ours.Bleu and face.average == "micro":
+            assert_equal(metric.compute(), 0.0)
+            continue
+        words = "Rouge metric must have at least one example before being computed"
+        if face.case is not None:
+            words = f"{face.face.__name__} must have at least one example before it can be computed"
+        with pytest.raises(NotComputableError, match=words):
+            metric.compute()
+
+
+def test_without_a_sentence_micro_bleu_has_an_interval_of_zeros():
+    assert ours.Bleu(average="micro", confidence=0.95).compute() == {"bleu": 0, "bleu_low": 0, "bleu_high": 0}
+
+
+@each_face
+def test_a_batch_that_is_refused_counts_nothing(face: Face):
+    metric = face.filled(face.batches[:1])
+    states = states_of(metric._accumulator)
+    (y_pred, y), unequal = face.batches[0], "nb of candidates should be equal to nb of reference lists "
+    for wrong, words in (
+        ((y_pred, y[:1]), rf"{unequal}\({len(y_pred)} != 1\)"),
+        ((y_pred[:0], y), rf"{unequal}\(0 != {len(y)}\)"),
+        ((["a", ["b"]], ["a", "b"]), "sentence 1 is a list"),
+        ((["a"], (text for text in "a")), "target is a generator: expected a sequence"),
+        ((5, ["a"]), "preds is an? int: expected a sequence"),
+        ((["a"], [[]]), "sentence 0 has no reference"),
+        (([["a", []]], [[["a"]]]), "sentence 0"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=words):
+            metric.update(wrong)
+        assert_same_states(metric._accumulator, states)
+    for arguments in (face.batches[0], ("text",), (None,)):
+        with pytest.raises(TypeError, match=r"update takes one argument, a pair: expected metric\.update"):
+            metric.update(*arguments)
+    for batch in face.batches[1:]:
+        metric.update(batch)
+    assert_equal(metric.compute(), face.value())
+
+
+def _saved_and_loaded(face: Face, metric: Any, folder: Path) -> Any:
+    loaded = face.filled(face.batches[2:])  # what it has counted is forgotten
+    loaded.load_state_dict(metric.state_dict())
+    return loaded
+
+
+def _of_a_checkpoint(face: Face, metric: Any, folder: Path) -> Any:
+    """As in an epoch that is interrupted, after the first two batches."""
+    engine, attached, restored = Engine(_echo), face.make(), face.make()
+    attached.attach(engine, "score")
+    handler = Checkpoint({"engine": engine, "score": attached}, DiskSaver(str(folder)), n_saved=1)
+    engine.add_event_handler(Events.ITERATION_COMPLETED(once=2), handler)
+    engine.run(face.batches)
+    checkpoint = torch.load(folder / handler.last_checkpoint, weights_only=True)
+    Checkpoint.load_objects({"score": restored}, checkpoint={"score": checkpoint["score"]})
+    return restored
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        _saved_and_loaded,
+        _of_a_checkpoint,
+        lambda face, metric, folder: copy.deepcopy(metric),
+        lambda face, metric, folder: pickle.loads(pickle.dumps(metric)),
+    ],
+    ids=["state_dict", "checkpoint", "copy", "pickle"],
+)
+@each_kind_of_state
+def test_what_is_saved_or_copied_goes_on_by_itself(face: Face, copied: Callable[..., Any], tmp_path: Path):
+    metric = face.filled(face.batches[:2])
+    saved = metric.state_dict()
+    twin = copied(face, metric, tmp_path)
+    metric.reset()
+    assert_equal(twin.compute(), face.value(face.batches[:2]))
+    assert twin.signature == face.filled(face.batches[:2]).signature
+    twin.update(face.batches[2])
+    assert_equal(twin.compute(), face.value())
+    assert int(metric._accumulator.sentences) == 0
+    ((of_rank,),) = saved.values()
+    assert set(of_rank) == set(metric._accumulator.metric_state) - {"callables"}
+    metric.load_state_dict(saved)  # the snapshot is as it was
+    assert_equal(metric.compute(), face.value(face.batches[:2]))
+
+
+@functools.cache
+def _saved() -> dict[str, Any]:
+    """The state of each face, by its name."""
+    return {face.name: face.filled().state_dict() for face in FACES}
+
+
+@each_face
+def test_a_state_of_other_settings_or_shapes_is_refused_and_sets_nothing(face: Face):
+    metric = face.filled(face.batches[:1])
+    states = states_of(metric._accumulator)
+    others = [face.filled(**change).state_dict() for change in face.others]
+    others += [_saved()[other.name] for other in FACES if other.batches is face.batches and other is not face]
+    for other in others:
+        with pytest.raises(ValueError, match="expected the same class, options and average"):
+            metric.load_state_dict(other)
+        assert_same_states(metric._accumulator, states)
+    saved = face.filled().state_dict()
+    ((of_rank,),) = saved.values()
+    of_rank["row"] = torch.zeros(99, dtype=of_rank["row"].dtype)
+    with pytest.raises(ValueError, match=r"the saved state row is torch\.\w+ of shape \(99,\): expected"):
+        metric.load_state_dict(saved)
+    assert_same_states(metric._accumulator, states)
+
+
+@pytest.mark.usefixtures("surroundings")
+@each_face
+def test_the_surroundings_of_a_training_loop_change_nothing(face: Face):
+    metric = face.make()
+    for batch in face.batches:
+        metric.update(batch)
+    value = metric.compute()
+    with torch.inference_mode(False), torch.autocast("cpu", enabled=False), torch.device("cpu"):
+        default, _ = torch.get_default_dtype(), torch.set_default_dtype(torch.float32)
+        expected = face.value()
+        torch.set_default_dtype(default)
+        assert_equal(value, expected)
+
+
+@pytest.mark.cuda
+@each_face
+def test_on_cuda(face: Face):
+    case: Case | None = face.case
+    metric = face.make(device="cuda")
+    for y_pred, y in face.batches:
+        metric.update((y_pred.cuda(), y.cuda()) if isinstance(y_pred, torch.Tensor) else (y_pred, y))
+    value = metric.compute()
+    if face.average == "none" and case is not None:
+        tensors = value.values() if isinstance(value, Mapping) else [value]
+        assert {one.device.type for one in tensors} == {"cuda"}
+        value = {k: v.cpu() for k, v in value.items()} if isinstance(value, Mapping) else value.cpu()
+    assert_same(value, face.value())
+
+
+def test_one_text_as_the_only_reference():
+    metric = ours.ChrF()
+    metric.update((["abc"], "abc"))
+    assert metric.compute() == 1
+    metric.update(("abc", ["abc", "abd"]))
+    assert int(metric._accumulator.sentences) == 2

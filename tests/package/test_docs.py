@@ -1,0 +1,198 @@
+"""The documentation: what its pages show runs, what they link to exists, and everything public is in the reference.
+
+Blocks with ``>>>`` are doctests of the pages and run as such; here is the rest.
+"""
+
+import ast
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from documentation import BLOCK, DOCS, INCLUDED, PAGES, PARSER, ROOT, TEXTS, blocks, public_names
+
+import ngram_metrics
+from ngram_metrics import cli
+from ngram_metrics.cli.arguments import mbr_parser, score_parser
+from ngram_metrics.scorer import SIGNATURE_FIELDS
+
+#: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
+NOT_RUN = {
+    "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
+    "graph = torch.cuda.CUDAGraph()": "needs a GPU",
+}
+#: Pages whose blocks another test runs.
+RUN_ELSEWHERE = {"docs/hugging_face.md": "examples/test_trainer_recipe.py"}
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def is_session(code: str) -> bool:
+    return ">>> " in code
+
+
+PROGRAMS = [page for page in TEXTS if not all(map(is_session, blocks(page, "python")))]
+
+
+@pytest.mark.parametrize("page", PROGRAMS, ids=named)
+def test_python_without_prompts_runs_or_is_known_not_to(page: Path):
+    names: dict[str, object] = {}
+    for code in blocks(page, "python"):
+        # A block may use what a session above it has defined; what that prints, its doctest has compared.
+        parts = [one.source for one in PARSER.get_examples(code) if one.exc_msg is None] if is_session(code) else [code]
+        for part in parts:
+            program = compile(part, named(page), "exec")
+            if named(page) not in RUN_ELSEWHERE and not any(line in code for line in NOT_RUN):
+                exec(program, names)
+
+
+def test_every_exception_is_still_needed():
+    programs = "".join(code for page in PROGRAMS for code in blocks(page, "python") if not is_session(code))
+    assert [line for line in NOT_RUN if line not in programs] == []
+    for page, test in RUN_ELSEWHERE.items():
+        assert page in map(named, PROGRAMS)
+        assert Path(page).name in (ROOT / "tests" / test).read_text(encoding="utf-8")
+
+
+def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
+    included = {
+        path
+        for page in PAGES
+        for _, _, code in BLOCK.findall(page.read_text(encoding="utf-8"))
+        for path in INCLUDED.findall(code)
+    }
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "examples").glob("test_*.py"))
+    for path in included:
+        assert (ROOT / path).is_file(), path
+        assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
+    firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
+    assert firsts | {"examples/reward.py"} == included
+
+
+def test_code_has_a_language_and_sessions_are_doctests():
+    for page in TEXTS:
+        for _, language, code in BLOCK.findall(page.read_text(encoding="utf-8")):
+            assert language in {"python", "console", "sh", "text", "toml", "yaml", ""}, f"{named(page)}: {language}"
+            assert ">>> " not in code or language == "python", f"{named(page)}: a session is not marked as python"
+
+
+def sessions(page: Path) -> Iterator[tuple[str, str]]:
+    """Commands of the blocks marked console, and what they print."""
+    for code in blocks(page, "console"):
+        for part in re.split(r"^\$ ", code, flags=re.MULTILINE)[1:]:
+            command, _, printed = part.partition("\n")
+            yield command, printed
+
+
+def compared(text: str) -> str:
+    """Without the versions in signatures, and without the last digits of numbers, which depend on the processor."""
+    return re.sub(r"(\.\d{6})\d+", r"\1", re.sub(r":\d+(\.\d+)+", ":*", text))
+
+
+def test_the_command_line_prints_what_the_page_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples" / "command_line", tmp_path, dirs_exist_ok=True)
+    names = set()
+    for command, printed in sessions(DOCS / "command_line.md"):
+        name, *arguments = shlex.split(command)
+        names.add(name)
+        if name == "ngram-metrics":
+            cli.main(arguments)
+            shown = capsys.readouterr()
+            assert compared(shown.out + shown.err) == compared(printed), command
+        elif name == "cat" and not Path(arguments[0]).exists():
+            Path(arguments[0]).write_text(printed, encoding="utf-8")
+        else:
+            lines = Path(arguments[-1]).read_text(encoding="utf-8").splitlines(True)
+            first = int(arguments[1]) if name == "head" else len(lines)
+            assert compared("".join(lines[:first])) == compared(printed), command
+    assert {"ngram-metrics"} <= names <= {"ngram-metrics", "cat", "head"}
+
+
+def test_the_command_line_page_has_every_option():
+    page = (DOCS / "command_line.md").read_text(encoding="utf-8")
+    table, _, of_mbr = page[page.index("## All options") :].partition("`ngram-metrics mbr`")
+    for parser, described in ((score_parser(), table), (mbr_parser(), table + of_mbr)):
+        for action in parser._actions:
+            for option in action.option_strings:
+                assert f"`{option}`" in described, option
+
+
+def test_the_page_of_intervals_names_every_field_of_the_signature():
+    page = (DOCS / "significance.md").read_text(encoding="utf-8")
+    table = page[page.index("| field | says |") :]
+    assert [name for name in SIGNATURE_FIELDS if f"`{name}`" not in table] == []
+
+
+def test_every_relative_link_leads_somewhere():
+    for page in TEXTS:
+        text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, _, anchor = target.partition("#")
+            other = page.parent / path if path else page
+            assert other.exists(), f"{named(page)}: {target}"
+            if anchor:
+                assert anchor in anchors(other), f"{named(page)}: {target}"
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ +(.+)$", BLOCK.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower()) for title in titles}
+
+
+def in_navigation(part: object) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for value in part.values():
+            yield from in_navigation(value)
+    else:
+        assert isinstance(part, list)
+        for each in part:
+            yield from in_navigation(each)
+
+
+def test_every_page_is_in_the_navigation_once():
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    assert sorted(in_navigation(settings["nav"])) == [str(page.relative_to(DOCS)) for page in PAGES]
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(set(public_names()) - set(listed)) == []
+
+
+def test_the_package_shows_its_public_names_and_modules_and_nothing_else():
+    modules = {name.split(".")[1] for name in public_names() if name.count(".") > 1}
+    assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, "__version__"}
+    assert all(hasattr(ngram_metrics, name) for name in dir(ngram_metrics))
+
+
+def test_the_speeds_of_the_readme_are_those_of_the_benchmarks():
+    table = (ROOT / "README.md").read_text(encoding="utf-8").partition("| today | instead | times as fast |")[2]
+    cells = [row.split("|")[3].split() for row in table.partition("\n\n")[0].splitlines()[2:]]
+    measured = set(re.findall(r"\| ([\d.]+) (?=\|)", (DOCS / "benchmarks.md").read_text(encoding="utf-8")))
+    assert len(cells) > 10
+    assert [cell for cell in cells if cell[0] not in measured | {"not"}] == []
+
+
+def test_no_picture_is_missing_or_left_over():
+    program = (DOCS / "make_pictures.py").read_text(encoding="utf-8")
+    (made,) = (
+        node.body[-1].value  # type: ignore[attr-defined]
+        for node in ast.parse(program).body
+        if isinstance(node, ast.FunctionDef) and node.name == "figures"
+    )
+    drawn = {f"{ast.literal_eval(key)}.png" for key in made.keys}
+    there = {picture.name for picture in (DOCS / "pictures").iterdir()}
+    shown = {name for page in PAGES for name in re.findall(r"\(pictures/([^)]+)\)", page.read_text(encoding="utf-8"))}
+    assert drawn == there == shown

@@ -1,0 +1,106 @@
+"""The workflows are well formed, and run what CONTRIBUTING.md and `.ci/run` say, with the floors of pyproject.toml."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+yaml = pytest.importorskip("yaml")
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+if not FILES:
+    pytest.skip("no workflows here: they are no part of the sdist", allow_module_level=True)
+
+
+def workflow(name: str) -> dict[str, Any]:
+    # BaseLoader leaves everything text: YAML would read the key `on` as true.
+    return yaml.load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(), yaml.BaseLoader)
+
+
+def steps(job: dict[str, Any]) -> list[dict[str, Any]]:
+    return job["steps"]
+
+
+def commands(job: dict[str, Any]) -> list[str]:
+    return [step["run"] for step in steps(job) if "run" in step]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_workflow_is_well_formed(path: Path):
+    content = workflow(path.stem)
+    assert content.keys() >= {"name", "on", "jobs", "permissions"}
+    assert content["name"] == path.stem
+    for job in content["jobs"].values():
+        assert int(job["timeout-minutes"]) > 0
+        assert job["runs-on"]
+        for step in steps(job):
+            assert ("run" in step) != ("uses" in step)
+            if "uses" in step:  # by its major version, or what the action calls it
+                assert re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v\d+)", step["uses"])
+    assert "://" not in path.read_text()  # no host but what the actions need by name
+
+
+def test_every_push_and_pull_request_runs_the_gate():
+    tests = workflow("test")
+    assert {"push", "pull_request", "schedule"} <= tests["on"].keys()
+    assert commands(tests["jobs"]["gate"]) == [".ci/run"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+
+
+def test_the_gate_runs_every_check_that_contributors_are_told_to_run():
+    section = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Check\n")[2].partition("\n## ")[0]
+    checks = re.findall(r"^    (\S.*)$", section, re.MULTILINE)
+    assert {"python -m pytest", "python -m pytest -m programs"} <= set(checks)
+    gate = (ROOT / ".ci" / "run").read_text()
+    for check in checks:
+        program, _, options = check.partition(" ")
+        assert f'"$bin/{program}" {options}'.strip() in gate
+
+
+def test_the_oldest_versions_are_the_floors():
+    matrix = {entry["name"]: entry for entry in workflow("test")["jobs"]["versions"]["strategy"]["matrix"]["include"]}
+    project = (ROOT / "pyproject.toml").read_text()
+    floors = dict(re.findall(r'"(numpy|torch|torchmetrics|pytorch-ignite)>=([\d.]+)"', project))
+    pins = dict(pin.split("==") for pin in matrix["oldest"]["pins"].split())
+    assert pins.keys() == floors.keys()
+    for name, floor in floors.items():
+        assert f"{pins[name]}.".startswith(f"{floor}.")
+    (python,) = re.findall(r'^requires-python = ">=([\d.]+)"$', project, re.MULTILINE)
+    assert matrix["oldest"]["python"] == python
+    assert matrix["newest"]["pins"] == ""
+
+
+def test_every_python_that_the_package_names_is_run():
+    project = (ROOT / "pyproject.toml").read_text()
+    named = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', project)
+    (oldest,) = re.findall(r'^requires-python = ">=([\d.]+)"$', project, re.MULTILINE)
+    assert named[0] == oldest
+    jobs = workflow("test")["jobs"]
+    run = [entry["python"] for entry in jobs["versions"]["strategy"]["matrix"]["include"]]
+    run += [step["with"]["python-version"] for step in steps(jobs["gate"]) if "python-version" in step.get("with", {})]
+    assert sorted(run) == sorted(named)
+
+
+def test_what_is_left_out_by_default_is_run_elsewhere():
+    jobs = workflow("test")["jobs"]
+    assert any(
+        command.startswith('python -m pytest -W default -m "not slow"') for command in commands(jobs["versions"])
+    )
+    night = jobs["nightly"]
+    assert "python -m pytest -m slow" in commands(night)
+    assert "python -m pytest --hypothesis-profile=nightly" in commands(night)
+
+
+def test_a_release_is_tested_built_and_then_uploaded():
+    release = workflow("release")
+    assert release["on"] == {"push": {"tags": ["v*"]}}
+    build, upload = release["jobs"]["build"], release["jobs"]["upload"]
+    assert [command for command in commands(build) if "test_build.py" in command or "-m build" in command] == [
+        'python -m pytest -m "slow or not slow" tests/package/test_build.py',
+        "python -m build --no-isolation",
+    ]
+    assert upload["needs"] == "build"
+    assert upload["permissions"] == {"id-token": "write"}

@@ -1,0 +1,239 @@
+"""Paired tests, against sacrebleu's on the same outputs, and against plain loops."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from paired import OUTPUTS, REFERENCES, counted
+from rouge_score.rouge_scorer import RougeScorer
+from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.significance import PairedTest
+
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import ignite as for_ignite
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+
+METRICS: dict[str, tuple[Callable[..., Any], Any]] = {
+    "bleu": (lambda **options: Bleu(smooth="exp", tokenizer="13a", average="micro", **options), BLEU),
+    "chrf": (lambda **options: ChrF(**options), CHRF),
+}
+TESTS = {"bs": paired_bootstrap, "ar": paired_approximate_randomization}
+#: sacrebleu's rules.
+RULES: dict[str, dict[str, Any]] = {"bs": {"alternative": "sacrebleu"}, "ar": {}}
+each_test = pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+
+
+@pytest.mark.parametrize("kind", TESTS)
+@pytest.mark.parametrize("name", METRICS)
+def test_p_values_means_and_intervals_are_sacrebleus_within_chance(name: str, kind: str):
+    draws = {"bs": 1000, "ar": 3000}[kind]
+    make, peer = METRICS[name]
+    ours = TESTS[kind](counted(make), "base", draws, **RULES[kind])
+    _, found = PairedTest(list(OUTPUTS.items()), {name: peer()}, [REFERENCES], kind, n_samples=draws)()
+    (results,) = (column for heading, column in found.items() if heading != "System")
+    p_values = []
+    for system, result in zip(OUTPUTS, results, strict=True):
+        comparison = ours[system][name]
+        assert 100 * comparison.score == pytest.approx(result.score, abs=1e-9)
+        if kind == "bs":
+            half = 50 * (comparison.high - comparison.low)
+            # The standard error of an end is 0.085 deviations, and an end lies 1.96 deviations from the mean.
+            assert half == pytest.approx(result.ci, rel=0.15)
+            assert 100 * comparison.mean == pytest.approx(result.mean, abs=0.1 * float(result.ci))
+            assert comparison.low < comparison.mean < comparison.high
+        else:
+            assert comparison[2:] == (None, None, None)
+        if system == "base":
+            assert comparison.p_value is None
+            continue
+        error = (2 * result.p_value * (1 - result.p_value) / draws) ** 0.5
+        assert comparison.p_value == pytest.approx(result.p_value, abs=4 * error + 2 / draws)
+        p_values.append(result.p_value)
+    assert min(p_values) < 0.01
+    assert any(0.1 < p_value < 0.9 for p_value in p_values), "chance agrees with anything at the ends"
+
+
+def _by_resampling(ours: np.ndarray, theirs: np.ndarray, draws: int) -> float:
+    """The paired bootstrap over means, on scores of sentences."""
+    chance = np.random.default_rng(99)
+    differences = []
+    for _ in range(draws):
+        drawn = chance.integers(len(ours), size=len(ours))
+        differences.append(ours[drawn].mean() - theirs[drawn].mean())
+    measured, centre = abs(ours.mean() - theirs.mean()), sum(differences) / draws
+    return (sum(abs(one - centre) >= measured for one in differences) + 1) / (draws + 1)
+
+
+def _by_swapping(ours: np.ndarray, theirs: np.ndarray, draws: int) -> float:
+    """Approximate randomization over means, on scores of sentences."""
+    chance = np.random.default_rng(99)
+    more = 0
+    for _ in range(draws):
+        swapped = chance.random(len(ours)) < 0.5
+        first, second = np.where(swapped, theirs, ours), np.where(swapped, ours, theirs)
+        more += abs(first.mean() - second.mean()) >= abs(ours.mean() - theirs.mean())
+    return (more + 1) / (draws + 1)
+
+
+@pytest.mark.parametrize(
+    ("test", "plain"),
+    [(paired_bootstrap, _by_resampling), (paired_approximate_randomization, _by_swapping)],
+    ids=["bootstrap", "randomization"],
+)
+def test_means_over_sentences_and_every_value_are_tested(test: Callable[..., Any], plain: Callable[..., float]):
+    """ROUGE: precision, recall and F of two keys, each with its own p-value, against plain loops over rouge_score."""
+    scorer = RougeScorer(["rouge1", "rougeL"])
+    scored = {
+        name: [scorer.score(target, line) for target, line in zip(REFERENCES, lines, strict=True)]
+        for name, lines in OUTPUTS.items()
+    }
+    ours = test(counted(ROUGEScore, rouge_keys=("rouge1", "rougeL")), "base", 2000)
+    for name in ("alike", "close", "far"):
+        assert len(ours[name]) == 6
+        for key in ("rouge1", "rougeL"):
+            for part in ("precision", "recall", "fmeasure"):
+                values = [np.array([getattr(one[key], part) for one in scored[each]]) for each in (name, "base")]
+                expected = plain(*values, 2000)
+                comparison = ours[name][f"{key}_{part}"]
+                assert comparison.score == pytest.approx(values[0].mean(), abs=1e-12)
+                error = (2 * expected * (1 - expected) / 2000) ** 0.5
+                assert comparison.p_value == pytest.approx(expected, abs=4 * error + 1e-3)
+
+
+@pytest.mark.parametrize("average", ["micro", "macro"])
+@each_test
+def test_the_order_of_sentences_changes_nothing(test: Callable[..., Any], average: str):
+    expected = test(counted(ChrF, average=average), "base", 200)
+    order = random.Random(3).sample(range(len(REFERENCES)), len(REFERENCES))
+    systems = {name: ChrF(average=average, confidence=0.95) for name in OUTPUTS}
+    for start in range(0, len(order), 40):  # in batches, too
+        part = order[start : start + 40]
+        for name, metric in systems.items():
+            metric.update([OUTPUTS[name][index] for index in part], [REFERENCES[index] for index in part])
+    assert test(systems, "base", 200) == expected
+
+
+@each_test
+def test_a_seed_says_it_all(test: Callable[..., Any]):
+    systems = counted(ChrF)
+    assert test(systems, "base", 200) == test(systems, "base", 200)
+    assert test(systems, "base", 200, seed=1) == test(systems, "base", 200, seed=1)
+    assert test(systems, "base", 200) != test(systems, "base", 200, seed=1)
+
+
+@each_test
+def test_what_a_training_loop_has_set_changes_nothing(test: Callable[..., Any], surroundings: None):
+    plain = counted(Bleu, average="macro", device="cpu")
+    result = test(plain, "base", 50)
+    with torch.inference_mode(False):
+        assert result["close"]["bleu"].p_value is not None
+        assert result == test(plain, "base", 50)
+
+
+@pytest.mark.cuda
+@each_test
+def test_a_gpu_draws_the_same(test: Callable[..., Any]):
+    expected = test(counted(ChrF), "base", 200)
+    for name, comparisons in test(counted(ChrF, device="cuda"), "base", 200).items():
+        assert comparisons["chrf"] == pytest.approx(expected[name]["chrf"], abs=1e-12)
+
+
+@each_test
+def test_ignites_metrics_are_tested_alike(test: Callable[..., Any]):
+    systems = {name: for_ignite.ChrF(confidence=0.95) for name in OUTPUTS}
+    for name, metric in systems.items():
+        metric.update((OUTPUTS[name], REFERENCES))
+    assert test(systems, "base", 100) == test(counted(ChrF), "base", 100)
+
+
+def test_intervals_are_of_the_level_asked_for():
+    systems = counted(ChrF)
+    wide, narrow = (paired_bootstrap(systems, "base", 500, confidence=level)["far"]["chrf"] for level in (0.99, 0.5))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert wide[:3] == narrow[:3]
+
+
+@pytest.mark.parametrize(
+    "make", [Bleu, ChrF, NgramOverlap, lambda **options: ROUGEScore(rouge_keys=["rougeL"], **options)]
+)
+@each_test
+def test_sentences_in_another_order_are_refused(test: Callable[..., Any], make: Callable[..., Any]):
+    """Else a system that is the baseline with its lines sorted would not differ by more than chance."""
+    systems = {name: make(confidence=0.95) for name in ("base", "sorted")}
+    systems["base"].update(OUTPUTS["base"], REFERENCES)
+    pairs = sorted(zip(OUTPUTS["base"], REFERENCES, strict=True))
+    systems["sorted"].update([line for line, _ in pairs], [target for _, target in pairs])
+    with pytest.raises(
+        ValueError, match=r"^sentence \d+ has another reference in 'sorted' than in 'base' \(reference_"
+    ):
+        test(systems, "base", 10)
+
+
+def test_the_sentence_in_another_place_is_named():
+    systems = {name: Bleu(confidence=0.95, tokenizer="13a") for name in ("base", "other")}
+    systems["base"].update(["a b"] * 60, ["a b c"] * 60)
+    systems["other"].update(["a b"] * 60, [*["a b c"] * 41, "a", *["a b c"] * 18])
+    message = (
+        r"^sentence 41 has another reference in 'other' than in 'base' \(reference_length: 1 and 3\): "
+        "expected the same sentences in the same order$"
+    )
+    with pytest.raises(ValueError, match=message):
+        paired_bootstrap(systems, "base")
+
+
+@each_test
+def test_errors_say_what_is_expected(test: Callable[..., Any]):
+    systems = counted(ChrF)
+    with pytest.raises(
+        ValueError, match=r"unknown baseline 'best': expected one of \['base', 'alike', 'close', 'far'\]"
+    ):
+        test(systems, "best")
+    for number in (0, "10"):
+        with pytest.raises(ValueError, match=rf"must be an integer of at least 1 \(got: {number!r}\)"):
+            test(systems, "base", number)
+    with pytest.raises(TypeError, match=r"^seed is '12': expected an integer$"):
+        test(systems, "base", seed="12")
+    with pytest.raises(ValueError, match=r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"):
+        test(systems, "base", seed=-(2**70))
+    with pytest.raises(ValueError, match="unknown correction 'bonferroni': expected 'holm' or None"):
+        test(systems, "base", correction="bonferroni")
+    short = ChrF(confidence=0.95)
+    short.update(OUTPUTS["base"][:7], REFERENCES[:7])
+    with pytest.raises(ValueError, match="'short' has 7 sentences and 'base' 150: expected the same ones"):
+        test({**systems, "short": short}, "base")
+    with pytest.raises(ValueError, match="'other' is a metric with other settings than 'base'"):
+        test({**systems, "other": ChrF(beta=1.0, confidence=0.95)}, "base")
+    doubled = ChrF(confidence=0.95)
+    doubled.update(OUTPUTS["base"], [[one, "x"] for one in REFERENCES])
+    with pytest.raises(ValueError, match=r"'doubled' was scored as nrefs:2\|.*, and 'base' as nrefs:1\|"):
+        test({**systems, "doubled": doubled}, "base")
+    with pytest.raises(ValueError, match="'base' has counted no sentence"):
+        test({"base": ChrF(confidence=0.95)}, "base")
+    with pytest.raises(ValueError, match=r"this ChrF keeps sums only: construct it with confidence=0\.95"):
+        test({"base": ChrF()}, "base")
+
+
+@pytest.mark.parametrize(
+    ("systems", "words"),
+    [
+        ({"a": 1}, "system 'a' is an int: expected a metric object of this package, such as ChrF"),
+        ({"a": ChrF}, "system 'a' is the class ChrF: expected a metric object of this package"),
+        ({"a": ChrF(confidence=0.95), "b": 0.5}, "system 'b' is a float: expected a metric object"),
+        ([ChrF(confidence=0.95)], "systems is a list: expected a mapping of names to metrics"),
+    ],
+    ids=["number", "class", "second", "list"],
+)
+@each_test
+def test_what_is_no_system_is_refused(test: Callable[..., Any], systems: Any, words: str):
+    with pytest.raises(TypeError, match=words):
+        test(systems, "a")
+
+
+def test_a_level_or_an_alternative_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="confidence must be between 0 and 1"):
+        paired_bootstrap(counted(ChrF), "base", confidence=95)
+    with pytest.raises(ValueError, match=r"unknown alternative 'less': expected one of \['two-sided', 'sacrebleu'\]"):
+        paired_bootstrap(counted(ChrF), "base", alternative="less")

@@ -1,0 +1,221 @@
+"""MetricCollection merges metrics of equal states into a compute group: only where the settings are equal, too."""
+
+import copy
+import functools
+import pickle
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from faces.cases import PRINTED_TEXT, TEXT, Case, assert_same, each_case, each_metric_without_interval
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu
+
+
+def _words(text: str) -> list[str]:
+    return text.split()
+
+
+def _characters(text: str) -> list[str]:
+    return list(text)
+
+
+_at_blanks = functools.partial(re.split, " ")
+
+
+class _Splitter:
+    """A tokenizer with settings of its own, as an instance or by its method."""
+
+    def __init__(self, separator: str) -> None:
+        self.separator = separator
+
+    def split(self, text: str) -> list[str]:
+        return text.split(self.separator)
+
+    def __call__(self, text: str) -> list[str]:
+        return self.split(text)
+
+
+def _groups(collection: MetricCollection) -> list[set[str]]:
+    return sorted((set(group) for group in collection.compute_groups.values()), key=sorted)
+
+
+def _run(collection: MetricCollection, batches: Sequence[Any]) -> tuple[list[set[str]], dict[str, Any]]:
+    for batch in batches:
+        collection.update(*batch)
+    return _groups(collection), collection.compute()
+
+
+def _of_tokenizers(pair: tuple[Any, Any]) -> list[MetricCollection]:
+    """Two metrics, and their clones."""
+    collection = MetricCollection({name: Bleu(tokenizer=one) for name, one in zip("xy", pair, strict=True)})
+    return [collection, collection.clone()]
+
+
+def _alone(tokenizer: Any, batches: Sequence[Any]) -> torch.Tensor:
+    metric = Bleu(tokenizer=tokenizer)
+    for batch in batches:
+        metric.update(*batch)
+    return metric.compute()
+
+
+def _flat(name: str, value: Any) -> dict[str, Any]:
+    return {f"{name}_{key}": part for key, part in value.items()} if isinstance(value, dict) else {name: value}
+
+
+@each_metric_without_interval
+def test_metrics_of_other_settings_never_share_a_group(case: Case, average: str):
+    """The first batch counts the same under all of them; the last one does not."""
+    changes = {"plain": {}, **{f"other{number}": change for number, change in enumerate(case.others)}}
+    batches = [*case.batches, case.telling]
+    collection = MetricCollection({name: case.make(average, **change) for name, change in changes.items()})
+    groups, values = _run(collection, batches)
+    assert groups == [{name} for name in sorted(changes)]
+    expected = {}
+    for name, change in changes.items():
+        expected |= _flat(name, case.value(average, batches, **change))
+    assert_same(values, expected)
+    plain = case.value(average, batches)
+    for change in case.others:
+        with pytest.raises(AssertionError):
+            assert_same(case.value(average, batches, **change), plain)
+
+
+def _of_three(case: Case, average: str) -> dict[str, Any]:
+    """Two that share a group, and another."""
+    return {"one": case.make(average), "two": case.make(average), "other": case.make(average, **case.others[0])}
+
+
+def _values_of_three(case: Case, average: str, batches: Sequence[Any]) -> dict[str, Any]:
+    value, other = case.value(average, batches), case.value(average, batches, **case.others[0])
+    return {**_flat("one", value), **_flat("two", value), **_flat("other", other)}
+
+
+@each_metric_without_interval
+def test_the_value_right_after_every_update(case: Case, average: str):
+    collection = MetricCollection(_of_three(case, average))
+    for epoch in range(2):
+        for seen, batch in enumerate(case.batches, 1):
+            collection.update(*batch)
+            assert_same(collection.compute(), _values_of_three(case, average, case.batches[:seen]))
+        assert _groups(collection) == [{"one", "two"}, {"other"}]
+        collection.reset()
+        assert not collection["one"].update_called, epoch
+
+
+@each_metric_without_interval
+def test_forward_of_a_collection(case: Case, average: str):
+    collection = MetricCollection(_of_three(case, average))
+    for batch in case.batches:
+        assert_same(collection(*batch), _values_of_three(case, average, [batch]))
+    assert_same(collection.compute(), _values_of_three(case, average, case.batches))
+
+
+@each_metric_without_interval
+def test_a_clone_and_a_pickled_collection_keep_their_groups(case: Case, average: str):
+    collection = MetricCollection(_of_three(case, average), prefix="train/")
+    collection.update(*case.batches[0])
+    for prefix, twin in (("val/", collection.clone(prefix="val/")), ("train/", pickle.loads(pickle.dumps(collection)))):
+        twin.update(*case.batches[1])
+        expected = _values_of_three(case, average, case.batches[:2])
+        assert_same(twin.compute(), {prefix + name: part for name, part in expected.items()})
+        assert _groups(twin) == [{"one", "two"}, {"other"}]
+    expected = _values_of_three(case, average, case.batches[:1])
+    assert_same(collection.compute(), {f"train/{name}": part for name, part in expected.items()})
+
+
+@each_case
+def test_the_averages_in_one_collection(case: Case):
+    groups, values = _run(MetricCollection({name: case.make(name) for name in case.averages}), case.batches)
+    assert groups == [{name} for name in sorted(case.averages)]
+    if len(groups) > 1:  # a collection of one metric names no values after it
+        assert_same(values, {k: v for name in case.averages for k, v in _flat(name, case.value(name)).items()})
+
+
+ONE_LETTER = (["a"], [["a"]])
+#: Pairs of tokenizers that cut TEXT differently, or PRINTED_TEXT, though some bear one name.
+UNLIKE: dict[str, tuple[Any, Any]] = {
+    "lambdas": (lambda text: text.split(), lambda text: list(text)),
+    "functions": (_words, _characters),
+    "instances": (_Splitter(" "), _Splitter("t")),
+    "bound methods": (_Splitter(" ").split, _Splitter("t").split),
+    "partials": (_at_blanks, functools.partial(re.split, "t")),
+    "built-in methods": (re.compile(r"\w+").findall, re.compile(r"\w").findall),
+    "a function and a name": (_characters, "13a"),
+    "a function and none": (_characters, None),
+}
+
+
+@pytest.mark.parametrize("kind", UNLIKE)
+def test_other_tokenizers_never_share_a_group(kind: str):
+    """Their counts are equal after the first batch, a word of one letter, and then no more."""
+    batches = [ONE_LETTER, *TEXT, PRINTED_TEXT]
+    x, y = (_alone(tokenizer, batches) for tokenizer in UNLIKE[kind])
+    assert not torch.equal(x, y)
+    for collection in _of_tokenizers(UNLIKE[kind]):
+        groups, values = _run(collection, batches)
+        assert groups == [{"x"}, {"y"}]
+        assert_same(values, {"x": x, "y": y})
+
+
+_splitter = _Splitter(" ")
+
+ALIKE: dict[str, tuple[Any, Any]] = {
+    "one function": (_words, _words),
+    "one lambda": ((shared := lambda text: text.split()), shared),
+    "one instance": (_splitter, _splitter),
+    "bound methods of one instance": (_splitter.split, _splitter.split),
+    "str.split": (str.split, str.split),
+    "one name": ("13a", "13a"),
+}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_one_tokenizer_shares_a_group(kind: str):
+    value = _alone(ALIKE[kind][0], TEXT)
+    for collection in _of_tokenizers(ALIKE[kind]):
+        groups, values = _run(collection, TEXT)
+        assert groups == [{"x", "y"}]
+        assert_same(values, {"x": value, "y": value})
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))], ids=["copy", "pickle"])
+def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Bleu]):
+    """Of another process it may be that of another callable here."""
+    metric = Bleu(tokenizer=_Splitter(" "))
+    twin = copied(metric)
+    number = Bleu(tokenizer=twin.scorer.reader.tokenizer).callables
+    assert not torch.equal(number, metric.callables)
+    assert torch.equal(twin.callables, number)
+    twin.reset()
+    assert torch.equal(twin.callables, number)
+
+
+@pytest.mark.parametrize(
+    ("equal", "first", "second"),
+    [
+        (False, {"pad_id": 0}, {"pad_id": 99}),
+        (False, {"pad_id": np.int64(0)}, {"pad_id": np.int64(99)}),
+        (False, {"pad_id": [0, 99]}, {"pad_id": [0, 98]}),
+        (False, {"weights": [0.5, 0.5]}, {"weights": [0.2, 0.8]}),
+        (False, {"weights": np.float32([0.5, 0.5]).tolist()}, {"weights": [0.2, 0.8]}),
+        (False, {"weights": list(np.float32([0.5, 0.5]))}, {"weights": list(np.float32([0.2, 0.8]))}),
+        (False, {"smooth": "floor", "smooth_value": 0.1}, {"smooth": "floor", "smooth_value": 0.2}),
+        (False, {"effective_order": True}, {"effective_order": False}),
+        (False, {"smooth": "floor"}, {"smooth": "exp"}),
+        (False, {"tokenizer": _at_blanks}, {"tokenizer": functools.partial(_at_blanks, maxsplit=2)}),
+        (True, {"pad_id": np.int64(99)}, {"pad_id": 99}),
+        (True, {"pad_id": np.array([0, 99]).tolist()}, {"pad_id": (0, 99)}),
+        (True, {"weights": (0.5, 0.5)}, {"weights": [0.5, 0.5]}),
+        (True, {"weights": list(np.float64([0.2, 0.8]))}, {"weights": [0.2, 0.8]}),
+        (True, {"tokenizer": _words}, {"tokenizer": _words}),
+        (True, {"tokenizer": _Splitter(" ").split}, {"tokenizer": _Splitter(" ").split}),
+    ],
+)
+def test_equal_settings_and_they_alone_are_equal_states(equal: bool, first: dict[str, Any], second: dict[str, Any]):
+    """Not by the number of this process alone: by what is saved and merged, too."""
+    assert torch.equal(Bleu(2, **first).settings, Bleu(2, **second).settings) == equal

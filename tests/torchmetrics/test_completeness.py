@@ -1,0 +1,37 @@
+"""Every public name has a row in the table of cases: a new metric that lacks one fails here."""
+
+import pytest
+from faces.cases import CASES, FUNCTIONS
+from faces.ignite_cases import FACES
+
+import ngram_metrics
+from ngram_metrics import functional
+from ngram_metrics import ignite as for_ignite
+
+#: Functions that are no metric's, each with the file that tests it.
+OTHER_FUNCTIONS = {
+    "matched_orders": "tests/counting/test_positions.py",
+    "get_score": "tests/functional/test_overlap.py",
+    "pad2max": "tests/functional/test_overlap.py",
+    "pairwise_chrf": "tests/functional/test_pairwise.py",
+    "aggregate_chrf": "tests/functional/test_pairwise.py",
+}
+
+
+@pytest.mark.parametrize("name", sorted({*ngram_metrics.__all__} - {"evaluate", "Evaluation"}))
+def test_every_class_has_rows_for_text_and_for_ids_every_average_and_a_function(name: str):
+    metric = getattr(ngram_metrics, name)
+    rows = [case for case in CASES if case.metric is metric]
+    assert {case.on_ids for case in rows} == {False, True}
+    assert {average for case in rows for average in case.tried} == {"micro", "macro", "none"}
+    assert metric in FUNCTIONS
+
+
+@pytest.mark.parametrize("name", for_ignite.__all__)
+def test_every_class_for_ignite_has_a_row(name: str):
+    assert getattr(for_ignite, name) in {face.face for face in FACES}
+
+
+@pytest.mark.parametrize("name", functional.__all__)
+def test_every_function_has_a_row(name: str):
+    assert getattr(functional, name) in FUNCTIONS.values() or name in OTHER_FUNCTIONS

@@ -1,0 +1,318 @@
+"""Anything that may be given as text, tokens or ids is counted as plain loops over counters count it.
+
+Hypothesis draws batches of sentences, each with its references; a *case* is one hypothesis scored with its references
+and compared. Every test runs some examples by default and, marked slow, as many as make 100,000 cases together:
+``pytest -n 0 -m slow -s tests/torchmetrics/test_fuzz.py`` prints how many there were.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import Any
+
+import oracles
+import pytest
+import rouge_oracle
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU, CHRF
+
+from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
+
+#: Sentences in an example: on the average this many cases.
+SENTENCES = 10
+#: Of each of the five tests below.
+DEFAULT_EXAMPLES = 15
+NIGHTLY_EXAMPLES = 2_400
+NIGHTLY_CASES = 20_000
+
+each_amount = pytest.mark.parametrize(
+    "examples",
+    [
+        pytest.param(DEFAULT_EXAMPLES, id="some"),
+        pytest.param(NIGHTLY_EXAMPLES, id="100000-together", marks=pytest.mark.slow),
+    ],
+)
+
+
+@pytest.fixture
+def fuzz(request: pytest.FixtureRequest, record_property: Callable[[str, Any], None]) -> Callable[..., None]:
+    """Runs a check on examples of a strategy, and counts the cases that it has compared."""
+
+    def run(check: Callable[..., None], strategy: st.SearchStrategy, examples: int) -> None:
+        cases = 0
+        # Other examples every night; by default the same ones, so that a red test is red again.
+        options = {"derandomize": False, "print_blob": True} if examples == NIGHTLY_EXAMPLES else {}
+
+        @settings(max_examples=examples, database=None, **options)
+        @given(strategy)
+        def compared(example: Any) -> None:
+            nonlocal cases
+            cases += check(example)
+
+        compared()
+        record_property("cases", cases)
+        print(f"\n{request.node.name}: {cases} cases in {examples} examples")
+        assert cases >= (NIGHTLY_CASES if examples == NIGHTLY_EXAMPLES else 5 * DEFAULT_EXAMPLES)
+
+    return run
+
+
+def close(expected: Any, tolerance: float = 1e-12) -> Any:
+    return pytest.approx(expected, rel=0, abs=tolerance)
+
+
+def batches_of(sentence: st.SearchStrategy, references: int = 3) -> st.SearchStrategy:
+    """Hypotheses, each with a few references or one."""
+    one = st.tuples(sentence, st.lists(sentence, min_size=1, max_size=references))
+    return st.lists(one, min_size=SENTENCES - 5, max_size=SENTENCES + 5)
+
+
+def apart(batch: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[list[Any], list[list[Any]]]:
+    return [one for one, _ in batch], [list(several) for _, several in batch]
+
+
+def best_overlap(hypothesis: Sequence[Any], references: Sequence[Sequence[Any]], order: int) -> float:
+    """2c / (h + r) of the reference for which it is highest."""
+    return max(oracles.overlap(*oracles.overlap_counts(hypothesis, one, order)) for one in references)
+
+
+def rouge_columns(keys: Sequence[str], summaries: Any) -> dict[str, list[float]]:
+    """What the plain loops score, as the function names it."""
+    scores = {key: [rouge_oracle.rouge(key, *one) for one in summaries] for key in keys}
+    return {
+        f"{key}_{name}": [getattr(one, name) for one in several]
+        for key, several in scores.items()
+        for name in ("fmeasure", "precision", "recall")
+    }
+
+
+def check_documents(batch: Sequence[tuple[Any, Sequence[Any]]], layouts: Sequence[tuple[Any, Any, dict]]) -> int:
+    """Compare BLEU, overlap and ROUGE of documents in several layouts with the plain loops.
+
+    Args:
+        batch: the documents, for the loops.
+        layouts: the same documents as hypotheses, references and options of reading.
+    """
+    bleu = [oracles.sentence_bleu(*one, smooth="exp") for one in batch]
+    floor = [oracles.sentence_bleu(*one, 2, smooth="floor") for one in batch]
+    corpus = oracles.corpus_bleu(batch, smooth="add-k")
+    overlap = [best_overlap(*one, 2) for one in batch]
+    keys = ("rouge1", "rouge3", "rougeL")
+    rouge = rouge_columns(keys, [([one], [[other] for other in several]) for one, several in batch])
+    for preds, target, options in layouts:
+        assert bleu_score(preds, target, smooth="exp", average="none", **options).tolist() == close(bleu)
+        assert bleu_score(preds, target, 2, smooth="floor", average="none", **options).tolist() == close(floor)
+        assert bleu_score(preds, target, smooth="add-k", average="micro", **options).item() == close(corpus)
+        assert ngram_overlap(preds, target, 2, average="none", **options).tolist() == close(overlap)
+        ours = rouge_score(preds, target, rouge_keys=keys, average="none", **options)
+        assert {name: scores.tolist() for name, scores in ours.items()} == {n: close(v) for n, v in rouge.items()}
+    return len(batch)
+
+
+# Text: any code point, and besides often those that are easily lost, joined or taken for something else.
+
+ODD_CHARACTERS = [
+    *"\x00\t\n\r\x0b\x1c\x85\xa0\u2028\u3000\ufeff",  # NUL, and what may or may not part words
+    *"\ud800\udbff\udc00\udfff\ufffe\uffff",  # halves of surrogate pairs, and what is no character
+    *"\u200b\u200d\u202a\u202e\u2066\u2069\u061c",  # of no width, and those that turn the direction
+    *"\u0301\u0345\ufe0f\u0130\u0131\u017f\u212a\ufb01ßΣς",  # marks, and what changes its length with its case
+    *"\u0378\U000e0001\U000f0000\U0010fffd\U0010ffff",  # unassigned, tags, private planes
+    *"😀東א\u0e01",
+]
+ANY_CHARACTER = st.characters() | st.integers(0, 0x10FFFF).map(chr)
+
+
+@st.composite
+def batches_of_texts(draw: st.DrawFn) -> Any:
+    """Few different odd characters in a batch, so that they meet."""
+    odd = draw(st.lists(st.sampled_from(ODD_CHARACTERS) | ANY_CHARACTER, min_size=2, max_size=6))
+    return draw(batches_of(st.text(st.sampled_from([*"ab B.-  \ud800\udfff", *odd]), max_size=16)))
+
+
+def check_words_of_text(batch: Any) -> int:
+    preds, target = apart(batch)
+    words = [(one.split(), [other.split() for other in several]) for one, several in batch]
+    summaries = [(rouge_oracle.summary(one), list(map(rouge_oracle.summary, several))) for one, several in batch]
+    keys = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+    ours = rouge_score(preds, target, rouge_keys=keys, average="none")
+    assert {name: scores.tolist() for name, scores in ours.items()} == {
+        name: close(values) for name, values in rouge_columns(keys, summaries).items()
+    }
+    bleu = [oracles.sentence_bleu(*one, 3, smooth="smooth2") for one in words]
+    assert bleu_score(preds, target, 3, smooth="smooth2", average="none").tolist() == close(bleu)
+    assert ngram_overlap(preds, target, average="none").tolist() == close([best_overlap(*one, 1) for one in words])
+    return len(batch)
+
+
+def check_text_against_sacrebleu(batch: Any) -> int:
+    """Both at a score of each sentence, and BLEU at the corpus as well."""
+    preds, target = apart(batch)
+    for options in ({"whitespace": True}, {"word_order": 2, "lowercase": True}):
+        peer = CHRF(**options)
+        expected = [peer.sentence_score(one, several).score / 100 for one, several in batch]
+        assert chrf_score(preds, target, average="none", **options).tolist() == close(expected, 1e-10)
+    peer = BLEU(tokenize="none", effective_order=True)
+    expected = [peer.sentence_score(one, several).score / 100 for one, several in batch]
+    ours = bleu_score(preds, target, smooth="exp", effective_order=True, average="none")
+    assert ours.tolist() == close(expected, 1e-10)
+    most = max(map(len, target))
+    streams = [[several[i] if i < len(several) else None for several in target] for i in range(most)]
+    corpus = BLEU(tokenize="none", smooth_method="floor").corpus_score(preds, streams).score / 100
+    assert bleu_score(preds, target, smooth="floor", average="micro").item() == close(corpus, 1e-10)
+    return len(batch)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:ROUGE's rule for words", "ignore:the texts have no blanks", "ignore:most hypotheses"
+)
+@each_amount
+def test_words_of_any_text(fuzz, examples):
+    fuzz(check_words_of_text, batches_of_texts(), examples)
+
+
+@pytest.mark.filterwarnings("ignore:the texts have no blanks", "ignore:most hypotheses")
+@each_amount
+def test_any_text_as_sacrebleu(fuzz, examples):
+    fuzz(check_text_against_sacrebleu, batches_of_texts(), examples)
+
+
+# Tokens: any hashables but numbers, which are ids, or refused.
+
+ATOMS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.complex_numbers(allow_nan=False, max_magnitude=1e3),
+    st.text(st.sampled_from("a\ud800\x00"), max_size=2),
+    st.binary(max_size=2),
+    st.sampled_from([int, len, Ellipsis, "1", b"1"]),
+)
+NUMBERS = st.integers(-2, 2) | st.integers() | st.floats(allow_nan=False) | st.sampled_from([10**40, 0.0, -0.0, 1.0])
+HASHABLES = st.one_of(
+    ATOMS,
+    st.tuples(ATOMS | NUMBERS, ATOMS | NUMBERS),
+    st.frozensets(st.integers(0, 2), max_size=2),
+    st.tuples(st.tuples(st.integers(0, 1)), st.text("ab", max_size=1)),
+)
+
+
+@st.composite
+def batches_of_hashables(draw: st.DrawFn) -> Any:
+    """Few different tokens in a batch, so that they recur."""
+    vocabulary = draw(st.lists(HASHABLES, min_size=1, max_size=6))
+    sentences = batches_of(st.lists(st.sampled_from(vocabulary), max_size=9))
+    # The words make the batch one of tokens: tuples alone may be sentences too.
+    return [(["one", "word"], [["word"]]), *draw(sentences)]
+
+
+def check_hashables(batch: Any) -> int:
+    preds, target = apart(batch)
+    layouts = [(preds, target, {}), (list(map(tuple, preds)), [list(map(list, several)) for several in target], {})]
+    return check_documents(batch, layouts) - 1  # the first is always the same
+
+
+@each_amount
+def test_tokens_of_any_hashable(fuzz, examples):
+    fuzz(check_hashables, batches_of_hashables(), examples)
+
+
+# Ids: all of int64 that are not negative, as lists, as 1-D tensors, as padded rows.
+
+EXTREME = [0, 1, 2, 2**63 - 1, 2**63 - 2, 2**62, 2**62 + 1, 2**53 + 1, 2**53, 2**32, 2**31, 2**31 - 1, 2**16, 255]
+NEGATIVE = [-1, -100, -(2**63), -(2**63) + 1, -(2**31)]
+PADDING = 7
+
+
+@st.composite
+def batches_of_ids(draw: st.DrawFn) -> Any:
+    """Few different ids in a batch, none of which is padding."""
+    any_id = st.sampled_from(EXTREME) | st.integers(0, 2**63 - 1).filter(lambda one: one != PADDING)
+    vocabulary = draw(st.lists(any_id, min_size=1, max_size=5))
+    return draw(batches_of(st.lists(st.sampled_from(vocabulary), max_size=10)))
+
+
+def padded_rows(documents: Sequence[Sequence[int]], width: int, separator: int | None = None) -> list[list[int]]:
+    """Rows with padding before, between and behind the ids: of two kinds, and negative ids that nobody has named."""
+    odd = [one for one in NEGATIVE if one != separator]
+    rows = [
+        [part for place, one in enumerate(document) for part in (one, odd[(one + place) % len(odd)])]
+        for document in documents
+    ]
+    return [[PADDING, *row, *[PADDING] * (2 * width - len(row))] for row in rows]
+
+
+def as_padded(batch: Any, separator: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
+    preds, target = apart(batch)
+    width = max(map(len, [*preds, *(one for several in target for one in several)]))
+    most = max(map(len, target))
+    references = [padded_rows(several + [[]] * (most - len(several)), width, separator) for several in target]
+    return torch.tensor(padded_rows(preds, width, separator)), torch.tensor(references)
+
+
+def without_empty_references(batch: Any) -> Any:
+    """What a padded tensor can tell: a row of padding beside another reference is a missing one."""
+    return [(one, [other for other in several if other] or [[]]) for one, several in batch]
+
+
+def check_ids(batch: Any) -> int:
+    preds, target = apart(batch)
+    tensors = [torch.tensor(one, dtype=torch.int64) for one in preds]
+    several = [[torch.tensor(one, dtype=torch.int64) for one in references] for references in target]
+    dropped = {"pad_id": PADDING}
+    layouts = [(preds, target, {}), (tensors, several, dropped), (tensors, target, dropped)]
+    check_documents(batch, layouts)
+    kept = without_empty_references(batch)
+    check_documents(kept, [(*as_padded(kept), dropped)])
+
+    # Characters of sacrebleu's for the ids: distinct ones for distinct ids.
+    named: dict[int, str] = {}
+
+    def text(document: Sequence[int]) -> str:
+        return "".join(named.setdefault(one, chr(0x4E00 + len(named))) for one in document)
+
+    expected = [CHRF().sentence_score(text(one), list(map(text, many))).score / 100 for one, many in kept]
+    assert chrf_score(*apart(kept), average="none").tolist() == close(expected, 1e-10)
+    assert chrf_score(*as_padded(kept), average="none", **dropped).tolist() == close(expected, 1e-10)
+    return len(batch)
+
+
+@each_amount
+def test_ids_of_the_whole_range(fuzz, examples):
+    fuzz(check_ids, batches_of_ids(), examples)
+
+
+@st.composite
+def batches_of_summaries(draw: st.DrawFn) -> Any:
+    """Documents of few extreme ids, one of which parts sentences and may be negative; it is the first of the pair."""
+    vocabulary = draw(st.lists(st.sampled_from(EXTREME), min_size=2, max_size=5, unique=True))
+    separator = draw(st.sampled_from([vocabulary[0], *NEGATIVE]))
+    documents = st.lists(st.sampled_from([separator] * 3 + vocabulary * 2), max_size=12)
+    return separator, draw(batches_of(documents, references=2))
+
+
+def split_at(separator: int, document: Sequence[int]) -> list[list[int]]:
+    """The sentences of a document, without the empty ones."""
+    return [list(part) for is_end, part in groupby(document, lambda one: one == separator) if not is_end]
+
+
+def check_summaries(example: tuple[int, Any]) -> int:
+    separator, batch = example
+    options = {"sentence_separator_id": separator, "rouge_keys": ("rouge2", "rougeLsum"), "average": "none"}
+
+    def expected(some: Any) -> dict[str, Any]:
+        summaries = [
+            (split_at(separator, one), [split_at(separator, other) for other in several]) for one, several in some
+        ]
+        return {name: close(values) for name, values in rouge_columns(options["rouge_keys"], summaries).items()}
+
+    ours = rouge_score(*apart(batch), **options)
+    assert {name: scores.tolist() for name, scores in ours.items()} == expected(batch)
+    kept = without_empty_references(batch)
+    ours = rouge_score(*as_padded(kept, separator), pad_id=PADDING, **options)
+    assert {name: scores.tolist() for name, scores in ours.items()} == expected(kept)
+    return len(batch)
+
+
+@each_amount
+def test_sentences_of_ids_of_the_whole_range(fuzz, examples):
+    fuzz(check_summaries, batches_of_summaries(), examples)

@@ -1,0 +1,273 @@
+"""plot(): one value, values over the steps, intervals as bars and as bands, a histogram of sentences."""
+
+import math
+import re
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from faces.cases import TEXT, Case, each_case_with_none, each_metric, each_metric_of_one_value, scores_of
+from torchmetrics import MetricCollection
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore
+
+
+@pytest.fixture(autouse=True)
+def figures() -> Iterator[None]:
+    """Figures are drawn without a window, and closed."""
+    backend = matplotlib.get_backend()
+    matplotlib.use("Agg")
+    yield
+    plt.close("all")
+    matplotlib.use(backend)
+
+
+def _lines(ax: Any) -> dict[str, list[float]]:
+    return {line.get_label(): [float(y) for y in line.get_ydata()] for line in ax.get_lines()}
+
+
+def _bars(ax: Any) -> list[float]:
+    return [bar.get_height() for bar in ax.patches]
+
+
+def _error_bars(ax: Any) -> list[tuple[float, float]]:
+    (bars,) = ax.containers[-1].lines[2]
+    return [(low, high) for (_, low), (_, high) in bars.get_segments()]
+
+
+def _labels(texts: Any) -> list[str]:
+    return [text.get_text() for text in texts]
+
+
+def _assert_in_figure(figure: Any, drawn: Any) -> None:
+    figure.canvas.draw()
+    for box in [part.get_window_extent() for part in drawn]:
+        assert figure.bbox.x0 <= box.x0 < box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+
+
+def _drawn(ax: Any) -> list[float]:
+    """The heights of lines, and of bars."""
+    return [float(y) for line in ax.get_lines() for y in line.get_ydata()] + _bars(ax)
+
+
+def _numbers(*values: Any) -> list[float]:
+    return [float(scores) for value in values for scores in scores_of(value)]
+
+
+@each_metric_of_one_value
+def test_a_value_and_values_over_the_steps(case: Case, average: str):
+    """What compute gives, what is given on an axis, and a list of them."""
+    metric = case.filled(average)
+    value, other = metric.compute(), case.value(average, case.batches[:1])
+    figure, ax = metric.plot()
+    assert isinstance(figure, plt.Figure)
+    assert _drawn(ax) == pytest.approx(_numbers(value))
+    low, high = ax.get_ylim()
+    if isinstance(value, dict):
+        assert ax.get_title() == case.metric.__name__
+        assert low == 0 < max(_drawn(ax)) < high
+    else:
+        assert ax.get_ylabel() == case.metric.__name__
+        assert low < 0 < 1 < high
+    _, asked = plt.subplots()
+    _, ax = case.make(average).plot(other, ax=asked)
+    assert ax is asked
+    assert _drawn(ax) == pytest.approx(_numbers(other))
+    _, ax = metric.plot([other, value])
+    assert ax.get_xlabel() == "Step"
+    assert sorted(_drawn(ax)) == pytest.approx(sorted(_numbers(other, value)))
+    if isinstance(value, dict):
+        assert _lines(ax) == {name: pytest.approx(_numbers(other[name], value[name])) for name in value}
+        assert _labels(ax.get_legend().get_texts()) == list(value)
+
+
+@each_metric_of_one_value
+def test_values_with_intervals_are_bars(case: Case, average: str):
+    metric = case.filled(average, confidence=0.95)
+    value = metric.compute()
+    figure, ax = metric.plot()
+    assert isinstance(figure, plt.Figure)
+    names = [name for name in value if not name.endswith(("_low", "_high"))]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == names
+    assert _bars(ax) == pytest.approx([value[name].item() for name in names])
+    for name, (low, high) in zip(names, _error_bars(ax), strict=True):
+        # The bar ends at the value where its interval does not hold it.
+        assert low == pytest.approx(min(value[name], value[f"{name}_low"]).item())
+        assert high == pytest.approx(max(value[name], value[f"{name}_high"]).item())
+    assert ax.get_title() == case.metric.__name__
+    assert ax.get_ylim()[0] == 0
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_all_values_of_rouge_stand_above_their_names(confidence: float | None):
+    metric = ROUGEScore(confidence=confidence)
+    metric.update(*TEXT[0])
+    value = metric.compute()
+    names = [name for name in value if not name.endswith(("_low", "_high"))]
+    assert len(names) == 12
+    figure, ax = metric.plot()
+    assert _labels(ax.get_xticklabels()) == names
+    assert _bars(ax) == pytest.approx([value[name].item() for name in names])
+    assert len(ax.containers) == (1 if confidence is None else 2)  # bars, and whiskers
+    assert ax.get_legend() is None
+    _assert_in_figure(figure, ax.get_xticklabels())
+    # Two names that are turned: how far their lines are apart, and how high a line is.
+    first, second = ax.get_xticklabels()[:2]
+    distance = second.get_window_extent().x1 - first.get_window_extent().x1
+    assert distance * math.sin(math.radians(first.get_rotation())) > first.get_fontsize() * figure.dpi / 72
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_all_values_of_rouge_are_lines_that_can_be_told_apart(confidence: float | None):
+    metric = ROUGEScore(confidence=confidence)
+    figure, ax = metric.plot([metric(*batch) for batch in TEXT])
+    lines = ax.get_lines()
+    assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == len(lines) == 12
+    assert len(ax.collections) == (0 if confidence is None else 12)
+    _assert_in_figure(figure, [ax.get_legend()])
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+    # Where two keys have the same values, the first is a ring around the second.
+    sizes = [line.get_markersize() for line in lines if line.get_linestyle() == "-"]
+    assert sizes == sorted(set(sizes), reverse=True)
+
+
+def test_intervals_may_be_left_out():
+    value = ROUGEScore(rouge_keys="rouge1", confidence=0.95)(*TEXT[0])
+    kept = {
+        name: value[name] for name in ("rouge1_fmeasure", "rouge1_recall", "rouge1_recall_low", "rouge1_recall_high")
+    }
+    _, ax = ROUGEScore(confidence=0.95).plot(kept)
+    assert _labels(ax.get_xticklabels()) == ["rouge1_fmeasure", "rouge1_recall"]
+    assert _error_bars(ax) == [pytest.approx((value["rouge1_recall_low"].item(), value["rouge1_recall_high"].item()))]
+    _, ax = ROUGEScore(confidence=0.95).plot([kept] * 2)
+    assert list(_lines(ax)) == ["rouge1_fmeasure", "rouge1_recall"]
+    assert len(ax.collections) == 1
+
+
+@each_metric
+def test_nothing_cannot_be_plotted(case: Case, average: str):
+    for nothing in ([], (), {}, [{}]):
+        words = re.escape(f"there is nothing to plot in {nothing}: expected what compute")
+        with pytest.raises(ValueError, match=words):
+            case.make(average).plot(nothing)
+    assert plt.get_fignums() == []
+
+
+def test_metrics_of_a_collection_are_plotted_one_by_one():
+    """The collection's own plot() looks for the names of metrics, where compute has put the names of values."""
+    metrics = [ROUGEScore(rouge_keys="rouge1"), Bleu(), Bleu(ngram=2, confidence=0.95), ChrF(average="none")]
+    collection = MetricCollection(dict(zip("abcd", metrics, strict=True)), prefix="val_")
+    collection.update(*TEXT[0])
+    for (name, member), metric in zip(collection.items(), metrics, strict=True):
+        metric.reset()
+        metric.update(*TEXT[0])
+        _, ax = member.plot()
+        _, alone = metric.plot()
+        assert name.startswith("val_")
+        assert (_bars(ax), _lines(ax)) == (_bars(alone), _lines(alone))
+
+
+def test_values_with_intervals_over_the_steps_are_bands():
+    metric = ChrF(confidence=0.95)
+    values = [metric(*batch) for batch in TEXT]
+    _, given = plt.subplots()
+    _, ax = metric.plot(values, given)
+    assert ax is given
+    assert _lines(ax)["chrf"] == pytest.approx([value["chrf"].item() for value in values])
+    (band,) = ax.collections
+    corners = band.get_paths()[0].vertices
+    for step, value in enumerate(values):
+        heights = [y for x, y in corners if x == step]
+        assert min(heights) == pytest.approx(value["chrf_low"].item())
+        assert max(heights) == pytest.approx(value["chrf_high"].item())
+    assert ax.get_xlabel() == "Step"
+
+
+def test_many_steps_do_not_crowd_the_axis():
+    value = ChrF(confidence=0.95)(*TEXT[0])
+    _, ax = ChrF(confidence=0.95).plot([value] * 500)
+    assert len(ax.get_xticks()) <= 11
+
+
+def _counts(scores: list[float]) -> list[int]:
+    """How many lie in each twentieth of 0..1; 1 in the last one."""
+    counts = [0] * 20
+    for score in scores:
+        counts[min(int(score * 20), 19)] += 1
+    return counts
+
+
+@each_case_with_none
+def test_scores_of_sentences_are_a_histogram(case: Case):
+    if case.metric is ROUGEScore or case.shape("none")[1:]:
+        return  # several histograms, below; scores that lie on the edge of a bar
+    metric = case.filled("none")
+    scores = metric.compute().tolist()
+    figure, ax = metric.plot()
+    assert isinstance(figure, plt.Figure)
+    assert _bars(ax) == _counts(scores)
+    mean = sum(scores) / len(scores)
+    assert [line.get_xdata()[0] for line in ax.get_lines()] == pytest.approx([mean])
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"mean {mean:.3f}"]
+    assert ax.get_title() == case.metric.__name__
+
+
+def test_each_key_has_a_histogram_of_its_own():
+    metric = ROUGEScore(average="none")
+    for batch in TEXT:
+        metric.update(*batch)
+    figure, ax = metric.plot()
+    value = metric.compute()
+    assert _labels(ax.get_yticklabels()) == [f"{name}, mean {scores.mean():.3f}" for name, scores in value.items()]
+    _assert_in_figure(figure, ax.get_yticklabels())
+    boxes = [name.get_window_extent() for name in ax.get_yticklabels()]
+    assert all(above.y0 > below.y1 for above, below in pairwise(boxes))
+    assert [line.get_xdata()[0] for line in ax.get_lines()] == pytest.approx([s.mean().item() for s in value.values()])
+    counts = [_counts(scores.tolist()) for scores in value.values()]
+    highest = max(map(max, counts))
+    assert ax.get_ylabel() == f"sentences, up to {highest} in a bar"
+    for line, (row, bars) in enumerate(zip(counts, ax.patches, strict=True)):
+        heights, edges, base = bars.get_data()
+        assert (base, list(edges)) == (-line, [edge / 20 for edge in range(21)])
+        assert [(height - base) * highest / 0.9 for height in heights] == pytest.approx(row, abs=1e-9)
+
+
+def test_a_list_of_steps_is_one_histogram_of_all_their_sentences():
+    metric = Bleu(average="none", ngram=2)
+    values = [metric(*batch) for batch in TEXT]
+    _, given = plt.subplots()
+    _, ax = metric.plot(values, given)
+    assert ax is given
+    assert _bars(ax) == _counts(torch.cat(values).tolist())
+
+
+@each_case_with_none
+def test_a_histogram_of_no_sentence_is_empty(case: Case):
+    nothing = case.filled("none", [case.nothing])
+    with pytest.warns(UserWarning, match="^no sentence was counted"):
+        _, ax = nothing.plot()
+    assert all(len(scores) == 0 for scores in scores_of(nothing.compute()))
+    assert ax.get_title() == case.metric.__name__
+
+
+def test_the_extremes_are_drawn():
+    metric = Bleu(average="none")
+    metric.update(["a b c d e", "x"], ["a b c d e", "y"])
+    _, ax = metric.plot()
+    assert _bars(ax) == [1, *[0] * 18, 1]
+
+
+@pytest.mark.parametrize("options", [{"average": "none"}, {"confidence": 0.95}], ids=str)
+def test_without_matplotlib_the_extra_is_named(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+    metric = Bleu(**options)
+    metric.update(*TEXT[0])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot")
+    with pytest.raises(ModuleNotFoundError, match=r"plots need matplotlib: pip install matplotlib"):
+        metric.plot()
