@@ -101,12 +101,7 @@ def named(
 ) -> Scorer:
     """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
 
-    Args:
-        name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
-        tokenizer: for BLEU, overlap and GLEU.
-        lowercase: for BLEU.
-        chrf_lowercase: for chrF.
-        stem: for ROUGE, whether words are stemmed.
+    ``tokenizer`` is for BLEU, overlap and GLEU, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
 
     Raises:
         ValueError: an unknown name.
