@@ -22,10 +22,12 @@ Kind = Literal["text", "tokens", "ids"]
 class RaggedTokens(NamedTuple):
     """Documents in the ragged layout: one after another.
 
+    Ids are compared only within a sentence or a row. In different ones equal ids may be different words.
+
     Attributes:
         ids: ``(tokens,)`` int64 on any device, every id in ``[0, id_bound)``.
         lengths: ``(documents,)`` int64 on the CPU; they sum to ``tokens``.
-        id_bound: an exclusive upper bound of the ids, the size of the vocabulary.
+        id_bound: an exclusive upper bound of the ids.
     """
 
     ids: Tensor

@@ -22,7 +22,7 @@ import torch
 from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import RaggedTokens
-from ngram_metrics.text.arrays import FIBONACCI, Flags, Integers, counts_between, last_in_slots
+from ngram_metrics.text.arrays import Flags, Integers, counts_between
 from ngram_metrics.text.code_points import NEWLINE, WINDOW, Characters, sentence_chunks
 from ngram_metrics.text.rules import Rule
 
@@ -30,6 +30,8 @@ from ngram_metrics.text.rules import Rule
 FEW = 1 << 10
 #: Words of at least this number of windows are numbered in a dict.
 WINDOWS = 4
+#: 2^64 divided by the golden ratio: its multiples spread evenly.
+FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Found(NamedTuple):
@@ -162,7 +164,11 @@ def _in_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
         of_words += window.view(np.uint64)
         of_words *= FIBONACCI
         mixed[words] = of_words
-    same = last_in_slots(mixed, place)
+    bits = (4 * len(place)).bit_length()
+    slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
+    last = np.empty(1 << bits, np.int64)  # only what is written is read
+    last[slot] = place
+    same = last.take(slot)  # half the time of last[slot]
     is_other: Flags = first.take(same) != first
     every = np.empty_like(first)
     for words, window in longer:

@@ -1,7 +1,7 @@
 """ROUGE against its peers on real text, from strings.
 
 Goal, on one thread: rouge1, rouge2 and rougeL at least 16 times as fast as rouge_score, 15 times with the stemmer;
-8 times as fast as torchmetrics; 0.55 times as fast as rouge-score-rs, which is given the batch in one call.
+8 times as fast as torchmetrics; 0.75 times as fast as rouge-score-rs, which is given the batch in one call.
 With rougeLsum, on documents of five lines, at least 5 times as fast as rouge_score.
 
 How to run: ``python tests/benchmarks/rouge.py FOLDER``, with the extra ``bench`` installed, on an idle machine. FOLDER
@@ -108,7 +108,7 @@ def main(options: Any) -> None:
             Contestant("rouge_score", peer(rouge_scorer, KEYS, stemmer), 1e-12, goal),
             Contestant("torchmetrics rouge_score", torchmetrics(stemmer), 1e-6, 8),
             Contestant("rouge-score-rs, pair by pair", peer(rust_scorer, KEYS, stemmer), 1e-12),
-            Contestant("rouge-score-rs, batch", rust_batch(KEYS, stemmer), 1e-12, None if stemmer else 0.55),
+            Contestant("rouge-score-rs, batch", rust_batch(KEYS, stemmer), 1e-12, None if stemmer else 0.75),
         ]
         if not stemmer:
             contestants.append(Contestant("rouge-rust, batch", rouge_rust, 1e-12))

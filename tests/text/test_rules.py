@@ -152,7 +152,7 @@ def test_equal_words_and_only_these_share_an_id(texts):
 
 
 #: With the second all values share a slot, with the third many do.
-FACTORS = [arrays.FIBONACCI, np.uint64(0), np.uint64(1 << 50)]
+FACTORS = [words.FIBONACCI, np.uint64(0), np.uint64(1 << 50)]
 
 
 @pytest.fixture(params=[0, 10**9], ids=["windows", "dict"])
@@ -264,13 +264,11 @@ def test_words_and_stems_do_not_depend_on_how_they_are_numbered(name):
         assert_numbered([word[:2] for text in found for word in text], stems.ids.tolist(), stems.id_bound)
 
 
-@pytest.mark.parametrize("factor", FACTORS, ids=hex)
-@pytest.mark.parametrize("size", [0, 1, 2, arrays.FEW - 1, arrays.FEW, 10 * arrays.FEW])
-def test_numbers_are_dense_and_hang_on_no_hash(monkeypatch, size, factor):
-    """Whatever shares a slot: with a factor of 0 all values do."""
-    monkeypatch.setattr(arrays, "FIBONACCI", factor)
-    values = np.random.default_rng(0).integers(-(2**63), 2**63, size // 3 + 1)
-    taken = np.random.default_rng(1).choice(values, size)
-    number, distinct = arrays.numbered(taken)
-    assert_numbered(taken.tolist(), number.tolist(), distinct)
-    assert distinct == len(set(taken.tolist()))
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 40), max_size=12), st.integers(0, 3))
+def test_numbers_of_integers_are_dense(values, repeats):
+    """Beside a table up to four times their number, all others are sorted."""
+    values = values + [abs(one) % 41 for one in values] * repeats
+    for shown in (values, [one for one in values if 0 <= one < 4 * len(values)]):
+        number, distinct = arrays.numbered(np.array(shown, np.int64))
+        assert_numbered(shown, number.tolist(), distinct)
+        assert distinct == len(set(shown))
