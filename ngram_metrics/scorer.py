@@ -23,8 +23,8 @@ from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferen
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
-from ngram_metrics.text.door import Sentences, read
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.door import read
+from ngram_metrics.text.inputs import Hypotheses, References, Sentences
 from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature

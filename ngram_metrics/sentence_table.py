@@ -14,7 +14,8 @@ from torch import Tensor
 
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.options import refuse_average_none
-from ngram_metrics.text.door import Sentences, read
+from ngram_metrics.text.door import read
+from ngram_metrics.text.inputs import Sentences
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.reader import pad_ids
 

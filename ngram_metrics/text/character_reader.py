@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ngram_metrics.counting.documents import Batch, RaggedTokens
 from ngram_metrics.text.arrays import Integers, counts_between
 from ngram_metrics.text.code_points import character_chunks
-from ngram_metrics.text.door import Sentences
+from ngram_metrics.text.inputs import Sentences
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import both_to
 from ngram_metrics.text.plain_words import plain_characters

@@ -18,106 +18,28 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence, Set
 from functools import partial
-from itertools import accumulate, chain
-from typing import Any, Literal, NamedTuple
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Kind
 from ngram_metrics.text.hints import (
     look_swapped,
     transposition_hint,
     warn_of_split_references,
     warn_of_transposed_references,
 )
-from ngram_metrics.text.inputs import Document
+from ngram_metrics.text.inputs import Document, PaddedSentences, Sentences, grouped_name, sentence_name
 from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.messages import NameOf, counted, shortened, type_name
 
 #: Kinds of numpy dtypes for objects, and three for str.
 _NO_NUMBERS = "OUST"
 _ONE_SENTENCE = "a single sentence of ids goes into a list"
-
-
-class Sentences(NamedTuple):
-    """Hypotheses and references that were given as sequences.
-
-    Attributes:
-        kind: the kind of all sentences.
-        hypotheses: one per sentence: a ``str`` for text, else a list of tokens or a 1-D int64 tensor.
-        references: all references, those of the first sentence first, in the same form.
-        counts: the number of references of each sentence, at least 1.
-        hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.groups`: the number of hypotheses of each
-            row; ``counts`` may then be 0.
-        padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
-    """
-
-    kind: Kind
-    hypotheses: list[Any]
-    references: list[Any]
-    counts: list[int]
-    hypothesis_counts: list[int] | None = None
-    padded: Sequence[bool] = ()
-
-    @property
-    def known_kind(self) -> Kind | None:
-        """The kind, or None if there are no sentences, or no tokens in any sentence."""
-        if self.kind == "text":
-            return self.kind if self.hypotheses else None
-        return self.kind if any(map(len, chain(self.hypotheses, self.references))) else None
-
-    @property
-    def documents(self) -> list[Any]:
-        """The hypotheses, followed by the references."""
-        return self.hypotheses + self.references
-
-    @property
-    def columns(self) -> list[NDArray[np.int64]]:
-        """The number of documents of each sentence or row: of hypotheses, once for each system, and of references."""
-        counts = np.array(self.counts, np.int64)
-        if self.hypothesis_counts is not None:
-            return [np.array(self.hypothesis_counts, np.int64), counts]
-        systems = len(self.hypotheses) // max(1, len(counts))
-        return [*[np.ones_like(counts)] * systems, counts]
-
-    def name_of(self, index: int) -> str:
-        """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
-        first = len(self.hypotheses)
-        if self.hypothesis_counts is None:
-            # Reader.read_systems reads a hypothesis of each system for a sentence.
-            sentence = sentence_name(index % max(1, len(self.counts)))
-            return sentence if index < first else grouped_name(index - first, self.counts)
-        if index < first:
-            return grouped_name(index, self.hypothesis_counts, "hypothesis", "row")
-        return grouped_name(index - first, self.counts, "reference", "row")
-
-
-class PaddedSentences(NamedTuple):
-    """Hypotheses and references that were given as padded id tensors.
-
-    Attributes:
-        hypotheses: ``(sentences, width)`` of an integer dtype.
-        references: ``(sentences, references, width)`` of an integer dtype.
-    """
-
-    hypotheses: Tensor
-    references: Tensor
-
-    @property
-    def kind(self) -> Literal["ids"]:
-        """The kind of all sentences."""
-        return "ids"
-
-    @property
-    def known_kind(self) -> Kind | None:
-        """The kind, or None if there are no sentences."""
-        return self.kind if len(self.hypotheses) else None
 
 
 def read(preds: Any, target: Any) -> Sentences | PaddedSentences:
@@ -179,18 +101,6 @@ def _listed(preds: Any, target: Any) -> Sentences:
     kind = common_kind(types | token_types(references, named), hypotheses + references, sentences.name_of)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
     return sentences._replace(kind=kind, padded=padded)
-
-
-def sentence_name(index: int) -> str:
-    """Return the name of a hypothesis for an error message."""
-    return f"sentence {index}"
-
-
-def grouped_name(index: int, counts: Sequence[int], document: str = "reference", group: str = "sentence") -> str:
-    """Return the name of a document for an error message; ``counts`` is the number of documents of each group."""
-    ends = list(accumulate(counts))
-    number = bisect_right(ends, index)
-    return f"{document} {index - ends[number] + counts[number]} of {group} {number}"
 
 
 def plain(value: Any, where: str) -> Any:

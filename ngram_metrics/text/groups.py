@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, host_counts
-from ngram_metrics.text.door import Sentences, checked_sentences, plain
+from ngram_metrics.text.door import checked_sentences, plain
+from ngram_metrics.text.inputs import Sentences
 from ngram_metrics.text.kinds import common_kind, token_types
 from ngram_metrics.text.messages import counted, shortened, type_name
 from ngram_metrics.text.reader import Reader

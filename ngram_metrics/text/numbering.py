@@ -14,8 +14,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeated
 from ngram_metrics.text.arrays import Integers, numbered, numbered_in_order
-from ngram_metrics.text.door import Sentences
-from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.inputs import Sentences, Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.rules import WHITESPACE
 from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of

@@ -23,9 +23,9 @@ from ngram_metrics.counting.documents import (
     drop_ids,
     host_counts,
 )
-from ngram_metrics.text.door import PaddedSentences, Sentences, read
+from ngram_metrics.text.door import read
 from ngram_metrics.text.hints import warn_of_texts_as_tokens
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.inputs import Hypotheses, PaddedSentences, References, Sentences
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import listed_ids, number_tensors, number_tokens
 

@@ -34,9 +34,8 @@ from ngram_metrics.counting.documents import (
     owners,
 )
 from ngram_metrics.text.arrays import Integers
-from ngram_metrics.text.door import PaddedSentences, Sentences
 from ngram_metrics.text.hints import warn_of_no_words
-from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.inputs import PaddedSentences, Sentences, Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.numbering import both_to, listed_ids, number_tokens
 from ngram_metrics.text.plain_words import rouge_summary, rule_rouge, rule_unicode

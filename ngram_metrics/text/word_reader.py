@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.counting.documents import Batch
-from ngram_metrics.text.door import Sentences, plain
+from ngram_metrics.text.door import plain
 from ngram_metrics.text.hints import warn_of_tokenized_texts, warn_of_unsplit_texts
-from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.inputs import Hypotheses, References, Sentences, Tokenizer
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import number_texts, refuse_negative
 from ngram_metrics.text.plain_words import RULES

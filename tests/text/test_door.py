@@ -6,7 +6,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics.text.door import Sentences, read
+from ngram_metrics.text.door import read
+from ngram_metrics.text.inputs import Sentences
 
 
 def lists(sentences):
