@@ -26,7 +26,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.counting.documents import Kind
@@ -76,15 +75,6 @@ class Sentences(NamedTuple):
     def documents(self) -> list[Any]:
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
-
-    @property
-    def columns(self) -> list[NDArray[np.int64]]:
-        """The number of documents of each sentence or row: of hypotheses, once for each system, and of references."""
-        counts = np.array(self.counts, np.int64)
-        if self.hypothesis_counts is not None:
-            return [np.array(self.hypothesis_counts, np.int64), counts]
-        systems = len(self.hypotheses) // max(1, len(counts))
-        return [*[np.ones_like(counts)] * systems, counts]
 
     def name_of(self, index: int) -> str:
         """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
