@@ -19,7 +19,7 @@ from ngram_metrics.text.arrays import Integers, counts_between
 from ngram_metrics.text.code_points import character_chunks
 from ngram_metrics.text.inputs import Sentences
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.text.numbering import both_to
+from ngram_metrics.text.numbering import both_to, columns_of
 from ngram_metrics.text.plain_words import plain_characters
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, sides_of
 from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
@@ -72,7 +72,7 @@ class CharacterReader(Reader):
         characters = number_characters(texts, self.whitespace)
         if not self.words:
             return batch_of(sentences, characters.to(device))
-        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts, sentences.columns))
+        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts, columns_of(sentences)))
         return batch_of(sentences, characters)._replace(words=sides_of(sentences, words))
 
 

@@ -86,15 +86,6 @@ class Sentences(NamedTuple):
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
 
-    @property
-    def columns(self) -> list[NDArray[np.int64]]:
-        """The number of documents of each sentence or row: of hypotheses, once for each system, and of references."""
-        counts = np.array(self.counts, np.int64)
-        if self.hypothesis_counts is not None:
-            return [np.array(self.hypothesis_counts, np.int64), counts]
-        systems = len(self.hypotheses) // max(1, len(counts))
-        return [*[np.ones_like(counts)] * systems, counts]
-
     def name_of(self, index: int) -> str:
         """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
         first = len(self.hypotheses)

@@ -50,13 +50,22 @@ def _numbered_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
         return ids.astype(np.int64), len(names)
 
 
+def columns_of(sentences: Sentences) -> list[Integers]:
+    """Return the number of documents of each sentence or row: hypotheses, once for each system, and references."""
+    counts = np.array(sentences.counts, np.int64)
+    if sentences.hypothesis_counts is not None:
+        return [np.array(sentences.hypothesis_counts, np.int64), counts]
+    systems = len(sentences.hypotheses) // max(1, len(counts))
+    return [*[np.ones_like(counts)] * systems, counts]
+
+
 def number_texts(sentences: Sentences, texts: Sequence[str], tokenizer: Tokenizer | None) -> RaggedTokens:
     """Number the tokens of the ``texts`` of ``sentences``, which are prepared for the tokenizer."""
     rule = rule_of(tokenizer)
     if rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS:
         return number_tokens(list(map(str.split, texts)), sentences.name_of)
     if rule is not None:
-        return number_words(rule, texts, sentences.columns)
+        return number_words(rule, texts, columns_of(sentences))
     return number_tokens(batch_tokenizer(tokenizer)(texts, sentences.name_of), sentences.name_of)
 
 

@@ -37,7 +37,7 @@ from ngram_metrics.text.arrays import Integers
 from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import PaddedSentences, Sentences, Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
-from ngram_metrics.text.numbering import both_to, listed_ids, number_tokens
+from ngram_metrics.text.numbering import both_to, columns_of, listed_ids, number_tokens
 from ngram_metrics.text.plain_words import rouge_summary, rule_rouge, rule_unicode
 from ngram_metrics.text.reader import Reader, batch_of, check_id, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
@@ -146,10 +146,10 @@ class RougeReader(Reader):
     def _encode_words(self, sentences: Sentences, device: torch.device) -> Batch:
         texts, splitter = sentences.documents, self.sentence_splitter
         if not self.sentences:
-            return batch_of(sentences, self._numbered(texts, sentences.name_of, sentences.columns).to(device))
+            return batch_of(sentences, self._numbered(texts, sentences.name_of, columns_of(sentences)).to(device))
         if splitter is None and self.normalizer is None and self._rule in (ROUGE, NAMED["unicode"]):
             # These rules split words at newlines anyway, so the words of a text are those of its lines.
-            lines = self._numbered(texts, sentences.name_of, sentences.columns, by_line=True)
+            lines = self._numbered(texts, sentences.name_of, columns_of(sentences), by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
             # Lines without words are dropped: they would be sentences, and compared with every other sentence.
             lengths = lines.lengths[lines.lengths > 0]
@@ -165,9 +165,9 @@ class RougeReader(Reader):
             return sentences.name_of(owner[index])
 
         sizes = map(len, split)
-        columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in sentences.columns]
+        columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in columns_of(sentences)]
         lines = self._numbered(list(chain.from_iterable(split)), name_of, columns)
-        whole, lines = both_to(device, self._numbered(texts, sentences.name_of, sentences.columns), lines)
+        whole, lines = both_to(device, self._numbered(texts, sentences.name_of, columns_of(sentences)), lines)
         return _with_summaries(sentences, whole, lines, list(map(len, split)))
 
     def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
