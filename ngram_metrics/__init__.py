@@ -7,6 +7,7 @@ one call, and :mod:`ngram_metrics.pair` those of one hypothesis, without torch.
 
 from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ _MODULES = {
     **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"), "torchmetrics.metrics"),
     **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
 }
-#: The public modules. The last three need a framework that may not be installed.
-_PUBLIC = (
-    *("functional", "pair", "mbr", "significance", "report"),
-    *("hugging_face", "ignite", "lightning", "ignite_handler"),
-)
+#: The public modules, and the framework that a module needs besides torch.
+_PUBLIC = {
+    **dict.fromkeys(("functional", "pair", "mbr", "significance", "report", "hugging_face"), "torch"),
+    **{"ignite": "ignite", "ignite_handler": "ignite", "lightning": "lightning"},
+}
 
 
 def __getattr__(name: str) -> object:
@@ -52,4 +53,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_PUBLIC, "__version__"])
+    # help() and inspect.getmembers() ask for every name: a module whose framework is not installed is left out.
+    return sorted([*__all__, "__version__", *(name for name, framework in _PUBLIC.items() if find_spec(framework))])

@@ -7,6 +7,7 @@ import ast
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,6 +176,11 @@ def test_the_package_shows_its_public_names_and_modules_and_nothing_else():
     modules = {name.split(".")[1] for name in public_names() if name.count(".") > 1}
     assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, "__version__"}
     assert all(hasattr(ngram_metrics, name) for name in dir(ngram_metrics))
+
+
+def test_the_package_shows_no_module_whose_framework_is_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "lightning", None)
+    assert {"ignite", "lightning"} & {*dir(ngram_metrics)} == {"ignite"}
 
 
 def test_the_speeds_of_the_readme_are_those_of_the_benchmarks():
