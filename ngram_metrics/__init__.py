@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ngram_metrics import functional as functional
     from ngram_metrics import mbr as mbr
+    from ngram_metrics import pair as pair
     from ngram_metrics import significance as significance
     from ngram_metrics.evaluation.evaluate import Evaluation as Evaluation
     from ngram_metrics.evaluation.evaluate import evaluate as evaluate
@@ -29,7 +30,7 @@ _MODULES = {
     **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
 }
 #: The public modules. The last three need a framework that may not be installed.
-_PUBLIC = ("functional", "mbr", "significance", "report", "hugging_face", "ignite", "lightning", "ignite_handler")
+_PUBLIC = ("functional", "mbr", "significance", "pair", "report", "hugging_face", "ignite", "lightning", "ignite_handler")
 
 
 def __getattr__(name: str) -> object:

@@ -102,11 +102,13 @@ def checked_groups(groups: Any, system: str, segments: int) -> Any:
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
-        ValueError: another number of labels than of segments, or a label that is not equal to itself.
+        ValueError: another number of labels than of segments, or two different
+            labels that are written alike, of which JSON would hold one.
     """
     if groups is None:
         return None
     if isinstance(groups, Mapping):
+        _names("groups", groups)
         return {name: _labels(f"groups {name!r}", labels, system, segments) for name, labels in groups.items()}
     return _labels("groups", groups, system, segments)
 
@@ -121,6 +123,7 @@ def _labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable
     for index, label in enumerate(listed):
         if not isinstance(label, Hashable) or label != label:
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
+    _names(name, dict.fromkeys(listed))
     return listed
 
 
@@ -134,7 +137,7 @@ def _systems(systems: Any) -> dict[str, list[str]]:
 
 
 def _names(given: str, mapping: Mapping[Any, Any]) -> dict[Any, str]:
-    """Return the names of a mapping as they are shown."""
+    """Return the names of a mapping, or the labels of groups, as they are shown."""
     names = {name: str(name) for name in mapping}
     if len(set(map(visible, names.values()))) < len(names):
         raise ValueError(f"{given} has two names that are written alike: {list(mapping)}")
