@@ -30,7 +30,17 @@ _MODULES = {
     **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
 }
 #: The public modules. The last three need a framework that may not be installed.
-_PUBLIC = ("functional", "mbr", "significance", "pair", "report", "hugging_face", "ignite", "lightning", "ignite_handler")
+_PUBLIC = (
+    "functional",
+    "mbr",
+    "significance",
+    "pair",
+    "report",
+    "hugging_face",
+    "ignite",
+    "lightning",
+    "ignite_handler",
+)
 
 
 def __getattr__(name: str) -> object:
