@@ -98,12 +98,14 @@ def checked_groups(groups: Any, system: str, segments: int) -> Any:
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
-        ValueError: another number of labels than of segments, or a label such as NaN, which is not equal to itself.
+        ValueError: another number of labels than of segments, or two labels that are written alike, of which JSON would
+            hold one.
     """
     if groups is None:
         return None
     if isinstance(groups, Mapping):
-        return {name: _labels(f"groups {name!r}", labels, system, segments) for name, labels in groups.items()}
+        named = _named("groups", groups)
+        return {name: _labels(f"groups {name!r}", labels, system, segments) for name, labels in named.items()}
     return _labels("groups", groups, system, segments)
 
 
@@ -117,6 +119,7 @@ def _labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable
     for index, label in enumerate(listed):
         if not isinstance(label, Hashable) or label != label:
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
+    _named(name, dict.fromkeys(listed))
     return listed
 
 

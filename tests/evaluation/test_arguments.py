@@ -42,6 +42,8 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"metrics": {"rouge1": Bleu(), "b": ROUGEScore()}}, "'rouge1' and 'b' both write 'rouge1'"),
         (TWO, ["x", "y"], {"groups": ["g"]}, "^groups has 1 label and system 'a' 2 segments: expected as many$"),
         (TWO, ["x", "y"], {"groups": {"d": ["g"] * 3}}, "^groups 'd' has 3 labels and system 'a' 2 segments"),
+        (TWO, ["x", "y"], {"groups": [None, "None"]}, "^groups has two names that are written alike"),
+        (TWO, ["x", "y"], {"groups": {1: "gg", "1": "gg"}}, "^groups has two names that are written alike"),
         (TWO, ["x", "y"], {"groups": "gg"}, "^groups is a str: expected a label for each segment$"),
         (TWO, ["x", "y"], {"groups": ["g", []]}, r"^label 1 of groups is \[\]: expected a hashable, such as a str$"),
         (TWO, ["x", "y"], {"groups": [float("nan")] * 2}, "^label 0 of groups is nan: expected a hashable"),

@@ -95,3 +95,11 @@ def test_without_pytorch_ignite_its_name_is_told(monkeypatch: pytest.MonkeyPatch
 
 def test_version_is_that_of_the_installed_package():
     assert ngram_metrics.__version__ == importlib.metadata.version("ngram-metrics")
+
+
+def test_a_public_module_is_an_attribute_and_pair_imports_neither_torch_nor_numpy():
+    code = (
+        "import sys, ngram_metrics; assert 'pair' in dir(ngram_metrics); ngram_metrics.pair.bleu('a', 'a');"
+        "assert not {'torch', 'numpy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
