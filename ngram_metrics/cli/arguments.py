@@ -27,7 +27,7 @@ from ngram_metrics.cli.options import (
     parsed,
     printing,
 )
-from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, METRICS
+from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS
 from ngram_metrics.text.messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
     **dict.fromkeys(("--paired-bs", "-pbs"), "expected --test bootstrap; several systems are always tested"),
     **dict.fromkeys(("--paired-ar", "-par"), "expected no option: several systems are tested by randomization"),
-    **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), "expected rouge, which has all four"),
-    "ter": "sacrebleu's command has it",
+    **INSTEAD,
 }
 
 

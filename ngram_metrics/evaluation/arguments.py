@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
-from ngram_metrics.evaluation import DEFAULT_METRICS, METRICS
+from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
 from ngram_metrics.evaluation.results import Settings
 from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Scorer, scorer_of
@@ -60,8 +60,9 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
     if metrics is None or isinstance(metrics, str):
         wanted = DEFAULT_METRICS if metrics is None else metrics.split(",")
         if unknown := [name for name in wanted if name not in METRICS]:
-            told = f"unknown metric {unknown[0]!r}: expected some of {','.join(METRICS)}"
-            raise ValueError(told + did_you_mean(unknown[0], METRICS))
+            close = did_you_mean(unknown[0], METRICS)
+            expected = INSTEAD.get(unknown[0], f"expected some of {','.join(METRICS)}{close}")
+            raise ValueError(f"unknown metric {unknown[0]!r}: {expected}")
         return {name: named(name) for name in wanted}
     if not isinstance(metrics, Mapping) or not metrics:
         raise TypeError(f"metrics is {shortened(metrics)}: expected names, or a mapping of names to metric objects")

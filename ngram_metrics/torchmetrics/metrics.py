@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import torch
 from torchmetrics.metric import CompositionalMetric
-from typing_extensions import Self
 
 from ngram_metrics import metrics
 from ngram_metrics.scores.bleu import SACREBLEU, Smoothing
@@ -74,8 +73,14 @@ class Bleu(Accumulator[Level]):
         bleu = metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
         super().__init__(bleu, confidence, device, **kwargs)
 
+    @overload
     @classmethod
-    def sacrebleu(cls, **options: Any) -> Self:
+    def sacrebleu(cls, *, confidence: float, **options: Any) -> Bleu[float]: ...
+    @overload
+    @classmethod
+    def sacrebleu(cls, **options: Any) -> Bleu[None]: ...
+    @classmethod
+    def sacrebleu(cls, **options: Any) -> Bleu[Any]:
         """Return BLEU as papers report it, with sacrebleu's defaults: ``average="micro"``, ``smooth="exp"``, 13a.
 
         Args:
@@ -154,13 +159,14 @@ class ROUGEScore(Accumulator[float]):
         super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
         self.rouge_keys, self.accumulate = tuple(rouge.shown), accumulate
 
-    def __getitem__(self, idx: Any) -> CompositionalMetric:
+    def __getitem__(self, idx: Any) -> ROUGEValue:
         """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
 
         Raises:
             KeyError: ``compute`` returns no value with this name.
         """
-        return ROUGEValue(self, idx) if is_item(self, idx) else super().__getitem__(idx)
+        # The end of an interval is a value of torchmetrics, by which nothing can be scored.
+        return ROUGEValue(self, idx) if is_item(self, idx) else super().__getitem__(idx)  # type: ignore[return-value]
 
 
 class ROUGEValue(Item, CompositionalMetric):

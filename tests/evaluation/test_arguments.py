@@ -33,7 +33,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"correction": "bonferroni"}, "^unknown correction 'bonferroni': expected 'holm' or None$"),
         (ONE, ["x"], {"seed": 0.5}, "^seed is 0.5: expected an integer$"),
         (ONE, ["x"], {"baseline": "b"}, r"^unknown baseline 'b': expected one of \['a'\]$"),
-        (ONE, ["x"], {"metrics": "bleu,rougeL"}, "^unknown metric 'rougeL': expected some of bleu,chrf,"),
+        (ONE, ["x"], {"metrics": "bleu,rougeL"}, "^unknown metric 'rougeL': expected rouge, which has all four$"),
         (ONE, ["x"], {"metrics": {}}, "^metrics is {}: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": ChrF()}, "^metrics is ChrF.*: expected names, or a mapping"),
         (ONE, ["x"], {"metrics": {"a": Bleu}}, "^metric 'a' is the class Bleu: expected a metric object"),

@@ -7,7 +7,7 @@ from ignite.engine import Engine
 from torch import Tensor
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate, mbr
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.ignite import Bleu as IgniteBleu
 from ngram_metrics.ignite import RougeL
@@ -28,6 +28,8 @@ def computed(level: float | None) -> None:
     value: Tensor = Bleu(average="micro").compute()
     paper: Tensor = Bleu.sacrebleu(lowercase=True).compute()
     interval: dict[str, Tensor] = ChrF(confidence=0.95).compute()
+    of_paper: dict[str, Tensor] = Bleu.sacrebleu(confidence=0.95).compute()
+    print(of_paper, evaluate(["a"], ["b"], metrics={"f": ROUGEScore()["rougeL_fmeasure"], "c": ChrF()}))
     either: Tensor | dict[str, Tensor] = ChrF(confidence=level).compute()
     values: dict[str, Tensor] = ROUGEScore().compute()
     print(value, paper, interval, either, values)
