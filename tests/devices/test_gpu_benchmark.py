@@ -121,7 +121,7 @@ def test_the_floor_copies_only_what_it_sorts(gpu: Any):
 
 # Where a GPU is lent, there may be nothing but torch, torchmetrics and pytest.
 
-MISSING = ("ignite", "sacrebleu", "fastchrf", "rouge_score", "bleuscore", "rapidfuzz", "nltk", "rxlm")
+MISSING = ("ignite", "sacrebleu", "fastchrf", "rouge_score", "bleuscore", "nltk", "rxlm")
 WITHOUT_PEERS = f"import sys, runpy; sys.modules.update(dict.fromkeys({MISSING})); sys.argv = sys.argv[1:]; "
 
 
