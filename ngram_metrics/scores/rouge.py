@@ -107,7 +107,7 @@ class RougeMeasure(Measure[RougeStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    plain_limit = 8000
+    plain_limit = 6000
 
     def __post_init__(self) -> None:
         """Check the orders."""
