@@ -19,8 +19,7 @@ from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import number_texts, refuse_negative
 from ngram_metrics.text.plain_words import RULES
 from ngram_metrics.text.reader import Reader, batch_of, pad_ids, pad_signature
-from ngram_metrics.text.rules import NAMED, WHITESPACE
-from ngram_metrics.text.tokenizers import check_tokenizer, rule_of, tokenizer_signature
+from ngram_metrics.text.tokenizers import check_tokenizer, tokenizer_signature
 
 
 @dataclass(frozen=True)
@@ -84,10 +83,9 @@ class WordReader(Reader):
 
     def _texts(self, sentences: Sentences) -> Sequence[str]:
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
-        rule = rule_of(self.tokenizer)
-        if rule in (WHITESPACE, NAMED["13a"], NAMED["intl"]):
+        if self.tokenizer in (None, "none", "13a", "intl"):
             warn_of_unsplit_texts(sentences.hypotheses, sentences.references)
-        if rule is NAMED["13a"]:
+        if self.tokenizer == "13a":
             warn_of_tokenized_texts(sentences.hypotheses)
         return list(map(str.lower, sentences.documents)) if self.lowercase else sentences.documents
 
