@@ -134,6 +134,14 @@ def test_a_bucket_ends_with_the_length_that_a_fifth_of_the_sentences_reach(tmp_p
     assert [(bucket["from"], bucket["to"], bucket["sentences"]) for bucket in found] == expected
 
 
+def test_a_text_that_is_rewritten_before_it_is_split_is_shown_as_it_was(folder):
+    """13a replaces escapes; blanks at the ends are no difference to see."""
+    systems = {"a": ["x y", "b &amp; c", "d "], "b": ["&lt;x y", "b c", "d"]}
+    write_report("page.html", systems, [["x y", "b & c", "d"], ["x &quot;y", " b c", "d"]])
+    rewritten = data_of(folder / "page.html")["rewritten"]
+    assert rewritten == {"s0:1": "b &amp; c", "s1:0": "&lt;x y", "r1:0": "x &quot;y"}
+
+
 def test_words_orders_and_places_are_those_of_the_tokens(folder):
     write_report("page.html", SYSTEMS, REFERENCES)
     data = data_of(folder / "page.html")
