@@ -154,13 +154,15 @@ def results_of(systems: Systems, confidence: float | None, seed: int) -> Results
     """Return the results without p-values; intervals, wins, ties and losses need the counts of segments."""
     of_baseline = next(iter(systems.values()))
     ends = _intervals([counts for each in systems.values() for counts in each], confidence, seed)
+    # The baseline is scored once, whatever the number of systems.
+    bases = [(base.score(), base.segment_scores()) for base in of_baseline] if len(systems) > 1 else ()
     results: Results = {}
     for system, of_system in systems.items():
         found = results[system] = {}
-        for counts, base in zip(of_system, of_baseline, strict=True):
+        for number, counts in enumerate(of_system):
             scorer, scores = counts.scorer, counts.scorer.named(counts.score())
             low, high = next(ends)
-            compared = None if of_system is of_baseline else _compared(counts, base)
+            compared = None if of_system is of_baseline else _compared(counts, *bases[number])
             for title, value in scorer.titles.items():
                 made = Result(scores[value].item(), counts.segments, **_parts(counts, title, scores))
                 if confidence is not None:
@@ -188,11 +190,11 @@ def _parts(counts: SystemCounts, title: str, scores: Mapping[str, Tensor]) -> di
     }
 
 
-def _compared(counts: SystemCounts, baseline: SystemCounts) -> dict[str, dict[str, Any]]:
-    """Return the differences from the baseline, and the wins, ties and losses, by the names of values."""
+def _compared(counts: SystemCounts, score: Tensor, of_segments: Tensor) -> dict[str, dict[str, Any]]:
+    """Return the differences from the scores of the baseline, and wins, ties and losses, by the names of values."""
     scorer = counts.scorer
-    differences = scorer.named(counts.score() - baseline.score())
-    apart = counts.segment_scores() - baseline.segment_scores()  # (segments, *score_shape)
+    differences = scorer.named(counts.score() - score)
+    apart = counts.segment_scores() - of_segments  # (segments, *score_shape)
     better = scorer.named(apart if scorer.measure.higher_is_better else -apart)
     found = {}
     for value, difference in differences.items():
