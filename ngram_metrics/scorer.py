@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from importlib.metadata import version
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 from numbers import Number
 from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
@@ -124,7 +124,11 @@ class Scorer:
 
     def _few(self, sentences: Sentences) -> Counted | None:
         """Count few texts in plain Python, which then takes less time than arrays; return None for others."""
-        if sentences.kind != "text" or not 0 < sum(map(len, sentences.documents)) < self.measure.plain_limit:
+        if sentences.kind != "text" or not sentences.hypotheses:
+            return None
+        lengths = map(len, chain(sentences.hypotheses, sentences.references))
+        # It stops at the limit: of a large batch only the first texts are looked at.
+        if any(total >= self.measure.plain_limit for total in accumulate(lengths)):
             return None
         if (documents := self.reader.plain(sentences)) is None:
             return None
