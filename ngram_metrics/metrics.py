@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from ngram_metrics.scorer import Scorer
-from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
+from ngram_metrics.scores.bleu import SACREBLEU, BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.options import Average
@@ -107,7 +107,7 @@ def named(
         ValueError: an unknown name.
     """
     if name == "bleu":
-        made = bleu(average="micro", smooth="exp", tokenizer=tokenizer, lowercase=lowercase)
+        made = bleu(**{**SACREBLEU, "tokenizer": tokenizer, "lowercase": lowercase})
     elif name in ("chrf", "chrf++"):
         made = chrf(word_order=2 if name == "chrf++" else 0, lowercase=chrf_lowercase)
     elif name == "overlap":

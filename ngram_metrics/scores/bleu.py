@@ -45,7 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -65,7 +65,7 @@ SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 #: The default values of the smoothings that take a value.
 DEFAULT_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
 #: The options with which sacrebleu reports BLEU.
-SACREBLEU: dict[str, str] = {"average": "micro", "smooth": "exp", "tokenizer": "13a"}
+SACREBLEU: dict[str, Any] = {"average": "micro", "smooth": "exp", "tokenizer": "13a"}
 _SMOOTH_OF_TORCHMETRICS = (
     "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
     "and its smooth=False is 'no_smooth'"

@@ -47,7 +47,7 @@ class Item:
     @property
     def average(self) -> Average:
         """How segments become one score."""
-        return self.scorer.average
+        return self.whole.average
 
     @property
     def device(self) -> torch.device:

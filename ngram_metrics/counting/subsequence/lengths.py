@@ -2,10 +2,10 @@
 
 On a CPU RapidFuzz counts: each document becomes a ``str`` whose code points are the ids. On other devices, and while
 operations are recorded, this module prepares pairs, and :mod:`ngram_metrics.counting.subsequence.table` fills the
-table. Ragged pairs are shortened
-first: a token that occurs in only one text is in no common subsequence. Then they are cut into chunks of similar size,
-so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest. For padded tokens no step
-depends on data: they run on the ``meta`` device, compile in one graph and never wait for a GPU.
+table. Ragged pairs are shortened first: a token that occurs in only one text is in no common subsequence. Then they are
+cut into chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the
+longest. For padded tokens no step depends on data: they run on the ``meta`` device, compile in one graph and never wait
+for a GPU.
 
 If launching an operation costs more than its work, both halves of the steps run at once. A cut of the short text in the
 middle corresponds to some cut of the long text: a common subsequence matches the tokens before one cut with tokens
