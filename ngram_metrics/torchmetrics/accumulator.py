@@ -30,7 +30,7 @@ from ngram_metrics.torchmetrics.agreement import (
     settings_digest,
     with_batch,
 )
-from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of
+from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of, with_ends
 from ngram_metrics.torchmetrics.states import States, all_equal
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class Accumulator(States, Generic[Level]):
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
             ValueError: ``val`` is an empty list or dict.
         """
-        value = self.compute() if val is None else val
+        value = self.compute() if val is None else with_ends(val, self._computed)
         steps = steps_of(value)
         if self.average == "none":
             return plot_histogram(value, type(self).__name__, self.plot_upper_bound, ax)
