@@ -172,12 +172,13 @@ def steps_of(val: Value | Sequence[Value]) -> Sequence[Value]:
     return steps
 
 
-def with_ends(val: Value | Sequence[Value], computed: object) -> Value | Sequence[Value]:
+def with_ends(val: Value | Sequence[Value], computed: Value | None) -> Value | Sequence[Value]:
     """Return one of the values that ``compute`` has returned with the ends of its interval, anything else as it is."""
     # MetricCollection.plot passes the value that has the metric's name in the collection, and no other.
-    for name, value in computed.items() if isinstance(computed, dict) else ():
-        if value is val:
-            return {key: computed[key] for key in (name, *(name + end for end in ENDS)) if key in computed}
+    if isinstance(computed, dict):
+        for name, value in computed.items():
+            if value is val:
+                return {key: computed[key] for key in (name, *(name + end for end in ENDS)) if key in computed}
     return val
 
 
