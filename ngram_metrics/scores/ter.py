@@ -116,10 +116,10 @@ class TerMeasure(Measure[TerStatistics]):
     def score(self, statistics: TerStatistics) -> Tensor:
         """Return TER, at least 0, for statistics of any leading shape."""
         dtype = score_dtype(statistics.edits.device)
-        edits, whole, fraction = statistics
-        # The sum is an integer, and the division rounds once, as that of a sum of lengths by their number.
-        length = (whole * PARTS + fraction).to(dtype) / PARTS
-        rate = edits.to(dtype) / torch.where(length > 0, length, 1)
+        edits, whole, fraction = (field.to(dtype) for field in statistics)
+        # Of a sentence the sum is an exact integer: the division alone rounds, as in sacrebleu's mean.
+        length = (whole * PARTS + fraction) / PARTS
+        rate = edits / torch.where(length > 0, length, 1)
         return torch.where(length > 0, rate, (edits > 0).to(dtype))
 
     def signature(self) -> dict[str, str]:
