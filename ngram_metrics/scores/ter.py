@@ -91,7 +91,7 @@ class TerMeasure(Measure[TerStatistics]):
         return Layout(TerStatistics, (None, None, None))
 
     def statistics(self, batch: Batch) -> TerStatistics:
-        """Count a batch of texts: one row per sentence.
+        """Count a batch of texts, on the CPU: one row per sentence.
 
         Raises:
             ValueError: so many references that their mean length is not counted exactly.
@@ -110,7 +110,7 @@ class TerMeasure(Measure[TerStatistics]):
             if inexact:
                 raise ValueError(f"sentence {len(rows)} has {count} references: TER takes up to {_REFERENCES}")
             rows.append([counted.num_edits, whole, fraction])
-        counts = torch.tensor(rows, dtype=torch.int64, device=hypotheses.ids.device).reshape(-1, 3)
+        counts = torch.tensor(rows, dtype=torch.int64, device="cpu").reshape(-1, 3)
         return TerStatistics(*counts.unbind(-1))
 
     def score(self, statistics: TerStatistics) -> Tensor:

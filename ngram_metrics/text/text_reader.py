@@ -13,7 +13,7 @@ from ngram_metrics.text.reader import Reader, batch_of
 
 @dataclass(frozen=True)
 class TextReader(Reader):
-    """Reads a text as one token, whose id is the place of the text in :attr:`Batch.texts`."""
+    """Reads a text as one token, whose id is the place of the text in :attr:`Batch.texts`; all stays on the CPU."""
 
     pad_id: None = field(default=None, init=False)
 
@@ -39,5 +39,5 @@ class TextReader(Reader):
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         texts = sentences.documents
-        places = RaggedTokens(torch.arange(len(texts), device=device), host_counts([1] * len(texts)), len(texts))
+        places = RaggedTokens(torch.arange(len(texts), device="cpu"), host_counts([1] * len(texts)), len(texts))
         return batch_of(sentences, places)._replace(texts=texts)
