@@ -36,6 +36,7 @@ def of_sentences(hypotheses, target, **options) -> list[float]:
     return [metric.sentence_score(*pair).score for pair in zip(hypotheses, target, strict=True)]
 
 
+@pytest.mark.filterwarnings("ignore:the texts have no blanks")
 @given(
     st.lists(st.tuples(texts, st.integers(1, 22).flatmap(lambda n: st.lists(texts, min_size=n, max_size=n)))), chosen
 )
@@ -125,6 +126,13 @@ def test_tokens_and_ids_are_refused(kind, sentences):
         assert_same_states(made, before)
     with pytest.raises(TypeError, match=words):
         ter_score(sentences, sentences)
+
+
+def test_texts_without_blanks_give_a_warning_that_names_the_options():
+    hypotheses, target = ["我们明天回来。"] * 3, ["我们明天早上回来。"] * 3
+    with pytest.warns(UserWarning, match=r"a sentence is one word. Pass normalized=True and asian_support=True, which"):
+        assert ter_score(hypotheses, target).item() == 1
+    assert ter_score(hypotheses, target, normalized=True, asian_support=True).item() == 2 / 9
 
 
 def test_without_sacrebleu_the_package_is_named(monkeypatch):
