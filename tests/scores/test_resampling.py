@@ -15,6 +15,7 @@ from ngram_metrics.scores.resampling import (
     bootstrap_scores,
     bootstrap_weights,
     check_confidence,
+    clusters_of,
     interval,
     row_order,
     swaps,
@@ -70,7 +71,7 @@ def test_a_seed_says_it_all_however_many_weights_are_made_at_a_time(draw, monkey
 def test_sums_are_those_of_plain_loops_and_exact():
     chance = random.Random(1)
     values = [[[chance.randrange(1 << 42) for _ in range(3)] for _ in range(2)] for _ in range(9)]
-    found = weighted_sums(bootstrap_weights(9, 30, 7), torch.tensor(values, dtype=torch.float64))
+    (found,) = weighted_sums(bootstrap_weights(9, 30, 7), torch.tensor(values, dtype=torch.float64))
     assert found.shape == (30, 2, 3)
     for weights, sums in zip(_weights(9, 30, seed=7).tolist(), found.tolist(), strict=True):
         for system in range(2):
@@ -95,8 +96,8 @@ def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str):
     """sacrebleu scores the corpora themselves, each sentence as often as it was drawn."""
     metric = ours(average=average, confidence=0.95)
     metric.update(OUTPUT, REFERENCES)
-    rows = metric.sentence_rows()
-    scores = bootstrap_scores(metric.scorer.measure, rows, average, resamples=6, seed=8)
+    rows, measure = metric.sentence_rows(), metric.scorer.measure
+    scores = bootstrap_scores(measure, clusters_of(measure, rows, average), average, resamples=6, seed=8)
     order = row_order(rows).tolist()
     for weights, score in zip(_weights(len(rows), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
         drawn = [index for index, weight in zip(order, weights, strict=True) for _ in range(weight)]
@@ -131,12 +132,12 @@ def test_the_last_bits_of_scores_move_no_draw(sentences: int):
     generator = torch.Generator().manual_seed(sentences)
     # Twelfths: many scores are equal, and most are no binary fraction.
     rows = torch.randint(0, 13, (sentences, 6), generator=generator).double() / 12
-    expected = bootstrap_scores(measure, rows, "macro", resamples=200, seed=3)
+    expected = bootstrap_scores(measure, clusters_of(measure, rows, "macro"), "macro", resamples=200, seed=3)
     for _ in range(5):
         steps = torch.randint(-1, 2, rows.shape, generator=generator)
         near = torch.where(steps == 0, rows, torch.nextafter(rows, steps.double() * 9))
         assert not torch.equal(near, rows)
-        found = bootstrap_scores(measure, near, "macro", resamples=200, seed=3)
+        found = bootstrap_scores(measure, clusters_of(measure, near, "macro"), "macro", resamples=200, seed=3)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
 
 
