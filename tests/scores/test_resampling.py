@@ -1,6 +1,7 @@
 """Resampled corpora: the weights, the sums, the order of rows, and the ends of an interval."""
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -25,10 +26,19 @@ from ngram_metrics.scores.rouge import rouge_measure
 
 REFERENCES = references(60)
 OUTPUT = output(REFERENCES, 0.3, seed=2)
+#: From one sentence to many.
+DOCUMENTS = [int(index**0.5) for index in range(60)]
 
 
 def _weights(sentences: int, resamples: int, seed: int) -> torch.Tensor:
     return torch.cat(list(bootstrap_weights(sentences, resamples, seed)))
+
+
+def _places(rows: torch.Tensor, numbers: Sequence[int]) -> list[list[int]]:
+    """The sentences of each document, in the order of documents: that of the sums of their rows."""
+    places = [[index for index, other in enumerate(numbers) if other == number] for number in sorted(set(numbers))]
+    order = row_order(torch.stack([rows[of_one].sum(0) for of_one in places]))
+    return [places[number] for number in order.tolist()]
 
 
 def test_a_resample_draws_as_many_sentences_as_there_are():
@@ -92,15 +102,18 @@ def test_sums_are_those_of_plain_loops_and_exact():
     ],
     ids=["BLEU", "chrF"],
 )
-def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str):
-    """sacrebleu scores the corpora themselves, each sentence as often as it was drawn."""
+@pytest.mark.parametrize("numbers", [None, DOCUMENTS], ids=["sentences", "documents"])
+def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str, numbers: list[int] | None):
+    """sacrebleu scores the corpora themselves, each sentence or document as often as it was drawn."""
     metric = ours(average=average, confidence=0.95)
     metric.update(OUTPUT, REFERENCES)
     rows, measure = metric.sentence_rows(), metric.scorer.measure
-    scores = bootstrap_scores(measure, clusters_of(measure, rows, average), average, resamples=6, seed=8)
-    order = row_order(rows).tolist()
-    for weights, score in zip(_weights(len(rows), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
-        drawn = [index for index, weight in zip(order, weights, strict=True) for _ in range(weight)]
+    clusters = clusters_of(measure, rows, average, None if numbers is None else torch.tensor(numbers))
+    scores = bootstrap_scores(measure, clusters, average, resamples=6, seed=8)
+    places = _places(rows, range(len(rows)) if numbers is None else numbers)
+    assert clusters.sentences.tolist() == list(map(len, places))
+    for weights, score in zip(_weights(len(places), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
+        drawn = [index for of_one, weight in zip(places, weights, strict=True) for index in of_one * weight]
         hypotheses, targets = [OUTPUT[index] for index in drawn], [REFERENCES[index] for index in drawn]
         if average == "micro":
             expected = peer.corpus_score(hypotheses, [targets]).score
