@@ -221,18 +221,19 @@ def _known(results, *without: str):
 
 @pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_clusters_are_drawn_for_intervals_and_tests_and_nothing_else(test: str):
+    outputs = {"base": BASE, "alike": output(REFERENCES, 0.3, seed=12)}
     options: dict[str, Any] = {"metrics": "bleu,rouge", "confidence": 0.9, "test": test, "seed": 7}
-    found, plain = evaluate(SYSTEMS, REFERENCES, clusters=ARTICLES, **options), evaluate(SYSTEMS, REFERENCES, **options)
+    found, plain = evaluate(outputs, REFERENCES, clusters=ARTICLES, **options), evaluate(outputs, REFERENCES, **options)
     drawn = ("low", "high", "p_value")
     assert _known(found.results, *drawn) == _known(plain.results, *drawn)
     assert found.segments() == plain.segments()
     for name, value, make in (("bleu", "bleu", Bleu.sacrebleu), ("rouge1", "rouge1_fmeasure", ROUGEScore)):
-        systems = {system: make(confidence=0.9) for system in SYSTEMS}
+        systems = {system: make(confidence=0.9) for system in outputs}
         for system, metric in systems.items():
-            metric.update(SYSTEMS[system], REFERENCES)
-        expected = TESTS[test](systems, "base", seed=7, correction="holm", clusters=ARTICLES)["other"]
-        result = found.results["other"][name]
-        assert result.p_value == expected[value].p_value
+            metric.update(outputs[system], REFERENCES)
+        expected = TESTS[test](systems, "base", seed=7, correction="holm", clusters=ARTICLES)["alike"]
+        assert found.results["alike"][name].p_value == expected[value].p_value
+        assert found.results["alike"][name].p_value != plain.results["alike"][name].p_value
         for system, metric in systems.items():
             alone = paired_bootstrap({system: metric}, system, confidence=0.9, seed=7, clusters=ARTICLES)[system][value]
             ends = found.results[system][name]

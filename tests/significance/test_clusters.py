@@ -109,20 +109,32 @@ def test_neither_the_order_of_sentences_nor_the_names_of_documents_matter(test: 
     assert test(systems, "base", 100) != expected
 
 
-def test_documents_with_equal_counts_keep_no_order_of_their_own():
-    """Of 2 characters 2 match, and of 4 none; or of 2 none, and of 4 two: the counts agree, and the means do not."""
-    lines, targets = ["ab", "wxyz", "xy", "abyz"] * 30, ["ab", "abcd"] * 60
-    labels = [place // 2 for place in range(120)]
+@pytest.mark.parametrize(
+    ("lines", "targets", "documents"),
+    [
+        # Of 2 characters 2 match, and of 4 none; or of 2 none, and of 4 two.
+        (["ab", "wxyz", "xy", "abyz"], ["ab", "abcd", "ab", "abcd"], [0, 0, 1, 1]),
+        (["ab", "ab", ""], ["ab", "ab", ""], [0, 1, 1]),
+    ],
+    ids=["other sentences", "an empty sentence"],
+)
+def test_documents_with_equal_counts_keep_no_order_of_their_own(
+    lines: list[str], targets: list[str], documents: list[int]
+):
+    """The sums of their counts agree, and their means do not."""
+    size = 60 * len(lines)
+    labels = [2 * (place // len(lines)) + documents[place % len(lines)] for place in range(size)]
 
     def tested(order: list[int]) -> Any:
         systems = {name: ChrF(1, average="macro", confidence=0.95) for name in ("base", "none")}
-        for name, texts in (("base", lines), ("none", ["q"] * 120)):
-            systems[name].update([texts[place] for place in order], [targets[place] for place in order])
+        for name, texts in (("base", lines), ("none", ["q"] * len(lines))):
+            of_places = [(texts * 60)[place] for place in order], [(targets * 60)[place] for place in order]
+            systems[name].update(*of_places)
         return paired_bootstrap(systems, "base", 100, clusters=[labels[place] for place in order])
 
-    expected = tested(list(range(120)))
+    expected = tested(list(range(size)))
     for seed in range(5):
-        assert tested(random.Random(seed).sample(range(120), 120)) == expected
+        assert tested(random.Random(seed).sample(range(size), size)) == expected
 
 
 def test_all_pairs_of_systems_are_drawn_by_documents():
