@@ -5,8 +5,10 @@ the references (Kumar and Byrne 2004; Eikema and Aziz 2020):
 
 .. math:: \hat h = \arg\max_h \sum_r p(r) \, u(h, r)
 
-The utility is any metric that scores a pair from n-gram matches: ``Bleu``, ``ROUGEScore`` with a single key of n-grams,
-``ChrF``, ``NgramOverlap``, ``Gleu``. All pairs are counted together, see :mod:`ngram_metrics.counting.all_pairs`.
+The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and of which
+more is better: ``Bleu``, ``ROUGEScore`` with a single key other than ``rougeLsum``, ``ChrF``, ``NgramOverlap``,
+``Gleu``. ROUGE means its F, and one of its values, such as ``rouge["rougeL_recall"]``, that value. All pairs are
+counted together, see :mod:`ngram_metrics.counting.all_pairs`.
 """
 
 from __future__ import annotations
@@ -18,13 +20,13 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Metric, scorer_of
+from ngram_metrics.scorer import Metric, Scorer, scorer_of
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import score_dtype
 from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
-from ngram_metrics.text.messages import counted, shortened
+from ngram_metrics.text.messages import counted, shortened, type_name
 
 __all__ = ["Decoded", "pairwise", "decode"]
 
@@ -66,7 +68,8 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Raises:
         TypeError: an object that is not a metric of this package; documents that cannot be read.
-        ValueError: a metric that does not score pairs; no rows, or different numbers of rows.
+        ValueError: a metric that does not score pairs, or of which less is better; no rows, or different numbers of
+            rows.
 
     Example:
         >>> from ngram_metrics import Bleu, mbr
@@ -74,7 +77,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
         tensor([[[1.0000, 0.0000],
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
-    scorer = scorer_of(metric, "metric")
+    scorer = _scorer_of(metric)
     rows = read_rows(scorer.reader, hypotheses, references, metric.device)
     return pair_scores(scorer.measure, rows, scorer.pair_place)
 
@@ -108,7 +111,7 @@ def decode(
     """
     if references is None:
         references = hypotheses
-    scorer = scorer_of(metric, "metric")
+    scorer = _scorer_of(metric)
     kinds = read_rows(scorer.reader, hypotheses, references, metric.device)
     candidates, others = kinds[0]
     for name, side in (("hypotheses", candidates), ("references", others)):
@@ -132,6 +135,15 @@ def decode(
     # list() first: a row may not support integer indices, or use them as labels, as a pandas column does.
     chosen = [list(row)[index] for row, index in zip(hypotheses, indices.tolist(), strict=True)]
     return Decoded(chosen, indices, torch.stack([part.values for part in best]))
+
+
+def _scorer_of(metric: Utility) -> Scorer:
+    scorer = scorer_of(metric, "metric")
+    if not scorer.measure.higher_is_better:
+        raise ValueError(
+            f"metric is {type_name(metric)}, of which less is better: expected a utility, of which more is better"
+        )
+    return scorer
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
