@@ -55,7 +55,7 @@ class Measure(ABC, Generic[Statistics]):
     #: Whether a higher score is better. What compares systems follows it; MBR decoding and rewards need True.
     higher_is_better: ClassVar[bool] = True
 
-    #: Texts that several systems have at a time, which limits memory; a progress bar moves after each such part.
+    #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
     texts_at_once: ClassVar[int] = 1 << 13
 
     @property
