@@ -51,14 +51,18 @@ def references(table: Table, names: Sequence[str], rows: slice) -> list[str] | l
     if len(names) > 1:
         return [list(several) for several in zip(*(texts(table, name, rows) for name in names), strict=True)]
     name_of = _namer(names[0], rows)
-    cells = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in table.values(names[0], rows)]
-    several = [cell for cell in enumerate(cells) if isinstance(cell[1], (list, tuple))]
+    cells = table.values(names[0], rows)
+    if np.ndarray in set(map(type, cells)):
+        cells = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in cells]
     _check_texts(cells, name_of, others=(list, tuple))
-    for index, of_row in several:
+    if set(map(type, cells)).isdisjoint((list, tuple)):
+        return cells
+    several = [[cell] if isinstance(cell, str) else list(cell) for cell in cells]
+    for index, of_row in enumerate(several):
         if not of_row:
             raise ValueError(f"{name_of(index)} is an empty list: expected at least one reference")
         _check_texts(of_row, partial("reference {1} of {0}".format, name_of(index)))
-    return [list(cell) if isinstance(cell, (list, tuple)) else [cell] for cell in cells] if several else cells
+    return several
 
 
 def sums_of(table: Table, names: Sequence[str]) -> Integers:

@@ -83,6 +83,8 @@ class Reader(ABC):
         assert isinstance(sentences, Sentences)
         every = list(chain.from_iterable(systems))
         batch = self.encode(sentences._replace(hypotheses=every), device)
+        if len(systems) == 1:
+            return batch
         parts = {name: getattr(batch, name) for name in ("sides", "words", "summaries")}
         return batch._replace(
             **{
