@@ -46,12 +46,9 @@ def with_columns(name: str) -> Callable[[Batch], Callable[[], list[float]]]:
 
     def prepare(batch: Batch) -> Callable[[], list[float]]:
         table = pyarrow.table({"mt": batch.hypotheses, "ref": [one for (one,) in batch.references]})
-
-        def call() -> list[float]:
-            columns = StatisticsColumns({name: METRICS[name]()}, preds="mt", target="ref")
-            return columns.scores(columns(table))[name].to_pylist()
-
-        return call
+        # Made once for each worker, and not for each batch.
+        columns = StatisticsColumns({name: METRICS[name]()}, preds="mt", target="ref")
+        return lambda: columns.scores(columns(table))[name].to_pylist()
 
     return prepare
 
