@@ -51,7 +51,7 @@ class StatisticsColumns:
         metrics: metrics by name, such as ``{"bleu": Bleu.sacrebleu(), "chrf": ChrF()}``. Their settings are used, and
             their counts do not change.
         preds: the column of hypotheses, which are texts.
-        target: the column of references, texts or lists of texts, or several columns of texts.
+        target: the column of references, texts or lists of texts; or a sequence of columns of texts, each a reference.
 
     Raises:
         TypeError: arguments of other types; an object that is not a metric of this package.
@@ -86,6 +86,7 @@ class StatisticsColumns:
         self._preds, self._target = _column_name(preds), _column_names(target, "target")
         if not self._target:
             raise ValueError("target names no column: expected at least one")
+        self._may_be_lists = isinstance(target, str)
         written = [
             (one.metric, [*one.names, *(f"{value}{end}" for value in one.values for end in ("", *ENDS))])
             for one in self._metrics
@@ -99,8 +100,8 @@ class StatisticsColumns:
 
     @property
     def signatures(self) -> dict[str, str]:
-        """The signature of each metric; of one column, which may hold lists, the number of references is ``?``."""
-        references = str(len(self._target)) if len(self._target) > 1 else "?"
+        """The signature of each metric; of a column that may hold lists, the number of references is ``?``."""
+        references = "?" if self._may_be_lists else str(len(self._target))
         return {metric.metric: metric.scorer.signature(references, "text", {}) for metric in self._metrics}
 
     @property
@@ -130,7 +131,9 @@ class StatisticsColumns:
         """
         table = table_of(batch, "the batch")
         if taken := [name for name in self.names if name in table.names]:
-            raise ValueError(f"the batch has a column {taken[0]!r} already: expected a batch without counts")
+            raise ValueError(
+                f"the batch has a column {taken[0]!r}, which the counts would replace: expected another name for it"
+            )
         counts = np.empty((len(self.names), table.rows), np.int64)
         for rows, counted in self._counted(table):
             counts[:, rows] = counted.T
@@ -217,7 +220,7 @@ class StatisticsColumns:
         scorers = [metric.scorer for metric in self._metrics]
         for start in range(0, table.rows, _ROWS):
             rows = slice(start, min(start + _ROWS, table.rows))
-            sides = [texts(table, self._preds, rows)], references(table, self._target, rows)
+            sides = [texts(table, self._preds, rows)], self._references(table, rows)
             columns: list[Tensor] = [torch.ones((rows.stop - start, 1), dtype=torch.int64)] * (1 + len(scorers))
             try:
                 for number, counts in count_systems(scorers, *sides, _CPU):
@@ -227,8 +230,14 @@ class StatisticsColumns:
             except (TypeError, ValueError) as error:
                 if start == 0:
                     raise
-                raise type(error)(f"{error} (sentence 0 is row {start} of the batch)") from error
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"{error} (sentence 0 is row {start} of the batch)") from error
             yield rows, torch.cat(columns, 1).numpy()
+
+    def _references(self, table: Table, rows: slice) -> list[str] | list[list[str]]:
+        if self._may_be_lists:
+            return references(table, self._target[0], rows)
+        return [list(several) for several in zip(*(texts(table, name, rows) for name in self._target), strict=True)]
 
 
 def _scored(table: Table, kept: Sequence[Any], rows: Integers | None, added: Mapping[str, NDArray[Any]]) -> AnyTable:

@@ -36,22 +36,15 @@ def texts(table: Table, name: str, rows: slice) -> list[str]:
     return cells
 
 
-def references(table: Table, names: Sequence[str], rows: slice) -> list[str] | list[list[str]]:
-    """Return the reference or the references of some rows.
-
-    Args:
-        table: the table.
-        names: one column of texts or of lists of texts, or several columns of texts.
-        rows: the rows.
+def references(table: Table, name: str, rows: slice) -> list[str] | list[list[str]]:
+    """Return the reference of each of some rows, or if a cell of the column is a list, the references of each.
 
     Raises:
         TypeError: a cell that is no text.
         ValueError: an empty list.
     """
-    if len(names) > 1:
-        return [list(several) for several in zip(*(texts(table, name, rows) for name in names), strict=True)]
-    name_of = _namer(names[0], rows)
-    cells = table.values(names[0], rows)
+    name_of = _namer(name, rows)
+    cells = table.values(name, rows)
     if np.ndarray in set(map(type, cells)):
         cells = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in cells]
     _check_texts(cells, name_of, others=(list, tuple))

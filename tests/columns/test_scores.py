@@ -92,7 +92,11 @@ def test_a_value_of_rouge_and_a_scorer_are_metrics_too():
     assert row == {"segments": 1, "F": pytest.approx(2 / 3, abs=1e-16), "chrf": chrf}
 
 
-@given(score=st.floats(0, BOUND, exclude_max=True) | st.sampled_from([0.0, 1.0, 2.0**-10, 2.0**-62]))
+#: Those below 2^-10 have bits that are rounded away.
+_scores = st.floats(0, BOUND, exclude_max=True) | st.integers(0, 2**53).map(lambda bits: bits * 2.0**-65)
+
+
+@given(score=_scores | st.sampled_from([0.0, 1.0, 2.0**-10, 2.0**-62, 0.75 * 2.0**-62, 1.5 * 2.0**-62]))
 def test_the_parts_of_a_score_are_its_nearest_integer_and_fit_the_largest_sum(score: float):
     parts = to_parts(torch.tensor(score, dtype=torch.float64))
     high, low = parts.tolist()

@@ -97,6 +97,7 @@ def test_several_columns_are_several_references(make: Callable[[Any], Any]):
     assert records(columns.scores(columns.sums(make(ROWS)))) == [expected]
     assert columns.signatures["bleu"].startswith("nrefs:2|avg:micro|unit:text")
     assert COLUMNS.signatures["bleu"].startswith("nrefs:?|")
+    assert StatisticsColumns({"chrf": ChrF()}, "mt", ("ref",)).signatures["chrf"].startswith("nrefs:1|")
 
 
 def test_lists_of_references_may_differ_in_length_and_be_arrays():
