@@ -20,7 +20,7 @@ def scores(folder: Path) -> list[dict[str, object]]:
     columns = StatisticsColumns(METRICS, preds="mt", target="ref")
     texts = ray.data.read_parquet(str(folder))
     partial_sums = texts.map_batches(partial(columns.sums, by=BY), batch_format="pyarrow", batch_size=10_000)
-    sums = partial_sums.groupby(BY).sum(columns.names)
+    sums = partial_sums.groupby(BY, num_partitions=8).sum(columns.names)
     # `columns` itself keeps the rows, with their counts: texts.map_batches(columns, batch_format="pyarrow").
     return [row for batch in sums.iter_batches(batch_format="pyarrow") for row in columns.scores(batch).to_pylist()]
 
