@@ -171,6 +171,7 @@ def test_sums_of_any_type_of_integers_are_scored(typed: Callable[[dict[str, Any]
     assert records(columns.scores(typed(plain))) == records(columns.scores(sums))
 
 
+@pytest.mark.programs
 def test_a_worker_imports_neither_a_library_of_tables_nor_torchmetrics():
     """What was pickled are the settings of the metrics, and not their classes for torchmetrics."""
     code = (
