@@ -44,8 +44,8 @@ class StatisticsColumns:
 
     The columns are :data:`names`, all int64: ``segments``, which is 1, and for each metric its counts, such as
     ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each
-    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62). They add up exactly to sums
-    over 2^31 rows.
+    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62), of TER of round(score * 2^51).
+    They add up exactly to sums over 2^31 rows.
 
     Args:
         metrics: metrics by name, such as ``{"bleu": Bleu.sacrebleu(), "chrf": ChrF()}``. Their settings are used, and
@@ -126,8 +126,8 @@ class StatisticsColumns:
         Raises:
             TypeError: a type that is not listed above; a cell that is no text, such as null; the message names the row.
             ValueError: a missing column; a column that has a name of :attr:`names` already; an empty list of
-                references; for a macro average, a score that is not from 0 to below 2, as options of smoothing above 1
-                give it.
+                references; for a macro average, a score of 2 or more, as options of smoothing above 1 give it, or a
+                TER of 4096 or more.
         """
         table = table_of(batch, "the batch")
         if taken := [name for name in self.names if name in table.names]:
@@ -185,7 +185,7 @@ class StatisticsColumns:
 
         Returns:
             A table with the other columns, or with those of ``by``; then ``segments`` and the values of each metric,
-            float64 in 0..1: a metric with one value has its name, others have ``<metric>_<value>``. With
+            float64 in 0..1, of TER at least 0: a metric with one value has its name, others have ``<metric>_<value>``. With
             ``confidence``, each value is followed by ``<value>_low`` and ``<value>_high``.
 
         Raises:
@@ -226,7 +226,7 @@ class StatisticsColumns:
                 for number, counts in count_systems(scorers, *sides, _CPU):
                     columns[1 + number] = self._metrics[number].columns(counts)
             except ScoreError as error:
-                raise ScoreError(start + error.row, error.value, error.score) from None
+                raise ScoreError(start + error.row, error.value, error.score, error.bound) from None
             except (TypeError, ValueError) as error:
                 if start == 0:
                     raise

@@ -13,7 +13,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ngram_metrics.columns.fixed_point import BOUND, PARTS, from_parts, to_parts
+from ngram_metrics.columns.fixed_point import PARTS, from_parts, to_parts
 from ngram_metrics.scorer import Scorer, digest, renamed
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order
 
@@ -72,10 +72,10 @@ class MetricColumns:
         if not self.is_macro:
             return rows
         scores = self._stacked(rows)  # (segments, values)
-        if not (held := (scores >= 0) & (scores < BOUND)).all():
+        if not (held := (scores >= 0) & (scores < self._bound)).all():
             row, value = (~held).nonzero()[0].tolist()
-            raise ScoreError(row, self.values[value], scores[row, value].item())
-        return to_parts(scores).flatten(1)
+            raise ScoreError(row, self.values[value], scores[row, value].item(), self._bound)
+        return to_parts(scores, self._bound).flatten(1)
 
     def scores(self, sums: Tensor, segments: Tensor) -> dict[str, Tensor]:
         """Return the values ``(...)`` by name, of sums of columns ``(..., columns)`` over ``segments`` ``(...)``."""
@@ -101,6 +101,10 @@ class MetricColumns:
         }
 
     @property
+    def _bound(self) -> int:
+        return self.scorer.measure.score_bound
+
+    @property
     def _fields(self) -> list[str]:
         return [f"{self.metric}_{field}" for field in self.scorer.measure.layout.make.__annotations__]
 
@@ -110,7 +114,7 @@ class MetricColumns:
 
     def _summands(self, sums: Tensor) -> Tensor:
         """Return what is added over segments: counts ``(..., fields)``, or scores ``(..., values)``."""
-        return from_parts(sums.unflatten(-1, (-1, len(PARTS)))) if self.is_macro else sums
+        return from_parts(sums.unflatten(-1, (-1, len(PARTS))), self._bound) if self.is_macro else sums
 
     def _scores(self, summed: Tensor, segments: Tensor) -> Tensor:
         """Return the values ``(..., values)`` of sums of :meth:`_summands` over ``segments`` ``(...)``."""
@@ -120,14 +124,15 @@ class MetricColumns:
 
 
 class ScoreError(ValueError):
-    """A score that the columns of a macro average do not hold; options of smoothing above 1 give such scores.
+    """A score that the columns of a macro average do not hold, such as one by an option of smoothing far above 1.
 
     Args:
         row: the number of the row.
         value: the name of the value.
         score: the score.
+        bound: the first score that is too high.
     """
 
-    def __init__(self, row: int, value: str, score: float) -> None:
-        super().__init__(f"row {row} has the {value} {score}: expected a score from 0 to below {BOUND:g}")
-        self.row, self.value, self.score = row, value, score
+    def __init__(self, row: int, value: str, score: float, bound: int) -> None:
+        super().__init__(f"row {row} has the {value} {score}: expected a score from 0 to below {bound}")
+        self.row, self.value, self.score, self.bound = row, value, score, bound

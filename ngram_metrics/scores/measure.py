@@ -55,6 +55,9 @@ class Measure(ABC, Generic[Statistics]):
     #: Whether a higher score is better. What compares systems follows it; MBR decoding and rewards need True.
     higher_is_better: ClassVar[bool] = True
 
+    #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
+    score_bound: ClassVar[int] = 2
+
     #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
     texts_at_once: ClassVar[int] = 1 << 13
 

@@ -75,6 +75,7 @@ class TerMeasure(Measure[TerStatistics]):
     case_sensitive: bool = False
 
     higher_is_better = False
+    score_bound = 1 << 12
     texts_at_once = 64
 
     def __post_init__(self) -> None:
