@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.columns.cells import groups_of, references, texts
+from ngram_metrics.columns.cells import add_to_groups, groups_of, references, texts
 from ngram_metrics.columns.metric_columns import MetricColumns, ScoreError
 from ngram_metrics.columns.summed import SEGMENTS, read_sums, scores_of_groups, scores_of_rows
 from ngram_metrics.columns.tables import AnyTable, Integers, Table, table_of
@@ -44,8 +44,8 @@ class StatisticsColumns:
 
     The columns are :data:`names`, all int64: ``segments``, which is 1, and for each metric its counts, such as
     ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each
-    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62), of TER of round(score * 2^51).
-    They add up exactly to sums over 2^31 rows.
+    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62), or 2^51 for TER. They add up
+    exactly to sums over 2^31 rows.
 
     Args:
         metrics: metrics by name, such as ``{"bleu": Bleu.sacrebleu(), "chrf": ChrF()}``. Their settings are used, and
@@ -137,7 +137,7 @@ class StatisticsColumns:
         counts = np.empty((len(self.names), table.rows), np.int64)
         for rows, counted in self._counted(table):
             counts[:, rows] = counted.T
-        return table.made(table.names, None, dict(zip(self.names, counts, strict=True)), self._digests)
+        return table.made(range(len(table.names)), None, dict(zip(self.names, counts, strict=True)), self._digests)
 
     def sums(self, batch: AnyTable, by: str | Sequence[str] = ()) -> AnyTable:
         """Return the sums of a batch by group, so that a worker sends a row for each group and not for each segment.
@@ -156,11 +156,15 @@ class StatisticsColumns:
         """
         table = table_of(batch, "the batch")
         names = _column_names(by, "by")
+        if taken := [name for name in names if name in self.names]:
+            raise ValueError(f"by has {taken[0]!r}, which is the name of a column of counts: expected another column")
         groups = groups_of(table, names)
         added = np.zeros((groups.number, len(self.names)), np.int64)
         for rows, counted in self._counted(table):
-            np.add.at(added, groups.of_rows[rows], counted)
-        return table.made(names, groups.first_rows, dict(zip(self.names, added.T.copy(), strict=True)), self._digests)
+            add_to_groups(added, groups.of_rows[rows], counted)
+        return table.made(
+            table.places(names), groups.first_rows, dict(zip(self.names, added.T.copy(), strict=True)), self._digests
+        )
 
     def arrow_batches(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         """Yield each batch with the columns of counts, as Spark's ``mapInArrow`` asks; raises the errors of a call."""
@@ -185,8 +189,8 @@ class StatisticsColumns:
 
         Returns:
             A table with the other columns, or with those of ``by``; then ``segments`` and the values of each metric,
-            float64 in 0..1, of TER at least 0: a metric with one value has its name, others have ``<metric>_<value>``. With
-            ``confidence``, each value is followed by ``<value>_low`` and ``<value>_high``.
+            float64 in 0..1, or for TER at least 0: a metric with one value has its name, others have
+            ``<metric>_<value>``. With ``confidence``, each value is followed by ``<value>_low`` and ``<value>_high``.
 
         Raises:
             TypeError: floating-point sums, which may be rounded; a type that is not listed above.
@@ -206,7 +210,10 @@ class StatisticsColumns:
         kept = _column_names(by or (), "by")
         groups = groups_of(table, kept)
         return _scored(
-            table, kept, groups.first_rows, scores_of_groups(self._metrics, found.numbers, groups, confidence)
+            table,
+            table.places(kept),
+            groups.first_rows,
+            scores_of_groups(self._metrics, found.numbers, groups, confidence),
         )
 
     @property
@@ -240,11 +247,11 @@ class StatisticsColumns:
         return [list(several) for several in zip(*(texts(table, name, rows) for name in self._target), strict=True)]
 
 
-def _scored(table: Table, kept: Sequence[Any], rows: Integers | None, added: Mapping[str, NDArray[Any]]) -> AnyTable:
+def _scored(table: Table, kept: Sequence[int], rows: Integers | None, added: Mapping[str, NDArray[Any]]) -> AnyTable:
     """Return some columns and rows of a table of sums, with the scores behind them."""
-    if taken := [name for name in added if name in kept]:
+    if taken := added.keys() & {table.names[place] for place in kept}:
         raise ValueError(
-            f"{table.shown} has a column {taken[0]!r}, which the scores would replace: expected another name for it"
+            f"{table.shown} has a column {min(taken)!r}, which the scores would replace: expected another name for it"
         )
     return table.made(kept, rows, added, {})
 
@@ -270,4 +277,7 @@ def _column_names(names: object, argument: str) -> tuple[str, ...]:
         return (names,)
     if not isinstance(names, Sequence):
         raise TypeError(f"{argument} is {type_name(names)}: expected the name of a column, or several names")
-    return tuple(map(_column_name, names))
+    found = tuple(map(_column_name, names))
+    if repeated := [name for place, name in enumerate(found) if name in found[:place]]:
+        raise ValueError(f"{argument} has {repeated[0]!r} twice: expected each column once")
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
@@ -88,11 +89,36 @@ def groups_of(table: Table, by: Sequence[str]) -> Groups:
         table.check(name)
     numbers: dict[Any, int] = {}
     try:
-        of_rows = [numbers.setdefault(key, len(numbers)) for key in zip(*map(table.values, by), strict=True)]
+        keys = zip(*([_key(value) for value in table.values(name)] for name in by), strict=True)
+        of_rows = [numbers.setdefault(key, len(numbers)) for key in keys]
     except TypeError as error:
         raise TypeError(f"rows cannot be grouped by {list(by)}: {error}") from error
     of_rows_array = np.array(of_rows, np.int64)
     return Groups(len(numbers), np.unique(of_rows_array, return_index=True)[1], of_rows_array)
+
+
+def add_to_groups(totals: Integers, of_rows: Integers, numbers: Integers) -> None:
+    """Add rows of numbers ``(rows, columns)`` to the totals of their groups ``(groups, columns)``.
+
+    Raises:
+        OverflowError: a total of 2^63 or more; no number is below 0.
+    """
+    if not len(numbers):
+        return
+    order = np.argsort(of_rows, kind="stable")
+    starts = np.flatnonzero(np.diff(of_rows[order], prepend=-1))
+    added = np.add.reduceat(numbers[order], starts, axis=0)
+    # What does not fit is wrong by a multiple of 2^64, and a sum of floating-point numbers by much less than 2^62.
+    if int(numbers.max()) * len(numbers) > _LARGEST:
+        apart = np.add.reduceat(numbers[order].astype(np.float64), starts, axis=0) - added
+        if (np.abs(apart) > 2.0**62).any():
+            raise OverflowError
+    totals[of_rows[order[starts]]] += added
+
+
+def _key(value: Any) -> Any:
+    """Return a value as it is compared: all NaN are one group, as in every engine."""
+    return math.nan if isinstance(value, (float, np.floating)) and value != value else value
 
 
 def _namer(name: str, rows: slice) -> NameOf:
@@ -119,12 +145,12 @@ def _whole_numbers(cells: Sequence[Any], name: str) -> list[int]:
                 f"CAST(sum(...) AS BIGINT)"
             )
         is_whole = isinstance(cell, (int, np.integer)) or (
-            isinstance(cell, Decimal) and cell == cell.to_integral_value()
+            isinstance(cell, Decimal) and cell.is_finite() and cell == cell.to_integral_value()
         )
         if isinstance(cell, bool) or not is_whole:
             raise TypeError(f"{where} is {_shown(cell)}: expected an integer, the sum of a column of counts")
         if abs(int(cell)) > _LARGEST:
-            raise ValueError(f"{where} is {cell}: expected a sum below 2^63")
+            raise ValueError(f"{where} is {shortened(cell)}: expected a sum below 2^63")
         found.append(int(cell))
     return found
 

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.columns.cells import Groups, sums_of
+from ngram_metrics.columns.cells import Groups, add_to_groups, sums_of
 from ngram_metrics.columns.fixed_point import MOST_SCORES
 from ngram_metrics.columns.metric_columns import MetricColumns
 from ngram_metrics.columns.tables import Integers, Table
@@ -33,11 +33,11 @@ class Sums(NamedTuple):
 
     Attributes:
         numbers: ``(rows, 1 + columns)``, the number of segments, and the columns of each metric.
-        others: the names of the columns that are no sums.
+        others: the places of the columns that are no sums.
     """
 
     numbers: Integers
-    others: list[Any]
+    others: list[int]
 
 
 def read_sums(metrics: Sequence[MetricColumns], table: Table) -> Sums:
@@ -54,8 +54,8 @@ def read_sums(metrics: Sequence[MetricColumns], table: Table) -> Sums:
                 f"{metric.scorer.signature('?', 'text', {})}"
             )
     found = [_sum_column(name, table) for name in (SEGMENTS, *(name for metric in metrics for name in metric.names))]
-    others = [name for name in table.names if name not in found]
-    for name in others:
+    others = [place for place, name in enumerate(table.names) if name not in found]
+    for name in (table.names[place] for place in others):
         if any(metric.is_of_other_settings(_counted_name(str(name))) for metric in metrics):
             raise ValueError(
                 f"{table.shown} has the column {name!r}, which is of other settings: expected no such column"
@@ -101,10 +101,13 @@ def scores_of_groups(
         confidence: the level of intervals, from clusters that are drawn with replacement; None for no intervals.
 
     Raises:
-        ValueError: as :func:`scores_of_rows`.
+        ValueError: as :func:`scores_of_rows`; a sum of a group of 2^63 or more.
     """
     totals = np.zeros((groups.number, numbers.shape[1]), np.int64)
-    np.add.at(totals, groups.of_rows, numbers)
+    try:
+        add_to_groups(totals, groups.of_rows, numbers)
+    except OverflowError:
+        raise ValueError("the rows of a group add up to 2^63 or more: expected a sum below 2^63") from None
     found = scores_of_rows(metrics, totals)
     if confidence is None:
         return found

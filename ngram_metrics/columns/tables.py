@@ -51,6 +51,10 @@ class Table(ABC):
             expected = f"expected it among {shortened(known, 200)}"
             raise ValueError(f"{self.shown} has no column {name!r}: {expected}{did_you_mean(name, known)}")
 
+    def places(self, names: Sequence[Any]) -> list[int]:
+        """Return the places of columns that are there once."""
+        return list(map(self.names.index, names))
+
     @abstractmethod
     def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
         """Return some values of a column, by default all; None for what is missing."""
@@ -62,7 +66,7 @@ class Table(ABC):
     @abstractmethod
     def made(
         self,
-        kept: Sequence[str],
+        kept: Sequence[int],
         rows: Integers | None,
         added: Mapping[str, NDArray[Any]],
         digests: Mapping[str, str],
@@ -70,7 +74,7 @@ class Table(ABC):
         """Return a table of the same type.
 
         Args:
-            kept: the names of columns to keep.
+            kept: the places of columns to keep: their names need not differ.
             rows: the numbers of rows to keep; None for all.
             added: columns to add behind them.
             digests: for each metric a digest of its settings, where the type has a place for it.
@@ -101,14 +105,14 @@ class ArrowTable(Table):
 
     def made(
         self,
-        kept: Sequence[str],
+        kept: Sequence[int],
         rows: Integers | None,
         added: Mapping[str, NDArray[Any]],
         digests: Mapping[str, str],
     ) -> AnyTable:
         pyarrow = sys.modules["pyarrow"]
-        left = self.native.select(kept)
-        left = left if rows is None else left.take(pyarrow.array(rows))
+        left = self.native.select(list(kept))
+        left = left if rows is None else _taken(left, rows)
         columns = {name: pyarrow.array(column) for name, column in added.items()}
         others = {key: value for key, value in (left.schema.metadata or {}).items() if not key.startswith(_DIGEST)}
         metadata = others | {_DIGEST + metric.encode(): digest for metric, digest in digests.items()}
@@ -120,7 +124,7 @@ class ArrowTable(Table):
     def digests(self) -> Mapping[str, str]:
         found = self.native.schema.metadata or {}
         return {
-            key.removeprefix(_DIGEST).decode(): value.decode(errors="replace")
+            key.removeprefix(_DIGEST).decode(errors="replace"): value.decode(errors="replace")
             for key, value in found.items()
             if key.startswith(_DIGEST)
         }
@@ -148,12 +152,12 @@ class PandasTable(Table):
 
     def made(
         self,
-        kept: Sequence[str],
+        kept: Sequence[int],
         rows: Integers | None,
         added: Mapping[str, NDArray[Any]],
         digests: Mapping[str, str],
     ) -> AnyTable:
-        left = self.native[list(kept)]
+        left = self.native.iloc[:, list(kept)]
         left = left if rows is None else left.iloc[rows].reset_index(drop=True)
         pandas = sys.modules["pandas"]
         # All at once: a frame to which columns are added one after another is in many pieces.
@@ -179,12 +183,12 @@ class PolarsTable(Table):
 
     def made(
         self,
-        kept: Sequence[str],
+        kept: Sequence[int],
         rows: Integers | None,
         added: Mapping[str, NDArray[Any]],
         digests: Mapping[str, str],
     ) -> AnyTable:
-        left = self.native.select(kept)
+        left = self.native[:, list(kept)]
         left = left if rows is None else left[rows]
         polars = sys.modules["polars"]
         # A frame without columns has no rows.
@@ -197,6 +201,10 @@ class MappingTable(Table):
     def __init__(self, native: Mapping[str, Any], shown: str) -> None:
         super().__init__(native, shown)
         self.names = list(native)
+        for name, column in native.items():
+            is_column = hasattr(column, "__getitem__") and hasattr(column, "__len__") and getattr(column, "ndim", 1)
+            if isinstance(column, (str, bytes, Mapping)) or not is_column:
+                raise TypeError(f"column {name!r} of {shown} is {type_name(column)}: expected an array or a list")
         lengths = {name: len(column) for name, column in native.items()}
         self.rows = next(iter(lengths.values()), 0)
         for name, length in lengths.items():
@@ -205,18 +213,18 @@ class MappingTable(Table):
                 raise ValueError(f"{first} and column {name!r} has {length}: expected the same number")
 
     def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
-        column = self.native[name][rows]
-        values = column.tolist() if hasattr(column, "tolist") else list(column)
+        values = _listed(self.native[name][rows])
         return [None if isinstance(value, float) and value != value else value for value in values]
 
     def integers(self, name: str) -> Integers | None:
         column = self.native[name]
-        is_plain = isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.dtype != np.uint64
+        is_array = isinstance(column, np.ndarray) and column.ndim == 1
+        is_plain = is_array and column.dtype.kind in "iu" and column.dtype != np.uint64
         return column.astype(np.int64, copy=False) if is_plain else None
 
     def made(
         self,
-        kept: Sequence[str],
+        kept: Sequence[int],
         rows: Integers | None,
         added: Mapping[str, NDArray[Any]],
         digests: Mapping[str, str],
@@ -224,9 +232,30 @@ class MappingTable(Table):
         def left(column: Any) -> Any:
             if rows is None:
                 return column
-            return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows]
+            if isinstance(column, np.ndarray):
+                return column[rows]
+            values = _listed(column)
+            return [values[row] for row in rows]
 
-        return {**{name: left(self.native[name]) for name in kept}, **added}
+        names = [self.names[place] for place in kept]
+        return {**{name: left(self.native[name]) for name in names}, **added}
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the values of a column of a mapping: a list, an array, or a column of any library."""
+    for method in ("tolist", "to_pylist", "to_list"):
+        if hasattr(column, method):
+            values: list[Any] = getattr(column, method)()
+            return values
+    return list(column)
+
+
+def _taken(table: Any, rows: Integers) -> Any:
+    """Return some rows of a table of pyarrow, which takes rows of all types but views of strings."""
+    pyarrow = sys.modules["pyarrow"]
+    is_view, text = pyarrow.types.is_string_view, pyarrow.large_string()
+    fields = [field.with_type(text) if is_view(field.type) else field for field in table.schema]
+    return table.cast(pyarrow.schema(fields, table.schema.metadata)).take(pyarrow.array(rows))
 
 
 def table_of(native: AnyTable, shown: str) -> Table:

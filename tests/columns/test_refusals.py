@@ -66,6 +66,28 @@ _BATCHES: dict[str, tuple[Any, type[Exception], str]] = {
         *({"mt": ["a", "b"], "ref": ["a"]}, ValueError),
         "column 'mt' of the batch has 2 rows and column 'ref' has 1: expected the same number",
     ),
+    "a text for a column": (
+        {"mt": "ab", "ref": "ab"},
+        TypeError,
+        "column 'mt' of the batch is a str: expected an array or",
+    ),
+    "no column at all": (
+        {"mt": ["a"], "ref": None},
+        TypeError,
+        "column 'ref' of the batch is a NoneType: expected an arr",
+    ),
+    "a set": ({"mt": {"a"}, "ref": ["a"]}, TypeError, "column 'mt' of the batch is a set: expected an array or a list"),
+    "a dict": ({"mt": ["a"], "ref": {0: "a"}}, TypeError, "column 'ref' of the batch is a dict: expected an array"),
+    "an iterator": (
+        {"mt": iter("a"), "ref": ["a"]},
+        TypeError,
+        "'mt' of the batch is a str_ascii_iterator: expected an",
+    ),
+    "an array of no dimension": (
+        {"mt": np.array("a"), "ref": np.array("a")},
+        TypeError,
+        "'mt' of the batch is an ndarray",
+    ),
     "a float column": (*({"mt": [0.5], "ref": ["a"]}, TypeError, "row 0 of 'mt' is a float, 0.5: expected text"),),
     "null": (pyarrow.table({"mt": ["a", None], "ref": ["a", "b"]}), TypeError, "row 1 of 'mt' is null: expected text"),
     "null of polars": (polars.DataFrame({"mt": ["a"], "ref": [None]}), TypeError, "row 0 of 'ref' is null"),
@@ -123,6 +145,31 @@ def test_a_row_behind_the_first_thousands_is_named():
         large({"mt": hypotheses, "ref": ["a"] * 9000})
 
 
+def test_columns_that_are_named_twice_or_are_those_of_counts():
+    for make in (dict, pyarrow.table, pandas.DataFrame, polars.DataFrame):
+        rows = make({**ROWS, "segments": [1, 2]})
+        with pytest.raises(ValueError, match=r"^by has 'domain' twice: expected each column once$"):
+            COLUMNS.sums(rows, by=["domain", "mt", "domain"])
+        with pytest.raises(
+            ValueError, match=r"^by has 'segments', which is the name of a column of counts: expected anot"
+        ):
+            COLUMNS.sums(rows, by=["domain", "segments"])
+    with pytest.raises(ValueError, match=r"^target has 'ref' twice: expected each column once$"):
+        StatisticsColumns({"a": ChrF()}, "mt", ["ref", "ref"])
+
+
+def test_rows_of_a_group_whose_sum_is_too_large():
+    sums = {name: np.array([2**62, 1, 2**62]) for name in COLUMNS.names}
+    assert COLUMNS.scores(sums)["bleu"].tolist() == [1, 1, 1]
+    for keywords in ({"by": ()}, {"confidence": 0.9}):
+        with pytest.raises(
+            ValueError, match=r"^the rows of a group add up to 2\^63 or more: expected a sum below 2\^63$"
+        ):
+            COLUMNS.scores(sums, **keywords)
+    largest = {name: np.array([2**62, 2**62 - 1]) for name in COLUMNS.names}
+    assert COLUMNS.scores(largest, by=())["segments"].tolist() == [2**63 - 1]
+
+
 def test_names_of_groups_that_are_none():
     with pytest.raises(TypeError, match="by is an int: expected the name of a column, or several names"):
         COLUMNS.sums(ROWS, by=3)  # type: ignore[arg-type]
@@ -161,6 +208,24 @@ _SUMS: dict[str, tuple[Any, type[Exception], str]] = {
     "a fraction": (
         *(_with("segments", 1, Decimal("1.5")), TypeError, r"row 1 of 'segments' is a Decimal, Decimal\('1.5'\)"),
     ),
+    **{
+        f"Decimal {number}": (
+            _with("segments", 1, Decimal(number)),
+            *(
+                TypeError,
+                rf"^row 1 of 'segments' is a Decimal, Decimal\('{number}'\): expected an integer, the sum of a",
+            ),
+        )
+        for number in ("Infinity", "NaN", "sNaN")
+    },
+    "an array of two dimensions": (
+        *(
+            {**SUMS, "segments": np.ones((2, 2), int)},
+            TypeError,
+            r"^row 0 of 'segments' is a list, \[1, 1\]: expected an in",
+        ),
+    ),
+    "10^99": (_with("bleu_totals_1", 1, 10**99), ValueError, r"is 10{56}\.\.\.: expected a sum below 2\^63$"),
     "below 0": (_with("bleu_totals_1", 1, -1), ValueError, "row 1 of 'bleu_totals_1' is -1: expected a sum of counts"),
     "2^63": (
         _with("bleu_totals_1", 1, 2**63),

@@ -1,5 +1,6 @@
 """Tables of every library: the type that is given is returned, with the same counts and scores."""
 
+import math
 import pickle
 import subprocess
 import sys
@@ -117,6 +118,72 @@ def test_a_pickled_copy_counts_and_scores_alike():
     copy = pickle.loads(pickle.dumps(COLUMNS))
     assert copy(pyarrow.table(ROWS)).equals(COLUMNS(pyarrow.table(ROWS)), check_metadata=True)
     assert (copy.names, copy.signatures) == (COLUMNS.names, COLUMNS.signatures)
+
+
+@each_kind
+def test_nan_is_one_group_and_a_missing_value_another(make: Callable[[Any], Any]):
+    rows = {"mt": ["a", "b", "c", "d"], "ref": ["a", "b", "c", "d"]}
+    given = make(rows)
+    numbers = [math.nan, 1.0, math.nan, 1.0]
+    if isinstance(given, pyarrow.Table):
+        given = given.append_column("number", pyarrow.array(numbers))
+    elif isinstance(given, pyarrow.RecordBatch):
+        given = pyarrow.RecordBatch.from_pydict({**rows, "number": pyarrow.array(numbers)})
+    elif isinstance(given, polars.DataFrame):
+        given = given.with_columns(number=polars.Series(numbers))
+    else:
+        given["number"] = np.array(numbers, object if isinstance(given, pandas.DataFrame) else float)
+    sums = COLUMNS.sums(given, by="number")
+    assert [row["segments"] for row in records(sums)] == [2, 2]
+    scores = COLUMNS.scores(COLUMNS(given), by="number")
+    assert [row["segments"] for row in records(scores)] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda values: pandas.Series(values, index=[3, 2, 1, 0]),
+        polars.Series,
+        pyarrow.array,
+        lambda values: pyarrow.chunked_array([values[:3], values[3:]]),
+        tuple,
+    ],
+    ids=["pandas", "polars", "pyarrow", "chunks of pyarrow", "tuple"],
+)
+def test_the_columns_of_a_mapping_may_be_those_of_any_library(column: Callable[[list[str]], Any]):
+    rows = {name: column(values) for name, values in ROWS.items()}
+    plain = COLUMNS.sums(ROWS, by="domain")
+    sums = COLUMNS.sums(rows, by="domain")
+    assert records(sums) == records(plain)
+    typed = {name: column(list(values)) if name == "domain" else values for name, values in COLUMNS(ROWS).items()}
+    assert records(COLUMNS.scores(typed, by="domain")) == records(COLUMNS.scores(plain))
+
+
+def test_views_of_strings_are_texts_and_name_groups():
+    table = pyarrow.table({name: pyarrow.array(column, pyarrow.string_view()) for name, column in ROWS.items()})
+    for batch in (table, table.to_batches()[0]):
+        assert records(COLUMNS.sums(batch, by="domain")) == records(COLUMNS.sums(ROWS, by="domain"))
+
+
+def test_other_columns_of_one_name_stay_as_they_are():
+    names, columns = ["mt", "x", "ref", "x"], [ROWS["mt"], [1, 2, 3, 4], ROWS["ref"], [5, 6, 7, 8]]
+    arrow = pyarrow.Table.from_arrays([pyarrow.array(column) for column in columns], names)
+    frame = pandas.concat(
+        [pandas.Series(column, name=name) for name, column in zip(names, columns, strict=True)], axis=1
+    )
+    arrow_counted, frame_counted = COLUMNS(arrow), COLUMNS(frame)
+    for found in (arrow_counted, COLUMNS.scores(arrow_counted)):
+        assert found.column_names[:5] == [*names, "segments"]
+        assert [found.column(place).to_pylist() for place in range(4)] == columns
+    for found in (frame_counted, COLUMNS.scores(frame_counted)):
+        assert list(found.columns)[:5] == [*names, "segments"]
+        assert [found.iloc[:, place].tolist() for place in range(4)] == columns
+
+
+def test_metadata_that_is_no_text_is_no_digest():
+    table = COLUMNS(pyarrow.table(ROWS))
+    odd = table.replace_schema_metadata({**table.schema.metadata, b"ngram_metrics.\xff": b"\xff"})
+    assert records(COLUMNS.scores(odd)) == records(COLUMNS.scores(table))
 
 
 def test_batches_of_arrow_have_the_columns_of_the_schema():
