@@ -202,7 +202,7 @@ class MappingTable(Table):
         super().__init__(native, shown)
         self.names = list(native)
         for name, column in native.items():
-            is_column = hasattr(column, "__getitem__") and hasattr(column, "__len__") and getattr(column, "ndim", 1)
+            is_column = hasattr(column, "__getitem__") and hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0
             if isinstance(column, (str, bytes, Mapping)) or not is_column:
                 raise TypeError(f"column {name!r} of {shown} is {type_name(column)}: expected an array or a list")
         lengths = {name: len(column) for name, column in native.items()}
