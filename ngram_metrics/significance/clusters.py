@@ -56,6 +56,7 @@ def checked_labels(name: str, labels: Any, system: str, sentences: int, noun: st
             f"{name} has {counted(len(listed), 'label')} and {system} {counted(sentences, noun)}: expected as many"
         )
     for index, label in enumerate(listed):
-        if not isinstance(label, Hashable) or label != label:
+        # Two tensors are never equal labels: they are compared by their identity.
+        if not isinstance(label, Hashable) or isinstance(label, Tensor) or label != label:
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
     return listed

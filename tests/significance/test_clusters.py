@@ -189,6 +189,10 @@ def test_ignites_metrics_are_drawn_alike(test: Any):
         (["a", "b", None] * 50, TypeError, "^label 2 of clusters is None: expected the cluster of the sentence$"),
         ([1, float("nan")] * 75, TypeError, "^label 1 of clusters is nan: expected a hashable, such as a str$"),
         ([["a"], ["b"]] * 75, TypeError, r"^label 0 of clusters is \['a'\]: expected a hashable, such as a str$"),
+        (
+            [torch.tensor(n // 2) for n in range(150)],
+            *(TypeError, r"^label 0 of clusters is tensor\(0\): expected a hashable, such as a str$"),
+        ),
         ("ab" * 75, TypeError, "^clusters is a str: expected a label for each sentence$"),
         (7, TypeError, "^clusters is an int: expected a label for each sentence$"),
     ],
