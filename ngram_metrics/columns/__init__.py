@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.columns.cells import add_to_groups, groups_of, references, texts
-from ngram_metrics.columns.metric_columns import MetricColumns, ScoreError
+from ngram_metrics.columns.metric_columns import MetricColumns
 from ngram_metrics.columns.summed import SEGMENTS, read_sums, scores_of_groups, scores_of_rows
 from ngram_metrics.columns.tables import AnyTable, Integers, Table, table_of
 from ngram_metrics.scorer import Metric, Scorer, count_systems, scorer_of
 from ngram_metrics.scores.options import named_arguments, refuse_average_none, refuse_equal_names
 from ngram_metrics.scores.resampling import ENDS, check_confidence
-from ngram_metrics.text.messages import shortened, type_name
+from ngram_metrics.text.messages import numbered_from, shortened, type_name
 
 if TYPE_CHECKING:
     import pyarrow
@@ -229,16 +229,10 @@ class StatisticsColumns:
             rows = slice(start, min(start + _ROWS, table.rows))
             sides = [texts(table, self._preds, rows)], self._references(table, rows)
             columns: list[Tensor] = [torch.ones((rows.stop - start, 1), dtype=torch.int64)] * (1 + len(scorers))
-            try:
-                for number, counts in count_systems(scorers, *sides, _CPU):
-                    columns[1 + number] = self._metrics[number].columns(counts)
-            except ScoreError as error:
-                raise ScoreError(start + error.row, error.value, error.score, error.bound) from None
-            except (TypeError, ValueError) as error:
-                if start == 0:
-                    raise
-                kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"{error} (sentence 0 is row {start} of the batch)") from error
+            with numbered_from(start, "row {} of the batch"):
+                found = list(count_systems(scorers, *sides, _CPU))
+            for number, counts in found:
+                columns[1 + number] = self._metrics[number].columns(counts, start)
             yield rows, torch.cat(columns, 1).numpy()
 
     def _references(self, table: Table, rows: slice) -> list[str] | list[list[str]]:

@@ -63,18 +63,25 @@ class MetricColumns:
         counts = rf"({'|'.join(map(re.escape, self._fields))})_\d+"
         return not self.is_macro and name not in self.names and re.fullmatch(counts, name) is not None
 
-    def columns(self, rows: Tensor) -> Tensor:
+    def columns(self, rows: Tensor, first: int) -> Tensor:
         """Return the columns ``(segments, columns)`` int64 of rows of counts ``(segments, fields)``.
 
+        Args:
+            rows: the counts of each segment.
+            first: the number of the first row, for an error message.
+
         Raises:
-            ScoreError: a score that the columns of a macro average do not hold.
+            ValueError: a score that the columns of a macro average do not hold.
         """
         if not self.is_macro:
             return rows
         scores = self._stacked(rows)  # (segments, values)
         if not (held := (scores >= 0) & (scores < self._bound)).all():
             row, value = (~held).nonzero()[0].tolist()
-            raise ScoreError(row, self.values[value], scores[row, value].item(), self._bound)
+            raise ValueError(
+                f"row {first + row} has the {self.values[value]} {scores[row, value].item()}: "
+                f"expected a score from 0 to below {self._bound}"
+            )
         return to_parts(scores, self._bound).flatten(1)
 
     def scores(self, sums: Tensor, segments: Tensor) -> dict[str, Tensor]:
@@ -121,18 +128,3 @@ class MetricColumns:
         sizes = segments.unsqueeze(-1)
         scores = summed / sizes if self.is_macro else self._stacked(summed)
         return scores.masked_fill(sizes == 0, self.scorer.empty_score)
-
-
-class ScoreError(ValueError):
-    """A score that the columns of a macro average do not hold, such as one by an option of smoothing far above 1.
-
-    Args:
-        row: the number of the row.
-        value: the name of the value.
-        score: the score.
-        bound: the first score that is too high.
-    """
-
-    def __init__(self, row: int, value: str, score: float, bound: int) -> None:
-        super().__init__(f"row {row} has the {value} {score}: expected a score from 0 to below {bound}")
-        self.row, self.value, self.score, self.bound = row, value, score, bound

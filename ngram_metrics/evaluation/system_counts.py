@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ngram_metrics.scorer import Scorer, count_systems
 from ngram_metrics.scores.measure import row_width
+from ngram_metrics.text.messages import numbered_from
 
 #: Segments whose scores are added at a time: sums of floating-point numbers depend on it.
 CHUNK = 2048
@@ -109,14 +110,16 @@ def count(
     Returns:
         The counts that were added for each system and metric, ``(segments, fields)``.
     """
-    scorers = [counts.scorer for counts in next(iter(systems.values()))]
+    of_first = next(iter(systems.values()))
+    scorers, before = [counts.scorer for counts in of_first], of_first[0].segments
     at_once = max(1, min(scorer.measure.texts_at_once for scorer in scorers) // (len(systems) + 1))
     parts: list[list[Tensor]] = [[] for _ in scorers]
     for first in range(0, len(references), at_once):
         part = slice(first, first + at_once)
         rows_of_each = count_systems(scorers, [texts[part] for texts in hypotheses], references[part], device)
-        for number, rows in rows_of_each:
-            parts[number].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)
+        with numbered_from(before + first, "segment {}"):
+            for number, rows in rows_of_each:
+                parts[number].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)
         progress(len(systems) * len(references[part]))
     rows_of_metrics = [torch.cat(rows, 1) for rows in parts]
     added = {system: [rows[number] for rows in rows_of_metrics] for number, system in enumerate(systems)}

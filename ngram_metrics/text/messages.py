@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import TypeAlias
 
@@ -51,6 +52,23 @@ def type_name(value: object) -> str:
     """Return the name of an object's type with its article, such as ``a list`` and ``an int``."""
     name = type(value).__name__
     return f"{'an' if name.startswith((*'AEIOaeio', 'nd')) else 'a'} {name}"
+
+
+@contextmanager
+def numbered_from(first: int, place: str) -> Iterator[None]:
+    """Say in a TypeError or ValueError about a part of the input where this part begins.
+
+    Args:
+        first: the number of the first sentence of the part; nothing is said of the first part.
+        place: what the sentence with this number is called, such as ``"row {}"``.
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if first == 0:
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{error} (sentence 0 is {place.format(first)})") from error
 
 
 def visible(text: str) -> str:

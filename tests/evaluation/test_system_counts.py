@@ -64,3 +64,8 @@ def test_an_error_names_the_segment_of_its_system():
         evaluate({"a": ["a", "b"], "b": ["c", "bad"]}, ["r", "s"], metrics)
     with pytest.raises(TypeError, match=r"^reference 0 of sentence 1 has the token"):
         evaluate({"a": ["a", "b"], "b": ["c", "d"]}, ["r", "bad"], metrics)
+    many = ["a"] * 5000
+    many[4999] = "bad"
+    # Of two systems and their references some thousand texts are read at a time.
+    with pytest.raises(TypeError, match=r"^sentence 903 has the token .* \(sentence 0 is segment 4096\)$"):
+        evaluate({"a": ["a"] * 5000, "b": many}, ["r"] * 5000, metrics)
