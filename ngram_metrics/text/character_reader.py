@@ -8,22 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.documents import Batch, RaggedTokens
-from ngram_metrics.text.arrays import Integers, counts_between
-from ngram_metrics.text.code_points import character_chunks
+from ngram_metrics.text.arrays import counts_between
+from ngram_metrics.text.code_points import CHARACTERS, code_points, text_of
 from ngram_metrics.text.inputs import Sentences
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import both_to, columns_of
 from ngram_metrics.text.plain_words import plain_characters
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, sides_of
-from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
-from ngram_metrics.text.words import concatenated, number_words
+from ngram_metrics.text.rules import CHRF_WORDS
+from ngram_metrics.text.words import number_words
+
+#: The numbers of code points that are no tokens, and of those that have not occurred yet.
+_NO_TOKEN, _NEW = -1, -2
 
 
 @dataclass(frozen=True)
@@ -88,32 +92,46 @@ def _refuse_words(sentences: Sentences) -> None:
 
 
 def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
-    """Number the code points of texts ``0, 1, ...`` in ascending order, with or without ``whitespace``."""
-    codes, counts = [], []
-    for characters in character_chunks(texts):
-        if whitespace:
-            kept = np.ones(len(characters.codes), np.bool_)
-            kept[0] = False
-            kept[characters.ends] = False
-        else:
-            kept = WHITESPACE.classes(characters) > 0
-        place = kept.nonzero()[0]
-        codes.append(characters.codes.take(place))
-        counts.append(counts_between(place, characters.ends))
-    ids, bound = _numbered_by_table(codes)
-    return RaggedTokens(torch.from_numpy(ids), torch.from_numpy(concatenated(counts)), bound)
+    """Number the code points of texts ``0, 1, ...`` in any order, with or without ``whitespace``."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1  # each text with a newline after it
+    numbering = _Numbering(np.full(1, _NEW, np.int32), 0)
+    ids = [np.empty(0, np.int32)]
+    lengths = [sizes[:0]]
+    for start, stop in even_chunks(sizes, CHARACTERS):
+        codes, ends = code_points("\n".join((*texts[start:stop], ""))), sizes[start:stop].cumsum()
+        numbers = numbering.number_of.take(codes, mode="clip")
+        numbers[ends - 1] = _NO_TOKEN
+        new = (numbers == _NEW).nonzero()[0]
+        if len(new):
+            numbering = numbering.extended(codes.take(new), whitespace)
+            numbers[new] = numbering.number_of.take(codes.take(new))
+        place = (numbers != _NO_TOKEN).nonzero()[0]
+        ids.append(numbers.take(place))
+        lengths.append(counts_between(place, ends))
+    tokens = torch.from_numpy(np.concatenate(ids, dtype=np.int64))
+    return RaggedTokens(tokens, torch.from_numpy(np.concatenate(lengths)), numbering.distinct)
 
 
-def _numbered_by_table(codes: Sequence[NDArray[np.integer[Any]]]) -> tuple[Integers, int]:
-    """Return the number of each code point of all chunks, and how many distinct ones there are."""
-    occurs = np.zeros(1 + max(int(of_chunk.max(initial=0)) for of_chunk in codes), np.bool_)
-    for of_chunk in codes:
-        occurs[of_chunk] = True
-    number = occurs.cumsum() - 1
-    ids = np.empty(sum(map(len, codes)), np.int64)
-    start = 0
-    for of_chunk in codes:
-        # Into place and unchecked: a third of the time of number[of_chunk], and no second copy.
-        number.take(of_chunk, out=ids[start : start + len(of_chunk)], mode="clip")
-        start += len(of_chunk)
-    return ids, int(number[-1]) + 1
+class _Numbering(NamedTuple):
+    """The numbers of the code points that have occurred.
+
+    Attributes:
+        number_of: the number of each code point up to the highest, ``_NO_TOKEN`` or ``_NEW``; the last is ``_NEW`` for
+            all beyond.
+        distinct: how many are numbered.
+    """
+
+    number_of: NDArray[np.int32]
+    distinct: int
+
+    def extended(self, codes: NDArray[np.int32], whitespace: bool) -> _Numbering:
+        """Number further code points, each once or several times in ``codes``."""
+        occurs = np.zeros(1 + int(codes.max()), np.bool_)
+        occurs[codes] = True
+        number_of = np.full(max(len(occurs) + 1, len(self.number_of)), _NEW, np.int32)
+        number_of[: len(self.number_of)] = self.number_of
+        number_of[: len(occurs)][occurs] = _NO_TOKEN
+        tokens = text_of(occurs.nonzero()[0])
+        tokens = code_points(tokens if whitespace else "".join(tokens.split()))
+        number_of[tokens] = np.arange(self.distinct, self.distinct + len(tokens))
+        return _Numbering(number_of, self.distinct + len(tokens))
