@@ -196,11 +196,14 @@ def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _P
             keys = _followed(keys, digits, order, plan.bits)
             order += 1
     # The last slots of each document have digits past its end, where those of the next one are so far.
-    missing = np.arange(1, plan.orders)
-    last = ends[:, None] - (plan.orders - missing)  # (documents, orders - 1)
-    inside = missing > plan.orders - 1 - lengths[:, None]
-    place, past = last[inside], np.broadcast_to(missing * plan.bits, last.shape)[inside]
-    keys[place] = keys[place] >> past << past | ((1 << past) - 1) * (place >= ends[pairs - 1])
+    counts = np.minimum(lengths, plan.orders - 1)
+    before = ends - counts.cumsum()
+    place = np.arange(int(counts.sum())) + before.repeat(counts)
+    past = (plan.orders - ends.repeat(counts) + place) * plan.bits
+    past_end = (1 << past) - 1
+    keys[place] |= past_end
+    of_hypotheses = int(counts[:pairs].sum())
+    keys[place[:of_hypotheses]] -= past_end[:of_hypotheses]
     pair = np.arange(pairs, dtype=np.int64) << 1 + plan.orders * plan.bits
     keys <<= 1
     keys |= np.concatenate((pair, pair + 1)).repeat(lengths)
@@ -219,20 +222,22 @@ def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan) -> ND
     """Return the matches of the pairs of a chunk, ``(orders, pairs)``; ``sizes`` are their slots."""
     some = sizes.nonzero()[0]
     starts = (sizes.cumsum() - sizes)[some]  # (pairs with tokens,)
-    step = (keys & 1).astype(np.int16)
-    step *= -2
-    step += 1
+    before = np.zeros(len(keys) + 1, np.int16)
+    before[1:] = keys
+    before &= 1
+    before *= -2
+    before[1:] += 1
     # numpy's running sum takes six times as long: it adds in memory.
-    upto = torch.from_numpy(step).cumsum(0, dtype=torch.int16).numpy()  # (slots,)
+    torch.from_numpy(before).cumsum_(0)
     differs = keys[1:] ^ keys[:-1]
-    run_ends = np.ones(len(keys), np.bool_)
+    is_bound = np.ones(len(keys) + 1, np.bool_)
     surplus = np.zeros((plan.orders, len(sizes)), np.int64)
     for order in range(1, plan.orders + 1):
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
-        np.greater_equal(differs, 1 << 1 + (plan.orders - order) * plan.bits, out=run_ends[:-1])
-        ends = run_ends.nonzero()[0]
-        of_runs = upto.take(ends)  # (runs,)
-        of_runs[1:] -= of_runs[:-1]
+        np.greater_equal(differs, 1 << 1 + (plan.orders - order) * plan.bits, out=is_bound[1:-1])
+        bounds = is_bound.nonzero()[0]
+        before_bounds = before.take(bounds)  # (runs + 1,)
+        of_runs = before_bounds[1:] - before_bounds[:-1]
         np.abs(of_runs, out=of_runs)
-        surplus[order - 1, some] = np.add.reduceat(of_runs, ends.searchsorted(starts), dtype=np.int16)
+        surplus[order - 1, some] = np.add.reduceat(of_runs, bounds.searchsorted(starts), dtype=np.int16)
     return (sizes - surplus) >> 1

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.documents import Batch, RaggedTokens
@@ -28,6 +27,8 @@ from ngram_metrics.text.words import number_words
 
 #: The numbers of code points that are no tokens, and of those that have not occurred yet.
 _NO_TOKEN, _NEW = -1, -2
+#: The first texts have most of the code points; so few are numbered in a fraction of the time of a chunk.
+_FEW = 64
 
 
 @dataclass(frozen=True)
@@ -94,16 +95,16 @@ def _refuse_words(sentences: Sentences) -> None:
 def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
     """Number the code points of texts ``0, 1, ...`` in any order, with or without ``whitespace``."""
     sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1  # each text with a newline after it
-    numbering = _Numbering(np.full(1, _NEW, np.int32), 0)
-    ids = [np.empty(0, np.int32)]
-    lengths = [sizes[:0]]
+    numbering = _Numbering(whitespace)
+    numbering.extend("".join(texts[:_FEW]))
+    ids, lengths = [np.empty(0, np.int32)], [sizes[:0]]
     for start, stop in even_chunks(sizes, CHARACTERS):
         codes, ends = code_points("\n".join((*texts[start:stop], ""))), sizes[start:stop].cumsum()
         numbers = numbering.number_of.take(codes, mode="clip")
         numbers[ends - 1] = _NO_TOKEN
         new = (numbers == _NEW).nonzero()[0]
         if len(new):
-            numbering = numbering.extended(codes.take(new), whitespace)
+            numbering.extend(text_of(codes.take(new)))
             numbers[new] = numbering.number_of.take(codes.take(new))
         place = (numbers != _NO_TOKEN).nonzero()[0]
         ids.append(numbers.take(place))
@@ -112,26 +113,28 @@ def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
     return RaggedTokens(tokens, torch.from_numpy(np.concatenate(lengths)), numbering.distinct)
 
 
-class _Numbering(NamedTuple):
+class _Numbering:
     """The numbers of the code points that have occurred.
 
     Attributes:
-        number_of: the number of each code point up to the highest, ``_NO_TOKEN`` or ``_NEW``; the last is ``_NEW`` for
-            all beyond.
+        number_of: ``(code points,)`` int32, the number of each, ``_NO_TOKEN`` or ``_NEW``; the last entry is ``_NEW``,
+            for all code points beyond.
         distinct: how many are numbered.
     """
 
-    number_of: NDArray[np.int32]
-    distinct: int
+    def __init__(self, whitespace: bool) -> None:
+        self.number_of = np.full(1, _NEW, np.int32)
+        self.distinct = 0
+        self._whitespace = whitespace
 
-    def extended(self, codes: NDArray[np.int32], whitespace: bool) -> _Numbering:
-        """Number further code points, each once or several times in ``codes``."""
-        occurs = np.zeros(1 + int(codes.max()), np.bool_)
-        occurs[codes] = True
-        number_of = np.full(max(len(occurs) + 1, len(self.number_of)), _NEW, np.int32)
-        number_of[: len(self.number_of)] = self.number_of
-        number_of[: len(occurs)][occurs] = _NO_TOKEN
-        tokens = text_of(occurs.nonzero()[0])
-        tokens = code_points(tokens if whitespace else "".join(tokens.split()))
-        number_of[tokens] = np.arange(self.distinct, self.distinct + len(tokens))
-        return _Numbering(number_of, self.distinct + len(tokens))
+    def extend(self, text: str) -> None:
+        """Number the characters of a text, of which none has a number yet."""
+        text = "".join(sorted(set(text)))
+        codes = code_points(text)
+        beyond = int(codes.max(initial=0)) + 2 - len(self.number_of)
+        if beyond > 0:
+            self.number_of = np.concatenate((self.number_of, np.full(beyond, _NEW, np.int32)))
+        self.number_of[codes] = _NO_TOKEN
+        tokens = codes if self._whitespace else code_points("".join(text.split()))
+        self.number_of[tokens] = np.arange(self.distinct, self.distinct + len(tokens))
+        self.distinct += len(tokens)
