@@ -44,16 +44,13 @@ from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.documents import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
 
-#: The slots of a chunk need at most this many bits, so that two counts fit into an int32, and at least that many:
+#: The slots of a chunk need at most this many bits, so that an int16 holds their number, and at least that many:
 #: smaller chunks take more time than torch.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 15, 11
 #: A chunk has room for all pairs, or for as many as it has slots, divided by two to this power.
 _BITS_OF_A_SHORT_PAIR = 4
 #: Ids of padded rows from this bound on are left to torch: a table of all ids would take too much memory.
 _MOST_IDS = 1 << 20
-#: Bits of a count if an int32 holds two counts.
-_COUNT_BITS = 16
-_LOW = (1 << _COUNT_BITS) - 1
 
 
 class NumpyPairs(NamedTuple):
@@ -196,13 +193,11 @@ def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _P
             keys = _followed(keys, digits, order, plan.bits)
             order += 1
     # The last slots of each document have digits past its end, where those of the next one are so far.
-    counts = np.minimum(lengths, plan.orders - 1)
-    before = ends - counts.cumsum()
-    place = np.arange(int(counts.sum())) + before.repeat(counts)
-    past = (plan.orders - ends.repeat(counts) + place) * plan.bits
-    past_end = (1 << past) - 1
+    tails = np.minimum(lengths, plan.orders - 1)
+    place = np.arange(int(tails.sum())) + (ends - tails.cumsum()).repeat(tails)
+    past_end = (1 << (plan.orders - ends.repeat(tails) + place) * plan.bits) - 1
     keys[place] |= past_end
-    of_hypotheses = int(counts[:pairs].sum())
+    of_hypotheses = int(tails[:pairs].sum())
     keys[place[:of_hypotheses]] -= past_end[:of_hypotheses]
     pair = np.arange(pairs, dtype=np.int64) << 1 + plan.orders * plan.bits
     keys <<= 1
@@ -219,25 +214,28 @@ def _followed(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int,
 
 
 def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
-    """Return the matches of the pairs of a chunk, ``(orders, pairs)``; ``sizes`` are their slots."""
+    """Return the matches of the pairs of a chunk, ``(orders, pairs)``; ``sizes`` are their slots.
+
+    A slot of a hypothesis counts 1 and a slot of a reference -1. The absolute sum over the run of an n-gram is the
+    number of its slots without a match; all others are matched, one of each text.
+    """
     some = sizes.nonzero()[0]
     starts = (sizes.cumsum() - sizes)[some]  # (pairs with tokens,)
-    before = np.zeros(len(keys) + 1, np.int16)
+    before = np.zeros(len(keys) + 1, np.int16)  # the sum of all slots before each, and of all
     before[1:] = keys
     before &= 1
     before *= -2
     before[1:] += 1
-    # numpy's running sum takes six times as long: it adds in memory.
+    # numpy's running sum takes six times as long, for it adds in memory.
     torch.from_numpy(before).cumsum_(0)
-    differs = keys[1:] ^ keys[:-1]
-    is_bound = np.ones(len(keys) + 1, np.bool_)
-    surplus = np.zeros((plan.orders, len(sizes)), np.int64)
+    differs = np.full(len(keys) + 1, 1 << KEY_BITS - 1, np.int64)  # from the slot before; at both ends, in every order
+    np.bitwise_xor(keys[1:], keys[:-1], out=differs[1:-1])
+    unmatched = np.zeros((plan.orders, len(sizes)), np.int64)
     for order in range(1, plan.orders + 1):
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
-        np.greater_equal(differs, 1 << 1 + (plan.orders - order) * plan.bits, out=is_bound[1:-1])
-        bounds = is_bound.nonzero()[0]
-        before_bounds = before.take(bounds)  # (runs + 1,)
+        bounds = (differs >= 1 << 1 + (plan.orders - order) * plan.bits).nonzero()[0]
+        before_bounds = before.take(bounds, mode="clip")  # unchecked; (runs + 1,)
         of_runs = before_bounds[1:] - before_bounds[:-1]
         np.abs(of_runs, out=of_runs)
-        surplus[order - 1, some] = np.add.reduceat(of_runs, bounds.searchsorted(starts), dtype=np.int16)
-    return (sizes - surplus) >> 1
+        unmatched[order - 1, some] = np.add.reduceat(of_runs, bounds.searchsorted(starts), dtype=np.int16)
+    return (sizes - unmatched) >> 1
