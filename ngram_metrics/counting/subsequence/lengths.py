@@ -50,8 +50,8 @@ from ngram_metrics.counting.subsequence.table import (
 #: Up to this number of words a step costs no more than launching its operations: such chunks may be padded freely.
 CPU_STEP_WORDS = 1 << 11
 ACCELERATOR_STEP_WORDS = 1 << 19
-#: Up to this number of words of both halves, launching a step on an accelerator costs more than its work. Their bits, 55
-#: per word, take 58 MB.
+#: Up to this number of words of both halves, launching a step on an accelerator costs more than its work. Their bits,
+#: 55 per word, take 58 MB.
 WORDS_IN_HALVES = 1 << 17
 #: Ids below this bound are code points of a ``str``; others are items of a list, which takes several times as long.
 CODE_POINTS = sys.maxunicode + 1
