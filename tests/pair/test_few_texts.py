@@ -104,7 +104,7 @@ def test_both_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
 
     def ids(*shape: int) -> torch.Tensor:
         count = torch.Size(shape).numel()
-        drawn = data.draw(st.lists(st.sampled_from([1, 1, 2, 3, 0, -1]), min_size=count, max_size=count))
+        drawn = data.draw(st.lists(st.sampled_from([1, 1, 2, 3, 0, -1, -2]), min_size=count, max_size=count))
         return torch.tensor(drawn).reshape(shape)
 
     check(SCORERS[name], ids(sentences, width), ids(sentences, references, width))
