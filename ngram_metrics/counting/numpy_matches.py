@@ -115,7 +115,7 @@ def numpy_pairs(pairs: RaggedPairs | PaddedPairs) -> NumpyPairs | None:
 
     Returns None on another device, while operations are recorded for later, and of ids beyond a million in padded rows.
     """
-    if pairs.hypotheses.ids.device.type != "cpu" or _is_recorded():
+    if pairs.hypotheses.ids.device.type != "cpu" or is_recorded():
         return None
     try:
         return _of_padded(pairs) if isinstance(pairs, PaddedPairs) else _of_ragged(pairs)
@@ -123,7 +123,7 @@ def numpy_pairs(pairs: RaggedPairs | PaddedPairs) -> NumpyPairs | None:
         return None
 
 
-def _is_recorded() -> bool:
+def is_recorded() -> bool:
     """Return whether torch records its operations: those of numpy would be missing from a graph or a trace."""
     return torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 

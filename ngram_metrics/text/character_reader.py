@@ -65,6 +65,12 @@ class CharacterReader(Reader):
             _refuse_words(sentences)
         return super()._encode_tokens(sentences, dropped, device)
 
+    def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
+        if sentences.kind == "tokens":
+            _refuse_words(sentences)
+        documents = super()._plain_tokens(sentences)
+        return None if documents is None else [[document] for document in documents]
+
     def plain(self, sentences: Sentences) -> list[Any] | None:
         """Read texts in plain Python, each as its characters and, for chrF++, its words."""
         return [plain_characters(text, self.whitespace, self.words) for text in self._texts(sentences)]
