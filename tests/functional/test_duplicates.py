@@ -1,6 +1,7 @@
 """Near duplicates, against rouge_score pair by pair: no pair is lost, whatever is ruled out before it is counted."""
 
 import functools
+import math
 import random
 from collections.abc import Sequence
 from itertools import combinations
@@ -23,6 +24,8 @@ LINES = references(60)
 TEXTS = [*LINES, *output(LINES[:30], 0.2, 1), *output(LINES[:15], 0.4, 2), LINES[3], "", "!?", " ".join(LINES[:20])]
 random.Random(1).shuffle(TEXTS)
 
+#: F of short texts.
+FRACTIONS = [0.0, 0.25, 1 / 3, 0.4, 0.5, 4 / 7, 2 / 3, 0.75, 0.8, 6 / 7]
 texts = st.lists(st.lists(st.sampled_from(["a", "b", "c", "de"]), max_size=9).map(" ".join), max_size=9)
 
 
@@ -58,11 +61,11 @@ def test_near_duplicates_are_those_of_rouge_score_to_the_last_bit(
 
 @given(
     texts=texts,
-    threshold=st.sampled_from([0.0, 1 / 3, 0.5, 2 / 3, 0.7, 0.8]) | st.floats(0, 0.999),
+    threshold=st.sampled_from([*FRACTIONS, *(math.nextafter(one, 0) for one in FRACTIONS)]) | st.floats(0, 0.999),
     sizes=st.tuples(*[st.integers(1, 4)] * 3),
 )
 def test_no_pair_at_the_threshold_is_lost_or_found(texts: list[str], threshold: float, sizes: tuple[int, int, int]):
-    """Small numbers of few words, so that many F equal the threshold, which is not above it."""
+    """Small numbers of few words, so that many F equal the threshold, which is not above it, or are just above it."""
     with pytest.MonkeyPatch.context() as patch:
         for name, size in zip(("TILE", "LEAST_BUCKETS", "_ALONE"), sizes, strict=True):
             patch.setattr(near_pairs, name, size)

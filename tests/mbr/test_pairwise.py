@@ -117,21 +117,6 @@ def test_ids_in_every_layout(framework, name, data, count, height, width):
     assert mbr.pairwise(metric, own, own).equal(mbr.pairwise(metric, own, own.clone()))
 
 
-def test_the_subsequences_of_ids_that_are_no_code_points():
-    """Beyond the last one, 0x10FFFF, and those of surrogates below it."""
-    chance = np.random.default_rng(2)
-    for spread in (1 << 40, 0x300):
-        rows = [
-            [list(chance.integers(0, 5, chance.integers(0, 9)) * spread + 0xD7FE) for _ in range(4)] for _ in range(3)
-        ]
-        metric = ngram_metrics.ROUGEScore(rouge_keys="rougeL")
-        expected = [
-            [[2 * table(r, h)[-1][-1] / max(1, len(h) + len(r)) for r in others] for h in own]
-            for own, others in zip(rows, rows[::-1], strict=True)
-        ]
-        assert_scores(mbr.pairwise(metric, rows, rows[::-1]), expected)
-
-
 # The metric
 
 
