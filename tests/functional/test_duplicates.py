@@ -51,6 +51,7 @@ def test_near_duplicates_are_those_of_rouge_score_to_the_last_bit(
 ):
     if tile is not None:
         monkeypatch.setattr(near_pairs, "TILE", tile)
+        monkeypatch.setattr(near_pairs, "_LONG", 1)
     if buckets is not None:
         monkeypatch.setattr(near_pairs, "LEAST_BUCKETS", buckets)
         monkeypatch.setattr(near_pairs, "MOST_BUCKETS", buckets)
