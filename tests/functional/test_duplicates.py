@@ -73,6 +73,17 @@ def test_no_pair_at_the_threshold_is_lost_or_found(texts: list[str], threshold: 
         assert near_duplicates(texts, threshold) == _by_rouge_score(texts, threshold)
 
 
+def test_a_pair_that_just_suffices_is_found():
+    """A text and its beginning share exactly what the bound says, for every fraction of short lengths."""
+    ids = list(range(1, 24))
+    for longer in range(1, 24):
+        for shorter in range(1, longer + 1):
+            score = rouge_score([ids[:longer]], [ids[:shorter]], rouge_keys="rougeL")["rougeL_fmeasure"].item()
+            pair = [ids[:shorter], ids[:longer]]
+            assert near_duplicates(pair, math.nextafter(score, 0)) == [(0, 1, score)]
+            assert near_duplicates(pair, min(score, 0.999)) == ([] if score < 0.999 else [(0, 1, 1)])
+
+
 def test_the_default_is_the_filter_of_self_instruct():
     assert near_duplicates(TEXTS) == _by_rouge_score(TEXTS, 0.7)
 
