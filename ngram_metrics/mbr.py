@@ -26,7 +26,7 @@ from ngram_metrics.scores.measure import score_dtype
 from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
-from ngram_metrics.text.messages import counted, shortened, type_name
+from ngram_metrics.text.messages import counted, shortened
 
 __all__ = ["Decoded", "pairwise", "decode"]
 
@@ -68,8 +68,8 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Raises:
         TypeError: an object that is not a metric of this package; documents that cannot be read.
-        ValueError: a metric that does not score pairs, or of which less is better; no rows, or different numbers of
-            rows.
+        ValueError: a metric that does not score pairs, or of which a lower score is better; no rows, or different
+            numbers of rows.
 
     Example:
         >>> from ngram_metrics import Bleu, mbr
@@ -139,10 +139,7 @@ def decode(
 
 def _scorer_of(metric: Utility) -> Scorer:
     scorer = scorer_of(metric, "metric")
-    if not scorer.measure.higher_is_better:
-        raise ValueError(
-            f"metric is {type_name(metric)}, of which less is better: expected a utility, of which more is better"
-        )
+    scorer.refuse_lower("MBR decoding")
     return scorer
 
 

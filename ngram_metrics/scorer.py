@@ -7,7 +7,7 @@ the command and the report. What each metric is, :mod:`ngram_metrics.metrics` sa
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -36,7 +36,7 @@ SIGNATURE_FIELDS = (
     *("bs", "ar", "clusters", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
     *("nc", "nw", "beta", "space"),
-    *("keys", "multiref", "alpha", "norm", "stem", "split", "sep"),
+    *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
     "pad",
 )
 
@@ -169,6 +169,14 @@ class Scorer:
         """The place of the value by which pairs are scored: of ROUGE, F."""
         return self.values[next(iter(self.titles.values()))]
 
+    def refuse_lower(self, seeker: str) -> None:
+        """Raise ValueError if a lower score is better; ``seeker`` is what looks for the highest score."""
+        if not self.measure.higher_is_better:
+            names = " or ".join(self.values)
+            raise ValueError(
+                f"{seeker} looks for the highest score, and a lower {names} is better: expected a metric such as ChrF()"
+            )
+
     def called(self, name: str) -> Scorer:
         """Return the same metric under another name: that of a single value. Several values keep their names."""
         if len(self.values) > 1:
@@ -220,6 +228,32 @@ class Scorer:
         packages = {name: settings[name] for name in settings if name not in SIGNATURE_FIELDS}
         fields = {"nrefs": references, **known, **packages, "version": version("ngram-metrics")}
         return "|".join(f"{name}:{value}" for name, value in fields.items())
+
+
+def count_systems(
+    scorers: Sequence[Scorer],
+    systems: Sequence[Sequence[str]],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    device: torch.device,
+) -> Iterator[tuple[int, Tensor]]:
+    """Count texts of one system or several for several metrics; a text is read once for each way of reading.
+
+    Args:
+        scorers: the metrics.
+        systems: the texts of each system, one per segment; at least one segment.
+        references: the reference or the references of each segment.
+        device: where they are counted.
+
+    Yields:
+        The number of each metric, and its rows ``(systems * segments, fields)``, one reader after another.
+    """
+    left = dict(enumerate(scorers))
+    while left:
+        reader = next(iter(left.values())).reader
+        batch = reader.read_systems(systems, references, device)
+        for number in [number for number, scorer in left.items() if scorer.reader == reader]:
+            scorer = left.pop(number)
+            yield number, scorer.rows(scorer.measure.statistics(batch))
 
 
 class Metric(Protocol):

@@ -7,8 +7,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
-TEXTS = [*PAGES, *sorted(ROOT.glob("*.md"))]
+#: The pages of the site. Below docs/proposals are texts for other projects.
+PAGES = sorted(DOCS.glob("*.md"))
+TEXTS = [*sorted(DOCS.rglob("*.md")), *sorted(ROOT.glob("*.md"))]
 PARSER = doctest.DocTestParser()
 BLOCK = re.compile(r"^( *)```([\w-]*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 #: A block that is nothing but a file of the repository, included when the site is built.
@@ -28,7 +29,10 @@ def blocks(page: Path, language: str) -> list[str]:
 def public_names() -> list[str]:
     modules = [
         "ngram_metrics",
-        *(f"ngram_metrics.{name}" for name in ("functional", "ignite", "mbr", "pair", "report", "significance")),
+        *(
+            f"ngram_metrics.{name}"
+            for name in ("columns", "functional", "ignite", "mbr", "pair", "report", "significance")
+        ),
         *(f"ngram_metrics.{name}" for name in ("hugging_face", "ignite_handler", "lightning")),
     ]
     return [f"{module}.{name}" for module in modules for name in importlib.import_module(module).__all__]

@@ -67,8 +67,7 @@ def _count(
         for columns in chunks(sources, CHUNK):
             hypotheses = columns[: len(systems)]
             references = list(map(list, zip(*columns[len(systems) :], strict=True)))
-            rows = count(systems, hypotheses, references, torch.device(options.device))
-            bar.update(len(systems) * len(references))
+            rows = count(systems, hypotheses, references, torch.device(options.device), bar.update)
             if texts is not None:
                 texts.references.extend(references)
                 for kept, lines in zip(texts.systems.values(), hypotheses, strict=True):

@@ -52,8 +52,11 @@ class PairCounts(NamedTuple):
 class Measure(ABC, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
-    #: Whether a higher score is better; what compares systems follows it.
+    #: Whether a higher score is better. What compares systems follows it; MBR decoding and rewards need True.
     higher_is_better: ClassVar[bool] = True
+
+    #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
+    texts_at_once: ClassVar[int] = 1 << 13
 
     @property
     @abstractmethod
@@ -113,22 +116,22 @@ class Measure(ABC, Generic[Statistics]):
         """Return the settings that affect the score, by name, as strings."""
 
     @property
-    @abstractmethod
     def pair_orders(self) -> tuple[int, ...]:
         """The longest order to count in pairs, for each kind of token: words, or characters and words.
 
         Raises:
             ValueError: the score of a pair is not a function of such counts, or not a single number.
         """
+        raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
     def pair_blocks(self, hypotheses: DocumentGroups, references: DocumentGroups) -> Iterator[MatchBlock]:
         """Count every hypothesis with every reference of its group in the first kind of token, block by block."""
         # If the order of the first kind is 0, as in chrF of words alone, order 1 sets the limits of the blocks.
         return all_pairs_matches(hypotheses, references, max(1, self.pair_orders[0]))
 
-    @abstractmethod
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
+        raise NotImplementedError
 
 
 #: A measure with any type of statistics, for code that does not look into them.

@@ -13,6 +13,8 @@ Both are two-sided: a difference in either direction counts. If c of n differenc
 have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
 :mod:`ngram_metrics.significance.p_values` says when two differences are equal.
 
+Whether a higher or a lower score is better changes no p-value.
+
 Sentences of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document
 of each sentence, and then whole documents are drawn or swapped (Miller 2024, arXiv 2411.00640, whose
 clusters are groups of related questions). N above is then the number of documents. With one sentence in each document

@@ -61,13 +61,16 @@ class Reader(ABC):
         return self.encode(read(preds, target), device)
 
     def read_systems(
-        self, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], device: torch.device
+        self,
+        systems: Sequence[Sequence[str]],
+        references: Sequence[str] | Sequence[Sequence[str]],
+        device: torch.device,
     ) -> Batch:
         """Turn texts of several systems into token ids; each text is read once, also one of a reference.
 
         Args:
             systems: the texts of each system, one per sentence.
-            references: the references of each sentence.
+            references: the reference or the references of each sentence.
             device: where the texts are counted.
 
         Returns:
@@ -80,6 +83,8 @@ class Reader(ABC):
         assert isinstance(sentences, Sentences)
         every = list(chain.from_iterable(systems))
         batch = self.encode(sentences._replace(hypotheses=every), device)
+        if len(systems) == 1:
+            return batch
         parts = {name: getattr(batch, name) for name in ("sides", "words", "summaries")}
         return batch._replace(
             **{
