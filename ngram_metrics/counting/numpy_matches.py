@@ -44,16 +44,13 @@ from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.documents import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
 
-#: The slots of a chunk need at most this many bits, so that two counts fit into an int32, and at least that many:
+#: The slots of a chunk need at most this many bits, so that a sum of 1 and -1 fits into an int16, and at least that many:
 #: smaller chunks take more time than torch.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 15, 11
 #: A chunk has room for all pairs, or for as many as it has slots, divided by two to this power.
 _BITS_OF_A_SHORT_PAIR = 4
 #: Ids of padded rows from this bound on are left to torch: a table of all ids would take too much memory.
 _MOST_IDS = 1 << 20
-#: Bits of a count if an int32 holds two counts.
-_COUNT_BITS = 16
-_LOW = (1 << _COUNT_BITS) - 1
 
 
 class NumpyPairs(NamedTuple):
@@ -221,19 +218,18 @@ def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan, match
     """Write the matches of the pairs of a chunk to ``matches`` ``(orders, pairs)``, which is 0; ``sizes`` are slots."""
     some = sizes.nonzero()[0]
     starts = (sizes.cumsum() - sizes)[some]  # (pairs with tokens,)
-    step = (keys & 1).astype(np.int32)
-    step *= _LOW
-    step += 1
-    upto = step.cumsum(dtype=np.int32)  # (slots,)
+    # How many more slots of hypotheses than of references there are up to here.
+    upto = (1 - 2 * (keys & 1).astype(np.int16)).cumsum(dtype=np.int16)  # (slots,)
     differs = keys[1:] ^ keys[:-1]
     run_ends = np.ones(len(keys), np.bool_)
+    excess = np.zeros(len(keys), np.int16)
     for order in range(1, plan.orders + 1):
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
         np.greater_equal(differs, 1 << 1 + (plan.orders - order) * plan.bits, out=run_ends[:-1])
         ends = run_ends.nonzero()[0]
-        counts = upto.take(ends)  # (runs,)
-        counts[1:] -= counts[:-1]
-        smaller = counts & _LOW
-        counts >>= _COUNT_BITS
-        np.minimum(smaller, counts, out=smaller)
-        matches[order - 1, some] = np.add.reduceat(smaller, ends.searchsorted(starts), dtype=np.int32)
+        of_runs = upto.take(ends)
+        of_runs[1:] -= of_runs[:-1]
+        # Where a run ends, those of longer orders end too: nothing is left of the order before.
+        excess[ends] = np.abs(of_runs)
+        # Twice the smaller of two counts is their sum less their difference.
+        matches[order - 1, some] = (sizes[some] - np.add.reduceat(excess, starts, dtype=np.int16)) >> 1
