@@ -19,7 +19,7 @@ from ngram_metrics.text.inputs import PaddedSentences, Sentences
 from ngram_metrics.text.reader import Reader
 
 #: More rows are scored as an array.
-_ROWS = 16
+ROWS = 16
 
 
 def counts_of_few(
@@ -47,7 +47,7 @@ def counts_of_few(
 
 def scores_of_few(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]]) -> Tensor | None:
     """Return the scores of rows ``(rows, fields)``; None for others than few on a CPU."""
-    if not 0 < len(rows) <= _ROWS or not measure.plain_limit:
+    if not 0 < len(rows) <= ROWS or not measure.plain_limit:
         return None
     if isinstance(rows, Tensor):
         if rows.device.type != "cpu" or is_recorded():
