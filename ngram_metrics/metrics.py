@@ -15,6 +15,7 @@ from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.repetition import RepetitionMeasure
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys, value_places
 from ngram_metrics.text.character_reader import CharacterReader
@@ -94,6 +95,16 @@ def gleu(
 ) -> Scorer:
     """Return Google-BLEU with the options of :class:`ngram_metrics.Gleu`."""
     return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
+
+
+def repetition(
+    ngram: int = 4,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return repetition with the options of :class:`ngram_metrics.Repetition`."""
+    return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
 
 
 def named(

@@ -23,7 +23,7 @@ from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferen
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
-from ngram_metrics.text.door import read
+from ngram_metrics.text.door import read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References, Sentences
 from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
@@ -84,12 +84,14 @@ class Scorer:
         """Check the average; the reader and the measure have checked their settings."""
         check_choice("average", self.average, get_args(Average))
 
-    def __call__(self, preds: Hypotheses, target: References, device: torch.device | str | None = None) -> Tensor:
+    def __call__(
+        self, preds: Hypotheses, target: References | None, device: torch.device | str | None = None
+    ) -> Tensor:
         """Read, count and score a batch.
 
         Args:
             preds: hypotheses, see :mod:`ngram_metrics.text.door`.
-            target: references.
+            target: references; None for a measure without references, which ignores them.
             device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
         Returns:
@@ -110,15 +112,17 @@ class Scorer:
             return scores if leading_shape is None else scores.reshape(*leading_shape, *scores.shape[1:])
         return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)
 
-    def count(self, preds: Hypotheses, target: References, device: torch.device) -> Counted:
+    def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
         """Read and count a batch; raises the errors of :meth:`Reader.read`."""
+        alone = not self.measure.has_references
         if device.type == "cpu" and isinstance(preds, (str, list, tuple)):
-            sentences = read(preds, target)
+            sentences = read_texts(preds) if alone else read(preds, target)
             if isinstance(sentences, Sentences) and (few := self._few(sentences)) is not None:
                 return few
             batch = self.reader.encode(sentences, device)
         else:
-            batch = self.reader.read(preds, target, device)
+            # Without a target, Reader.read raises the error.
+            batch = self.reader.read_texts(preds, device) if alone else self.reader.read(preds, target, device)  # type: ignore[arg-type]
         statistics = self.measure.statistics(batch)
         return Counted(statistics, batch.kind, batch.sides.references, batch.leading_shape)
 
@@ -217,7 +221,8 @@ class Scorer:
         settings |= {**self.reader.signature(), **self.measure.signature(), **draws}
         known = {name: settings[name] for name in SIGNATURE_FIELDS if name in settings}
         packages = {name: settings[name] for name in settings if name not in SIGNATURE_FIELDS}
-        fields = {"nrefs": references, **known, **packages, "version": version("ngram-metrics")}
+        fields = {"nrefs": references} if self.measure.has_references else {}
+        fields |= {**known, **packages, "version": version("ngram-metrics")}
         return "|".join(f"{name}:{value}" for name, value in fields.items())
 
 

@@ -37,12 +37,12 @@ class Largest(NamedTuple):
     """The documents that have most of each n-gram.
 
     Attributes:
-        count: ``(ngrams,)`` int64, the largest count in a document.
+        most: ``(ngrams,)`` int64, the largest count in a document.
         owner: ``(ngrams,)`` int64, the first document with this count.
         second: ``(ngrams,)`` int64, the largest count in any other document, 0 if no other has the n-gram.
     """
 
-    count: Tensor
+    most: Tensor
     owner: Tensor
     second: Tensor
 
@@ -53,13 +53,13 @@ class CorpusNgrams(NamedTuple):
     Attributes:
         ngram: ``(entries,)`` int64 in ``[0, ngrams)``, ascending, the number of the n-gram.
         document: ``(entries,)`` int64, ascending for each n-gram.
-        count: ``(entries,)`` int64, at least 1, how often the document has it.
+        times: ``(entries,)`` int64, at least 1, how often the document has it.
         slot: ``(ngrams,)`` int64, the first place of each n-gram in the tokens of the corpus.
     """
 
     ngram: Tensor
     document: Tensor
-    count: Tensor
+    times: Tensor
     slot: Tensor
 
     @property
@@ -69,7 +69,7 @@ class CorpusNgrams(NamedTuple):
 
     def totals(self) -> Tensor:
         """Return how often each n-gram occurs, ``(ngrams,)`` int64."""
-        return self._sums(self.count)
+        return self._sums(self.times)
 
     def documents(self) -> Tensor:
         """Return how many documents have each n-gram, ``(ngrams,)`` int64."""
@@ -78,13 +78,13 @@ class CorpusNgrams(NamedTuple):
     def largest(self) -> Largest:
         """Return the largest count of each n-gram in a document, this document, and the second largest count."""
         none = torch.zeros_like(self.slot)
-        largest = none.scatter_reduce(0, self.ngram, self.count, "amax")
-        has_most = self.count == largest.index_select(0, self.ngram)
+        largest = none.scatter_reduce(0, self.ngram, self.times, "amax")
+        has_most = self.times == largest.index_select(0, self.ngram)
         # The first entry with the largest count, as a place among the entries.
         place = torch.arange(len(self.ngram), device=self.ngram.device)
         candidate = torch.where(has_most, place, len(place))
         first = torch.full_like(none, len(place)).scatter_reduce(0, self.ngram, candidate, "amin")
-        others = self.count.index_fill(0, first, 0)
+        others = self.times.index_fill(0, first, 0)
         return Largest(
             largest, self.document.index_select(0, first), none.scatter_reduce(0, self.ngram, others, "amax")
         )

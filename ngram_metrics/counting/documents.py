@@ -244,6 +244,12 @@ def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
     return RaggedTokens(renamed, lengths, len(names))
 
 
+def ragged_from_rows(rows: PaddedTokens) -> RaggedTokens:
+    """Return padded rows ``(documents, width)`` one after another, renumbered; this waits for the device."""
+    inside = torch.arange(rows.ids.shape[1], device=rows.ids.device) < rows.lengths.unsqueeze(1)
+    return ragged_from_ids(rows.ids.masked_select(inside), rows.lengths.cpu())
+
+
 def host_counts(counts: Sequence[int]) -> Tensor:
     """Return numbers as an int64 tensor on the CPU, whatever the default device."""
     return torch.tensor(counts, dtype=torch.int64, device="cpu")

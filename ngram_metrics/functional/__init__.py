@@ -1,5 +1,9 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
+from ngram_metrics.functional.diversity import distinct as distinct
+from ngram_metrics.functional.diversity import repetition as repetition
+from ngram_metrics.functional.diversity import self_bleu as self_bleu
+from ngram_metrics.functional.diversity import self_repetition as self_repetition
 from ngram_metrics.functional.metrics import bleu_score as bleu_score
 from ngram_metrics.functional.metrics import chrf_score as chrf_score
 from ngram_metrics.functional.metrics import gleu_score as gleu_score
@@ -18,6 +22,10 @@ __all__ = [
     "ngram_overlap",
     "gleu_score",
     "matched_orders",
+    "distinct",
+    "repetition",
+    "self_bleu",
+    "self_repetition",
     "get_score",
     "pad2max",
     "pairwise_chrf",

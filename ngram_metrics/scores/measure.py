@@ -53,6 +53,8 @@ class Measure(ABC, Generic[Statistics]):
 
     #: Whether a higher score is better; what compares systems follows it.
     higher_is_better: ClassVar[bool] = True
+    #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
+    has_references: ClassVar[bool] = True
 
     @property
     @abstractmethod

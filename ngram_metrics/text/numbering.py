@@ -53,6 +53,8 @@ def _numbered_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
 def columns_of(sentences: Sentences) -> list[Integers]:
     """Return the number of documents of each sentence or row: hypotheses, once for each system, and references."""
     counts = np.array(sentences.counts, np.int64)
+    if sentences.together:
+        return [np.array([len(sentences.hypotheses)], np.int64)]
     if sentences.hypothesis_counts is not None:
         return [np.array(sentences.hypothesis_counts, np.int64), counts]
     systems = len(sentences.hypotheses) // max(1, len(counts))

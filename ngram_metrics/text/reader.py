@@ -23,7 +23,7 @@ from ngram_metrics.counting.documents import (
     drop_ids,
     host_counts,
 )
-from ngram_metrics.text.door import read
+from ngram_metrics.text.door import plain, read, read_texts
 from ngram_metrics.text.hints import warn_of_texts_as_tokens
 from ngram_metrics.text.inputs import Hypotheses, PaddedSentences, References, Sentences
 from ngram_metrics.text.messages import shortened
@@ -59,6 +59,23 @@ class Reader(ABC):
                 tensor without ``pad_id``; in a sequence or 1-D tensor a negative id that is not in ``pad_id``.
         """
         return self.encode(read(preds, target), device)
+
+    def read_texts(self, texts: Hypotheses, device: torch.device, together: bool = False) -> Batch:
+        """Turn texts without references into token ids: the hypotheses of a batch.
+
+        Args:
+            texts: hypotheses as for :meth:`read`; padded ids may be ``(sentences, samples, width)`` too.
+            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
+            together: whether texts are compared with each other: equal tokens of different texts then have one id.
+
+        Raises:
+            TypeError, ValueError: the errors of :meth:`read`.
+        """
+        if not isinstance(texts, (Tensor, np.ndarray)) or texts.ndim != 3:
+            return self.encode(read_texts(texts, together), device)
+        sentences, samples, _ = texts.shape
+        flat = read_texts(plain(texts, "texts").flatten(0, 1))  # (sentences * samples, width)
+        return self.encode(flat, device)._replace(leading_shape=(sentences, samples))
 
     def read_systems(
         self, systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], device: torch.device
