@@ -173,6 +173,14 @@ class Scorer:
         """The place of the value by which pairs are scored: of ROUGE, F."""
         return self.values[next(iter(self.titles.values()))]
 
+    def refuse_lower(self, seeker: str) -> None:
+        """Raise ValueError if a lower score is better; ``seeker`` is what looks for the highest score."""
+        if not self.measure.higher_is_better:
+            names = " or ".join(self.values)
+            raise ValueError(
+                f"{seeker} looks for the highest score, and a lower {names} is better: expected a metric such as ChrF()"
+            )
+
     def called(self, name: str) -> Scorer:
         """Return the same metric under another name: that of a single value. Several values keep their names."""
         if len(self.values) > 1:

@@ -51,7 +51,7 @@ class PairCounts(NamedTuple):
 class Measure(ABC, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
-    #: Whether a higher score is better; what compares systems follows it.
+    #: Whether a higher score is better. What compares systems follows it; MBR decoding and rewards need True.
     higher_is_better: ClassVar[bool] = True
     #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
     has_references: ClassVar[bool] = True
@@ -114,17 +114,17 @@ class Measure(ABC, Generic[Statistics]):
         """Return the settings that affect the score, by name, as strings."""
 
     @property
-    @abstractmethod
     def pair_orders(self) -> tuple[int, ...]:
         """The longest order to count in pairs, for each kind of token: words, or characters and words.
 
         Raises:
             ValueError: the score of a pair is not a function of n-gram matches, or not a single number.
         """
+        raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
-    @abstractmethod
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
+        raise NotImplementedError
 
 
 #: A measure with any type of statistics, for code that does not look into them.

@@ -7,6 +7,7 @@ matplotlib is not installed (extra ``plot``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, TypedDict, cast
 
 import torch
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Bars of a histogram over 0..1.
+#: Bars of a histogram.
 BINS = 20
 _DASHES = ("-", "--", ":", "-.")
 
@@ -88,37 +89,42 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
         ax.legend()
 
 
-def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None = None) -> tuple[Figure, Axes]:
+def plot_histogram(
+    scores: Value | Sequence[Value], title: str, highest: float | None, ax: Axes | None = None
+) -> tuple[Figure, Axes]:
     """Plot a histogram of the sentences' scores, and their mean.
 
-    ``scores`` are what ``compute`` returned for average none: scores ``(sentences, ...)`` in 0..1, or a dict of such
-    scores by name, each drawn in a separate row; or a list of these, which are joined.
+    ``scores`` are what ``compute`` returned for average none: scores ``(sentences, ...)``, or a dict of such scores by
+    name, each drawn in a separate row; or a list of these, which are joined. The bars reach from 0 to ``highest``, or
+    for None to the highest of the scores.
     """
     figure, ax = _figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
     numbers = {name: [n for step in by_name for n in step[name].reshape(-1).tolist()] for name in by_name[0]}
+    end = max(1.0, *chain.from_iterable(numbers.values())) if highest is None else highest
     if len(numbers) == 1:
         ((name, column),) = numbers.items()
         mean = _mean(column)
-        ax.hist(column, bins=BINS, range=(0, 1), label=_with_mean(name, mean), alpha=0.7)
+        ax.hist(column, bins=BINS, range=(0, end), label=_with_mean(name, mean), alpha=0.7)
         ax.axvline(mean, ls="--")
         ax.set_ylabel("sentences")
         ax.margins(y=0.2)  # room for the legend
         ax.legend(loc="upper left", fontsize="small")
     else:
-        _draw_rows(ax, numbers)
+        _draw_rows(ax, numbers, end)
     ax.set_xlabel("score of a sentence")
     ax.set_title(title)
     return figure, ax
 
 
-def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]]) -> None:
+def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]], end: float) -> None:
     """Draw each histogram in a separate row, the first on top: in one row they would hide each other."""
     counts = [
-        torch.histc(torch.tensor(column, dtype=torch.float64, device="cpu"), BINS, 0, 1) for column in numbers.values()
+        torch.histc(torch.tensor(column, dtype=torch.float64, device="cpu"), BINS, 0, end)
+        for column in numbers.values()
     ]
     highest = max(1, *(int(row.max()) for row in counts))
-    edges = [edge / BINS for edge in range(BINS + 1)]
+    edges = [end * edge / BINS for edge in range(BINS + 1)]
     labels = []
     for line, (name, column, row) in enumerate(zip(numbers, numbers.values(), counts, strict=True)):
         mean = _mean(column)

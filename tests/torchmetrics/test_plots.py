@@ -263,6 +263,19 @@ def test_the_extremes_are_drawn():
     assert _bars(ax) == [1, *[0] * 18, 1]
 
 
+@pytest.mark.parametrize(("highest", "end"), [(None, 4.0), (10.0, 10.0)])
+def test_a_histogram_reaches_from_0_to_the_highest_score(highest: float | None, end: float, monkeypatch):
+    monkeypatch.setattr(ChrF, "plot_upper_bound", highest)
+    scores = torch.tensor([0.5, 0.5, 4.0])
+    _, ax = ChrF(average="none").plot(scores)
+    assert sum(_bars(ax)) == 3
+    assert ax.patches[-1].get_x() + ax.patches[-1].get_width() == pytest.approx(end)
+    _, ax = ChrF(average="none").plot({"first": scores, "second": scores})
+    for bars in ax.patches:
+        assert bars.get_data().edges[-1] == end
+        assert sum(bars.get_data().values - bars.get_data().baseline) == pytest.approx(0.9 * 3 / 2)
+
+
 @pytest.mark.parametrize("options", [{"average": "none"}, {"confidence": 0.95}], ids=str)
 def test_without_matplotlib_the_extra_is_named(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     metric = Bleu(**options)

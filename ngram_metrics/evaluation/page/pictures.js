@@ -76,14 +76,17 @@ function drawDistribution() {
       const tall = high * count / most;
       svg.append(draw("rect", { class: "bar", x: bin * width + 1, y: base - tall, width: width - 2, height: tall }));
     });
-    const x = median / 100 * WIDTH;
+    const x = Math.min(median, 100) / 100 * WIDTH;
     svg.append(draw("line", { class: "median", x1: x, x2: x, y1: base - high, y2: base }));
     return [data.systems[system], shown(median), ...counts[row].map(String)];
   });
+  // The last bar holds what is above 100 too, such as an error rate.
+  const above = systems.some((system) => data.scores[state.value][system].some((score) => score > 100));
   for (const tick of [0, 25, 50, 75, 100]) {
     const anchor = tick === 0 ? "start" : tick === 100 ? "end" : "middle";
     const y = systems.length * (high + 20) + 14;
-    svg.append(draw("text", { class: "faint", x: tick / 100 * WIDTH, y, "text-anchor": anchor }, String(tick)));
+    svg.append(draw("text", { class: "faint", x: tick / 100 * WIDTH, y, "text-anchor": anchor },
+      `${tick}${above && tick === 100 ? " or more" : ""}`));
   }
   const header = ["system", "median", ...counts[0].map((_, bin) => `from ${bin * 100 / BINS}`)];
   byId("distribution").replaceChildren(svg, numbersTable(`sentences by ${state.value}`, header, rows));
