@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from ngram_metrics.torchmetrics.metrics import Gleu as Gleu
     from ngram_metrics.torchmetrics.metrics import NgramOverlap as NgramOverlap
     from ngram_metrics.torchmetrics.metrics import ROUGEScore as ROUGEScore
+    from ngram_metrics.torchmetrics.without_references import Repetition as Repetition
 
     __version__: str
 
-__all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "evaluate", "Evaluation"]
+__all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Repetition", "evaluate", "Evaluation"]
 _MODULES = {
     **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"), "torchmetrics.metrics"),
+    "Repetition": "torchmetrics.without_references",
     **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
 }
 #: The public modules, and the framework that a module needs besides torch.

@@ -29,7 +29,7 @@ from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
-__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
+__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Repetition"]
 
 
 class Bleu(Face):
@@ -290,3 +290,25 @@ class Gleu(Face):
     ) -> None:
         gleu = ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(gleu, output_transform)
+
+
+class Repetition(Face):
+    """Repetition with the parameters of :class:`ngram_metrics.Repetition`, for an ignite engine.
+
+    ``update`` takes ``(y_pred, y)``, and does not read ``y``: without references it is None. The errors and the result
+    of ``compute`` are those of :class:`ChrF`, with the names ``repetition``, ``repetition_low`` and
+    ``repetition_high``.
+    """
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        average: Average = "macro",
+        tokenizer: Tokenizer | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
+        output_transform: OutputTransform = unchanged,
+        device: str | torch.device = CPU,
+    ) -> None:
+        repetition = ngram_metrics.Repetition(ngram, average, tokenizer, pad_id, confidence, device)
+        super().__init__(repetition, output_transform)

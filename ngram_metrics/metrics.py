@@ -112,7 +112,7 @@ def named(
 ) -> Scorer:
     """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
 
-    ``tokenizer`` is for BLEU, overlap and GLEU, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
+    ``tokenizer`` is for BLEU, overlap, GLEU and repetition, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
 
     Raises:
         ValueError: an unknown name.
@@ -125,6 +125,8 @@ def named(
         made = overlap(tokenizer=tokenizer)
     elif name == "gleu":
         made = gleu(tokenizer=tokenizer)
+    elif name == "repetition":
+        made = repetition(tokenizer=tokenizer)
     else:
         made = rouge(use_stemmer=stem) if name == "rouge" else rouge(stem, rouge_keys=cast("RougeKey", name))
     return made.called(name)

@@ -85,8 +85,8 @@ def terminal_width() -> int:
 def notes(summary: Summary) -> list[str]:
     """Return the notes below a table, before the signatures."""
     settings, names = summary.settings, summary.references
-    word = "reference" if len(names) == 1 else "references"
-    told = [f"{counted(summary.segments, 'sentence')}, {word} {', '.join(names)}, scores in 0..100"]
+    word = f"reference{'s' * (len(names) > 1)} {', '.join(names)}" if names else "no references"
+    told = [f"{counted(summary.segments, 'sentence')}, {word}, scores in 0..100"]
     if settings.confidence is not None:
         told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval")
     if len(summary.results) > 1:

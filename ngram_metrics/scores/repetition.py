@@ -35,7 +35,7 @@ from ngram_metrics.counting.documents import Batch, RaggedTokens
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.plain_matches import Tokens
 from ngram_metrics.scores import plain
-from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
+from ngram_metrics.scores.measure import Layout, Measure, score_dtype
 from ngram_metrics.scores.options import Average, checked_order
 
 
@@ -94,15 +94,6 @@ class RepetitionMeasure(Measure[RepetitionStatistics]):
     def signature(self) -> dict[str, str]:
         """Return the setting."""
         return {"order": str(self.ngram)}
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        """Raise ValueError: there is no pair to score."""
-        raise ValueError("repetition compares a text with itself: expected a metric that scores pairs")
-
-    def pair_statistics(self, *counts: PairCounts) -> RepetitionStatistics:
-        """Raise ValueError, as :attr:`pair_orders` does."""
-        raise ValueError("repetition compares a text with itself: expected a metric that scores pairs")
 
 
 def distinct_in_corpus(texts: RaggedTokens, ngram: int) -> RepetitionStatistics:

@@ -84,7 +84,7 @@ class Reader(ABC):
 
         Args:
             systems: the texts of each system, one per sentence.
-            references: the references of each sentence.
+            references: the references of each sentence; no sentence has any, or each has one or more.
             device: where the texts are counted.
 
         Returns:
@@ -93,7 +93,7 @@ class Reader(ABC):
         Raises:
             TypeError, ValueError: the errors of :meth:`read`.
         """
-        sentences = read(systems[0], references)
+        sentences = read(systems[0], references) if any(references) else read_texts(systems[0])
         assert isinstance(sentences, Sentences)
         every = list(chain.from_iterable(systems))
         batch = self.encode(sentences._replace(hypotheses=every), device)

@@ -58,6 +58,8 @@ def write_page(
     check_installed()
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {type_name(title)}: expected a text")
+    if not summary.references:
+        raise ValueError("the page shows what matches the references, and the evaluation has none: expected references")
     words = WordReader("none" if tokenizer is None else tokenizer)
     try:
         with written_to(os.fsdecode(path)) as write:
