@@ -4,7 +4,7 @@ A new measure is a new entry of MEASURES; no test is copied.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -22,6 +22,7 @@ from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.repetition import RepetitionMeasure
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS
 from ngram_metrics.text.character_reader import CharacterReader
@@ -111,7 +112,7 @@ class Measured:
         score: in plain Python, from settings and fields to the score.
         variants: settings that differ in their steps, one or more for each step of the code.
         of_text: from a text to a document.
-        perfect: settings, and documents that score 1 against themselves under them.
+        perfect: settings, and documents that score 1 against themselves under them; None if no text is compared.
         past_float32: settings, counts that float32 does not hold, and their score.
         tolerance: how far a score may lie from that in plain Python, in proportion.
         averages: those it has.
@@ -126,7 +127,7 @@ class Measured:
     score: Callable[[Settings, Sequence[Any]], Any]
     variants: tuple[Settings, ...]
     of_text: Callable[[str], Any] = str
-    perfect: st.SearchStrategy = field(default_factory=st.nothing)
+    perfect: st.SearchStrategy | None = None
     past_float32: tuple[tuple[Settings, tuple, Any], ...] = ()
     tolerance: float = 1e-12
     averages: tuple[str, ...] = ("none", "macro", "micro")
@@ -169,6 +170,11 @@ def _gleu_counts(settings: Settings, hypothesis: Any, references: Sequence[Any])
     rows = [oracles.gleu_counts(hypothesis, one, settings.get("ngram", 4)) for one in references]
     # nltk leaves out a reference where neither side has an n-gram.
     return oracles.first_best(rows, lambda matches, ngrams: matches / ngrams if ngrams else -1)
+
+
+def _repetition_counts(settings: Settings, text: Any, references: Sequence[Any]) -> tuple:
+    found = oracles.ngrams(text, settings.get("ngram", 4))
+    return len(found), found.total()
 
 
 def _chrf_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
@@ -311,5 +317,16 @@ MEASURES = {
         of_text=list,
         perfect=st.tuples(_of_order, _long_tokens),
         past_float32=(({}, (_MANY - 1, _MANY), (_MANY - 1) / _MANY),),
+    ),
+    "repetition": Measured(
+        make=_of(RepetitionMeasure, without=["pad_id"]),
+        reader=_of(WordReader, "pad_id"),
+        documents=tokens,
+        settings=_of_order,
+        counts=_repetition_counts,
+        score=lambda settings, counts: 1 - counts[0] / counts[1] if counts[1] else 0.0,
+        variants=options(ngram=[1, 4, 9]),
+        of_text=str.split,
+        past_float32=(({}, (1, _MANY), (_MANY - 1) / _MANY),),
     ),
 }

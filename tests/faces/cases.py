@@ -16,7 +16,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, functional
 
 Batch = tuple[Any, Any]
 
@@ -86,6 +86,15 @@ def _samples(batch: Batch) -> Batch:
 
 
 SAMPLES = tuple(map(_samples, IDS))
+#: Words that recur in each sentence, also without the first, and without the second and the third; the references
+#: are those of TEXT.
+_RECURRING = [
+    ["a cat sat sat sat", "a dog ran home home home home"],
+    ["the the the the"],
+    ["birds sing sing birds sing sing birds sing", "so we see we see we go", "so so old old dog old dog dog"],
+]
+RECURRING: tuple[Batch, ...] = tuple((preds, target) for preds, (_, target) in zip(_RECURRING, TEXT, strict=True))
+RECURRING_SAMPLES = tuple(map(_samples, _padded(RECURRING)))
 #: The function of each class.
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     Bleu: functional.bleu_score,
@@ -93,6 +102,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ChrF: functional.chrf_score,
     NgramOverlap: functional.ngram_overlap,
     Gleu: functional.gleu_score,
+    Repetition: functional.repetition,
 }
 #: What was computed of batches by their numbers: many tests ask for the same.
 _values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
@@ -152,10 +162,20 @@ class Case:
         return joined(self.batches)
 
     @property
+    def highest(self) -> float | None:
+        """The highest score that there may be."""
+        return 1.0
+
+    @property
+    def has_references(self) -> bool:
+        """Whether the target is read."""
+        return self.metric is not Repetition
+
+    @property
     def refused(self) -> Batch:
-        """A batch that cannot be read: fewer items in target than sentences."""
+        """A batch that cannot be read: fewer items in target than sentences, or, where it is not read, no texts."""
         preds, target = self.batches[0]
-        return preds, target[:-1]
+        return (preds, target[:-1]) if self.has_references else (len(preds), target)
 
     def shape(self, average: str, sentences: int | None = None) -> tuple[int, ...]:
         """The shape of the scores of so many sentences, by default of all; some have several samples each."""
@@ -188,7 +208,8 @@ class Case:
     def function(self, average: str, batch: Batch) -> Any:
         """What the function of the class returns; there are no intervals."""
         options = {name: value for name, value in self.options.items() if name != "confidence"}
-        return FUNCTIONS[self.metric](*batch, average=average, **options)
+        read = batch if self.has_references else batch[:1]
+        return FUNCTIONS[self.metric](*read, average=average, **options)
 
 
 PADDED = {"pad_id": (PADDING, IGNORED)}
@@ -230,6 +251,15 @@ CASES = (
     ),
     _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
     _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
+    Case(
+        *("Repetition-text", Repetition, RECURRING, (["the mat, the mat!"], [["the mat"]]), {"ngram": 1}, (_13A,)),
+        ("micro", "macro"),
+    ),
+    Case(
+        *("Repetition-samples", Repetition, RECURRING_SAMPLES),
+        (torch.tensor([[[1, RARE, 1, 2, 3, 0, 0, 0, 0]] * 3]), RARE_IDS[1]),
+        *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
+    ),
 )
 
 

@@ -29,6 +29,7 @@ SCORERS: dict[str, Scorer] = {
     "rouge splitter": metrics.rouge(sentence_splitter=str.splitlines),
     "overlap": metrics.overlap(2),
     "gleu": metrics.gleu(),
+    "repetition": metrics.repetition(2),
     "gleu function": metrics.gleu(tokenizer=str.split),
 }
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(

@@ -15,6 +15,7 @@ OTHER_FUNCTIONS = {
     "pad2max": "tests/functional/test_overlap.py",
     "pairwise_chrf": "tests/functional/test_pairwise.py",
     "aggregate_chrf": "tests/functional/test_pairwise.py",
+    **dict.fromkeys(("distinct", "self_repetition", "self_bleu"), "tests/functional/test_diversity.py"),
 }
 
 

@@ -11,12 +11,12 @@ from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore
 from ngram_metrics import ignite as for_ignite
 
 REFERENCES = references(150)
 OUTPUT = output(REFERENCES, 0.3, seed=10)
-NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap", Gleu: "gleu"}
+NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap", Gleu: "gleu", Repetition: "repetition"}
 
 
 def _with_interval(case: Case, average: str, **options: Any) -> Any:

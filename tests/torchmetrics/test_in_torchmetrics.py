@@ -24,7 +24,7 @@ def test_what_torchmetrics_asks_of_a_class(case: Case, average: str):
         assert metric.higher_is_better is case.make(average).scorer.measure.higher_is_better
         # One update per forward, and merge_state, Running and Lightning work.
         assert metric.full_state_update is False
-        assert (metric.plot_lower_bound, metric.plot_upper_bound) == (0.0, 1.0 if metric.higher_is_better else None)
+        assert (metric.plot_lower_bound, metric.plot_upper_bound) == (0.0, case.highest)
 
 
 @each_metric

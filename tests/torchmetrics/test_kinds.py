@@ -25,7 +25,7 @@ KINDS = {"text": TEXT, "tokens": TOKENS, "ids": IDS}
 CLASSES = [
     *(
         (getattr(ngram_metrics, name), {"average": average})
-        for name, average in zip(ngram_metrics.__all__, ("micro", "macro", "none", "none", "macro"), strict=False)
+        for name, average in zip(ngram_metrics.__all__, ("micro", "macro", "none", "none", "macro", "none"), strict=False)
     ),
     *((getattr(for_ignite, name), {}) for name in for_ignite.__all__),
 ]
@@ -87,7 +87,7 @@ def test_the_signature_says_what_the_sentences_were_given_as(make: Callable[[], 
         for counted in (batch, NOTHING):
             assert _unit(_count(metric, counted)) == kind
         accumulator = _accumulator(metric)
-        assert f"|avg:{accumulator.average}|unit:{kind}|" in accumulator.signature
+        assert f"avg:{accumulator.average}|unit:{kind}|" in accumulator.signature
         metric.reset()
         assert _unit(metric) == "?"
 
