@@ -36,7 +36,7 @@ SIGNATURE_FIELDS = (
     *("bs", "ar", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
     *("nc", "nw", "beta", "space"),
-    *("keys", "multiref", "alpha", "norm", "stem", "split", "sep"),
+    *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
     "pad",
 )
 

@@ -68,8 +68,7 @@ def _count(
             hypotheses = columns[: len(systems)]
             of_files = columns[len(systems) :]
             references = list(map(list, zip(*of_files, strict=True))) if of_files else [[] for _ in hypotheses[0]]
-            rows = count(systems, hypotheses, references, torch.device(options.device))
-            bar.update(len(systems) * len(references))
+            rows = count(systems, hypotheses, references, torch.device(options.device), bar.update)
             if texts is not None:
                 texts.references.extend(references)
                 for kept, lines in zip(texts.systems.values(), hypotheses, strict=True):

@@ -56,6 +56,9 @@ class Measure(ABC, Generic[Statistics]):
     #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
     has_references: ClassVar[bool] = True
 
+    #: Texts that several systems have at a time, which limits memory; a progress bar moves after each such part.
+    texts_at_once: ClassVar[int] = 1 << 13
+
     @property
     @abstractmethod
     def layout(self) -> Layout[Statistics]:

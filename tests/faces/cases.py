@@ -16,7 +16,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, functional
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional
 
 Batch = tuple[Any, Any]
 
@@ -91,7 +91,7 @@ SAMPLES = tuple(map(_samples, IDS))
 _RECURRING = [
     ["a cat sat sat sat", "a dog ran home home home home"],
     ["the the the the"],
-    ["birds sing sing birds sing sing birds sing", "so we see we see we go", "so so old old dog old dog dog"],
+    ["birds sing sing birds sing", "so we see we see we", "so so old old dog old dog dog"],
 ]
 RECURRING: tuple[Batch, ...] = tuple((preds, target) for preds, (_, target) in zip(_RECURRING, TEXT, strict=True))
 RECURRING_SAMPLES = tuple(map(_samples, _padded(RECURRING)))
@@ -103,7 +103,10 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     NgramOverlap: functional.ngram_overlap,
     Gleu: functional.gleu_score,
     Repetition: functional.repetition,
+    Ter: functional.ter_score,
 }
+#: The classes that refuse tokens and ids.
+TEXT_ONLY = {Ter}
 #: What was computed of batches by their numbers: many tests ask for the same.
 _values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
 
@@ -164,7 +167,7 @@ class Case:
     @property
     def highest(self) -> float | None:
         """The highest score that there may be."""
-        return 1.0
+        return None if self.metric is Ter else 1.0
 
     @property
     def has_references(self) -> bool:
@@ -251,6 +254,7 @@ CASES = (
     ),
     _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
     _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
+    _text("Ter-text", Ter, {}, {"case_sensitive": True}, {"normalized": True}, tried="micro macro none"),
     Case(
         *("Repetition-text", Repetition, RECURRING, (["the mat, the mat!"], [["the mat"]]), {"ngram": 1}, (_13A,)),
         ("micro", "macro"),

@@ -37,6 +37,7 @@ def _in_an_engine(face: Face, value: Any) -> dict[str, Any]:
         "ChrF": "chrf",
         "NgramOverlap": "ngram_overlap",
         "Gleu": "gleu",
+        "Ter": "ter",
         "Repetition": "repetition",
     }.get(face.face.__name__)
     if alone is None:

@@ -25,7 +25,9 @@ KINDS = {"text": TEXT, "tokens": TOKENS, "ids": IDS}
 CLASSES = [
     *(
         (getattr(ngram_metrics, name), {"average": average})
-        for name, average in zip(ngram_metrics.__all__, ("micro", "macro", "none", "none", "macro", "none"), strict=False)
+        for name, average in zip(
+            ngram_metrics.__all__, ("micro", "macro", "none", "none", "macro", "none"), strict=False
+        )
     ),
     *((getattr(for_ignite, name), {}) for name in for_ignite.__all__),
 ]

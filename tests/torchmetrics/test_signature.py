@@ -11,12 +11,20 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, Case, assert_same, assert_same_states, each_case, each_kind_of_state, each_metric, states_of
+from faces.cases import (
+    CASES,
+    Case,
+    assert_same,
+    assert_same_states,
+    each_case,
+    each_kind_of_state,
+    states_of,
+)
 from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, __version__
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
 from ngram_metrics import ignite as for_ignite
 
 
@@ -61,6 +69,11 @@ AFFECTING: dict[type, dict[str, list[Any]]] = {
     NgramOverlap: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
     Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
     Repetition: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
+    Ter: {
+        **{name: [True] for name in ("normalized", "no_punct", "asian_support", "case_sensitive")},
+        "average": ["macro", "none"],
+        "confidence": READING["confidence"],
+    },
     ROUGEScore: {
         **READING,
         "use_stemmer": [True],

@@ -1,0 +1,43 @@
+"""How TER reads ``preds`` and ``target``: as whole texts, which its measure splits into words itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+
+from ngram_metrics.counting.documents import Batch, RaggedTokens, host_counts
+from ngram_metrics.text.inputs import PaddedSentences, Sentences
+from ngram_metrics.text.reader import Reader, batch_of
+
+
+@dataclass(frozen=True)
+class TextReader(Reader):
+    """Reads a text as one token, whose id is the place of the text in :attr:`Batch.texts`."""
+
+    pad_id: None = field(default=None, init=False)
+
+    def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
+        """Number checked texts.
+
+        Raises:
+            TypeError: tokens or ids.
+        """
+        if sentences.kind != "text":
+            raise TypeError(
+                f"the sentences are {sentences.kind}, and this metric takes text only: expected each as a str, such as "
+                "tokens joined by blanks, or decoded ids"
+            )
+        return super().encode(sentences, device)
+
+    def signature(self) -> dict[str, str]:
+        """Return no settings: there are none."""
+        return {}
+
+    def _text_options(self) -> dict[str, object]:
+        return {}
+
+    def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        texts = sentences.documents
+        places = RaggedTokens(torch.arange(len(texts), device=device), host_counts([1] * len(texts)), len(texts))
+        return batch_of(sentences, places)._replace(texts=texts)
