@@ -89,9 +89,9 @@ SAMPLES = tuple(map(_samples, IDS))
 #: Words that recur in each sentence, also without the first, and without the second and the third; the references
 #: are those of TEXT.
 _RECURRING = [
-    ["a cat sat sat sat", "a dog ran home home home home"],
-    ["the the the the"],
-    ["birds sing sing birds sing", "so we see we see we", "so so old old dog old dog dog"],
+    ["a cat sat sat sat cat sat", "a dog ran home home home home"],
+    ["the the the the the the"],
+    ["birds sing sing birds sing birds sing", "so we see we see we see so", "so so old old dog old dog dog dog"],
 ]
 RECURRING: tuple[Batch, ...] = tuple((preds, target) for preds, (_, target) in zip(_RECURRING, TEXT, strict=True))
 RECURRING_SAMPLES = tuple(map(_samples, _padded(RECURRING)))
