@@ -54,18 +54,21 @@ class CorpusNgrams(NamedTuple):
         ngram: ``(entries,)`` int64 in ``[0, ngrams)``, ascending, the number of the n-gram.
         document: ``(entries,)`` int64, ascending for each n-gram.
         times: ``(entries,)`` int64, at least 1, how often the document has it.
-        slot: ``(ngrams,)`` int64, the first place of each n-gram in the tokens of the corpus.
+        prefix: ``(ngrams,)`` int64, the number of the n-gram that ends before the last token, in the order below; 0 for
+            order 1. N-grams are numbered by it, and then by their last token.
+        last: ``(ngrams,)`` int64, the number of the last token among those of order 1; for order 1 its id.
     """
 
     ngram: Tensor
     document: Tensor
     times: Tensor
-    slot: Tensor
+    prefix: Tensor
+    last: Tensor
 
     @property
     def ngrams(self) -> int:
         """The number of distinct n-grams."""
-        return len(self.slot)
+        return len(self.last)
 
     def totals(self) -> Tensor:
         """Return how often each n-gram occurs, ``(ngrams,)`` int64."""
@@ -77,7 +80,7 @@ class CorpusNgrams(NamedTuple):
 
     def largest(self) -> Largest:
         """Return the largest count of each n-gram in a document, this document, and the second largest count."""
-        none = torch.zeros_like(self.slot)
+        none = torch.zeros_like(self.last)
         largest = none.scatter_reduce(0, self.ngram, self.times, "amax")
         has_most = self.times == largest.index_select(0, self.ngram)
         # The first entry with the largest count, as a place among the entries.
@@ -94,7 +97,7 @@ class CorpusNgrams(NamedTuple):
         return values.new_zeros(documents).index_add_(0, self.document, values)
 
     def _sums(self, values: Tensor) -> Tensor:
-        return torch.zeros_like(self.slot).index_add_(0, self.ngram, values)
+        return torch.zeros_like(self.last).index_add_(0, self.ngram, values)
 
 
 def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None = None) -> Iterator[CorpusNgrams]:
@@ -109,22 +112,23 @@ def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None 
     document = torch.arange(len(lengths), device="cpu") if document is None else document
     remaining, owner = (slots.to(device) for slots in (remaining_tokens(lengths), repeated(document, lengths)))
     slot = torch.arange(len(tokens.ids), device=device)
-    unigram = number = tokens.ids  # (slots,), of the token and of the n-gram of the order below
-    unigrams, bound = tokens.id_bound, 1
+    last = number = tokens.ids  # (slots,), of the token and of the n-gram of the order below
+    last_bits, number_bits = bit_length(max(1, tokens.id_bound - 1)), 0
     for order in range(1, max_order + 1):
         slot = slot.masked_select(remaining.index_select(0, slot) >= order)
-        key = unigram.index_select(0, slot + (order - 1))
+        key = last.index_select(0, slot + (order - 1))
         if order > 1:
-            key |= number.index_select(0, slot) << bit_length(unigrams - 1)
-        key, sorted_slot = _sorted(key, slot, bit_length(unigrams - 1) + bit_length(bound - 1))
+            key |= number.index_select(0, slot) << last_bits
+        key, sorted_slot = _sorted(key, slot, last_bits + number_bits)
         starts = run_starts(key)
         ngram = starts.cumsum(0) - 1  # (n-grams with repetitions,)
-        found = CorpusNgrams(*_entries(ngram, owner.index_select(0, sorted_slot)), sorted_slot.masked_select(starts))
-        yield found
+        distinct = key.masked_select(starts)
+        entries = _entries(ngram, owner.index_select(0, sorted_slot))
+        yield CorpusNgrams(*entries, distinct >> last_bits, distinct & ((1 << last_bits) - 1))
         number = torch.empty_like(tokens.ids).index_copy_(0, sorted_slot, ngram)
-        bound = max(1, found.ngrams)
+        number_bits = bit_length(max(1, len(distinct) - 1))
         if order == 1:
-            unigram, unigrams = number, bound
+            last, last_bits = number, number_bits
 
 
 def _sorted(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tensor]:

@@ -47,11 +47,15 @@ def table(texts, max_order, document=None, id_bound=None):
     """For each order the row of each n-gram: its total, documents, largest count, owner and second count."""
     tokens = ragged(texts, id_bound)
     owner = None if document is None else torch.tensor(document, dtype=torch.int64)
-    flat = [(text, place) for text in texts for place in range(len(text))]
-    rows = []
+    rows, names, words = [], [()], []
     for order, found in enumerate(corpus_ngrams(tokens, max_order, owner), 1):
         columns = found.totals(), found.documents(), *found.largest()
-        names = [tuple(text[place : place + order]) for text, place in map(flat.__getitem__, found.slot.tolist())]
+        last = found.last.tolist()
+        words = last if order == 1 else words
+        names = [
+            (*names[one], words[other] if order > 1 else other)
+            for one, other in zip(found.prefix.tolist(), last, strict=True)
+        ]
         assert len(set(names)) == len(names) == found.ngrams
         assert found.ngram.tolist() == sorted(found.ngram.tolist())
         rows.append(dict(zip(names, zip(*(column.tolist() for column in columns), strict=True), strict=True)))
