@@ -9,9 +9,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from ngram_metrics.counting.document_frequency import DocumentFrequency
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.bleu import SACREBLEU, BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.cider import CiderMeasure, refuse_micro
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.overlap import OverlapMeasure
@@ -23,6 +25,7 @@ from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.text_reader import TextReader
+from ngram_metrics.text.vocabulary_reader import VocabularyReader
 from ngram_metrics.text.word_reader import WordReader
 
 
@@ -118,6 +121,21 @@ def repetition(
 ) -> Scorer:
     """Return repetition with the options of :class:`ngram_metrics.Repetition`."""
     return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
+
+
+def cider(
+    document_frequency: DocumentFrequency | None,
+    ngram: int = 4,
+    sigma: float = 6.0,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return CIDEr-D with the options of :class:`ngram_metrics.CiderD`; None for the references of each batch."""
+    measure = CiderMeasure(document_frequency, ngram, sigma)
+    refuse_micro(average)
+    reader = VocabularyReader(tokenizer, pad_id=pad_id, document_frequency=document_frequency)
+    return Scorer(reader, measure, average, {"cider_d": ()})
 
 
 def named(

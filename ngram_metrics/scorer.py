@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.document_frequency import DocumentFrequency
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
@@ -35,6 +36,7 @@ Value: TypeAlias = Tensor | dict[str, Tensor]
 SIGNATURE_FIELDS = (
     *("bs", "ar", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
+    *("sigma", "df"),
     *("nc", "nw", "beta", "space"),
     *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
     "pad",
@@ -284,6 +286,8 @@ def digest(*settings: object) -> bytes:
 
 def _described(value: object) -> object:
     """Reduce a setting to plain values; a value that has none is identified by its qualified name."""
+    if isinstance(value, DocumentFrequency):
+        return value.digest
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value).__name__, *((part.name, _described(getattr(value, part.name))) for part in fields(value))]
     if isinstance(value, (list, tuple)):

@@ -253,6 +253,18 @@ def ragged_from_rows(rows: PaddedTokens) -> RaggedTokens:
     return ragged_from_ids(rows.ids.masked_select(inside), rows.lengths.cpu())
 
 
+def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
+    """Return padded sentences in the ragged layout, with one vocabulary; this waits for the device."""
+    hypotheses, ((references, lengths), present) = sides
+    rows = [hypotheses, PaddedTokens(references[present], lengths[present])]
+    inside = [torch.arange(side.ids.shape[1], device=side.ids.device) < side.lengths.unsqueeze(1) for side in rows]
+    tokens = torch.cat([side.ids.masked_select(kept) for side, kept in zip(rows, inside, strict=True)])
+    both = ragged_from_ids(tokens, torch.cat([side.lengths for side in rows]).cpu())
+    first = len(hypotheses.lengths)
+    groups = DocumentGroups(both.slice(first, both.documents), present.sum(1).cpu())
+    return RaggedSides(both.slice(0, first), groups)
+
+
 def host_counts(counts: Sequence[int]) -> Tensor:
     """Return numbers as an int64 tensor on the CPU, whatever the default device."""
     return torch.tensor(counts, dtype=torch.int64, device="cpu")

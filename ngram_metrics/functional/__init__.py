@@ -1,5 +1,7 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
+from ngram_metrics.functional.cider import cider_d as cider_d
+from ngram_metrics.functional.cider import document_frequency as document_frequency
 from ngram_metrics.functional.diversity import distinct as distinct
 from ngram_metrics.functional.diversity import repetition as repetition
 from ngram_metrics.functional.diversity import self_bleu as self_bleu
@@ -28,6 +30,8 @@ __all__ = [
     "repetition",
     "self_bleu",
     "self_repetition",
+    "cider_d",
+    "document_frequency",
     "get_score",
     "pad2max",
     "pairwise_chrf",

@@ -22,6 +22,7 @@ from typing import get_args
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting.document_frequency import DocumentFrequency
 from ngram_metrics.counting.documents import Kind
 from ngram_metrics.scorer import digest
 
@@ -53,6 +54,8 @@ def _bytes(values: bytes) -> Tensor:
 
 
 def _addresses(value: object) -> Iterator[int]:
+    if isinstance(value, DocumentFrequency):  # its digest says everything
+        return
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from _addresses(getattr(value, field.name))
