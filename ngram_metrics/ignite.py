@@ -19,6 +19,7 @@ import torch
 from typing_extensions import Self
 
 import ngram_metrics
+from ngram_metrics.counting.document_frequency import DocumentFrequency
 from ngram_metrics.ignite_face import CPU, Face, OutputTransform, unchanged
 from ngram_metrics.ignite_rouge import Rouge as Rouge
 from ngram_metrics.ignite_rouge import RougeL as RougeL
@@ -29,7 +30,19 @@ from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Tokenizer
 
-__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "Repetition"]
+__all__ = [
+    "Bleu",
+    "Rouge",
+    "RougeN",
+    "RougeL",
+    "ROUGEScore",
+    "ChrF",
+    "NgramOverlap",
+    "Gleu",
+    "Ter",
+    "Repetition",
+    "CiderD",
+]
 
 
 class Bleu(Face):
@@ -241,3 +254,26 @@ class Repetition(Face):
     ) -> None:
         repetition = ngram_metrics.Repetition(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(repetition, output_transform)
+
+
+class CiderD(Face):
+    """CIDEr-D with the parameters of :class:`ngram_metrics.CiderD`, for an ignite engine.
+
+    The errors are those of that class, and the result of ``compute`` is that of :class:`ChrF`, in 0..10, with the names
+    ``cider_d``, ``cider_d_low`` and ``cider_d_high``.
+    """
+
+    def __init__(
+        self,
+        document_frequency: DocumentFrequency,
+        ngram: int = 4,
+        sigma: float = 6.0,
+        average: Average = "macro",
+        tokenizer: Tokenizer | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
+        output_transform: OutputTransform = unchanged,
+        device: str | torch.device = CPU,
+    ) -> None:
+        cider = ngram_metrics.CiderD(document_frequency, ngram, sigma, average, tokenizer, pad_id, confidence, device)
+        super().__init__(cider, output_transform)

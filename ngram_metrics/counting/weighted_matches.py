@@ -100,9 +100,11 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
             frequency = torch.zeros_like(ngrams.last).index_add_(0, ngrams.ngram, has_reference.long())
             weight = math.log(max(1, len(counts))) - frequency.clamp(min=1).to(dtype).log()
         else:
-            prefix, last = number.index_select(0, ngrams.prefix), tokens.index_select(0, ngrams.last)
-            number = weights.longer(order, prefix, last) if order > 1 else weights.tokens(ngrams.last)
-            tokens = number if order == 1 else tokens
+            if order == 1:
+                number = tokens = weights.tokens(ngrams.last)
+            else:
+                prefix, last = number.index_select(0, ngrams.prefix), tokens.index_select(0, ngrams.last)
+                number = weights.longer(order, prefix, last)
             weight = weights.weights[order - 1].take(number)
         weight = weight.index_select(0, ngrams.ngram)  # (entries,)
         # The first entry of a sentence is that of its hypothesis, if the hypothesis has the n-gram.

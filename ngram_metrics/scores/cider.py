@@ -73,11 +73,9 @@ class CiderMeasure(Measure[CiderStatistics]):
         object.__setattr__(self, "sigma", checked_number(self.sigma, "sigma"))
         if self.sigma == 0:
             raise ValueError("sigma must be greater than 0 (got: 0)")
-        table = self.document_frequency
-        if table is None:
+        if self.document_frequency is None:
             return
-        if not isinstance(table, DocumentFrequency):
-            raise TypeError(f"document_frequency is {table!r:.60}: expected a table of functional.document_frequency")
+        table = checked_table(self.document_frequency)
         _refuse_one_segment(table.segments)
         if self.ngram > table.ngram:
             raise ValueError(
@@ -135,6 +133,15 @@ class CiderMeasure(Measure[CiderStatistics]):
         table = self.document_frequency
         frequencies = "batch" if table is None else f"{table.digest[:8]}[{table.segments}]"
         return {"order": str(self.ngram), "sigma": str(self.sigma), "df": frequencies}
+
+
+def checked_table(table: object) -> DocumentFrequency:
+    """Return a table; raise TypeError for any other object."""
+    if not isinstance(table, DocumentFrequency):
+        raise TypeError(
+            f"document_frequency is {type(table).__name__}: expected a table that functional.document_frequency returns"
+        )
+    return table
 
 
 def _refuse_one_segment(segments: int) -> None:

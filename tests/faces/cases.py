@@ -16,7 +16,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional
+from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional
 
 Batch = tuple[Any, Any]
 
@@ -104,6 +104,7 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     Gleu: functional.gleu_score,
     Repetition: functional.repetition,
     Ter: functional.ter_score,
+    CiderD: functional.cider_d,
 }
 #: The classes that refuse tokens and ids.
 TEXT_ONLY = {Ter}
@@ -142,12 +143,12 @@ class Case:
     def averages(self) -> tuple[str, ...]:
         """Those the metric has under these settings."""
         none = () if self.options.get("confidence") else ("none",)
-        return ("macro", *none) if self.options.get("accumulate") == "avg" else ("micro", "macro", *none)
+        return ("micro", "macro", *none) if self.has_details else ("macro", *none)
 
     @property
     def has_details(self) -> bool:
-        """Means over references are made of no corpus counts."""
-        return self.options.get("accumulate") != "avg"
+        """Means over references, and similarities, are made of no corpus counts."""
+        return self.options.get("accumulate") != "avg" and self.metric is not CiderD
 
     @property
     def on_ids(self) -> bool:
@@ -167,7 +168,7 @@ class Case:
     @property
     def highest(self) -> float | None:
         """The highest score that there may be."""
-        return None if self.metric is Ter else 1.0
+        return {Ter: None, CiderD: 10.0}.get(self.metric, 1.0)
 
     @property
     def has_references(self) -> bool:
@@ -234,6 +235,10 @@ _LOWERCASE, _13A, _STEMMED, _SUMS = (
     {"confidence": None},
 )
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
+_OF_TEXT, _OF_IDS = (
+    functional.document_frequency([one for _, target in batches for one in target], **options)
+    for batches, options in ((TEXT, {}), ([(0, target.tolist()) for _, target in IDS], {"pad_id": (PADDING, IGNORED)}))
+)
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 CASES = (
     _text("Bleu-text", Bleu, {"ngram": 2, "smooth": "exp"}, _LOWERCASE, _13A, tried="micro macro none"),
@@ -255,6 +260,8 @@ CASES = (
     _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
     _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
     _text("Ter-text", Ter, {}, {"case_sensitive": True}, {"normalized": True}, tried="micro macro none"),
+    _text("CiderD-text", CiderD, {"document_frequency": _OF_TEXT}, {"sigma": 1.0}, tried="macro none"),
+    _ids("CiderD-ids", CiderD, {"document_frequency": _OF_IDS, "ngram": 2}, tried="macro none"),
     Case(
         *("Repetition-text", Repetition, RECURRING, (["the mat, the mat!"], [["the mat"]]), {"ngram": 1}, (_13A,)),
         ("micro", "macro"),
