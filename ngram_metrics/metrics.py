@@ -110,7 +110,8 @@ def ter(
     average: Average = "micro",
 ) -> Scorer:
     """Return TER with the options of :class:`ngram_metrics.Ter`."""
-    return Scorer(TextReader(), TerMeasure(normalized, no_punct, asian_support, case_sensitive), average, {"ter": ()})
+    measure = TerMeasure(normalized, no_punct, asian_support, case_sensitive)
+    return Scorer(TextReader(splits=measure.normalized and measure.asian_support), measure, average, {"ter": ()})
 
 
 def repetition(

@@ -356,7 +356,7 @@ MEASURES = {
     ),
     "TER": Measured(
         make=_of(TerMeasure),
-        reader=lambda settings: TextReader(),
+        reader=lambda settings: TextReader(splits=True),
         documents=st.lists(st.sampled_from(["a", "A", "b", "c d e", "f.", "&amp;", "東京", "\n", ","]), max_size=6).map(
             " ".join
         ),

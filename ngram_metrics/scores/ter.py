@@ -91,7 +91,7 @@ class TerMeasure(Measure[TerStatistics]):
         return Layout(TerStatistics, (None, None, None))
 
     def statistics(self, batch: Batch) -> TerStatistics:
-        """Count a batch of texts: one row per sentence.
+        """Count a batch of texts, on the CPU: one row per sentence.
 
         Raises:
             ValueError: so many references that their mean length is not counted exactly.
@@ -110,16 +110,16 @@ class TerMeasure(Measure[TerStatistics]):
             if inexact:
                 raise ValueError(f"sentence {len(rows)} has {count} references: TER takes up to {_REFERENCES}")
             rows.append([counted.num_edits, whole, fraction])
-        counts = torch.tensor(rows, dtype=torch.int64, device=hypotheses.ids.device).reshape(-1, 3)
+        counts = torch.tensor(rows, dtype=torch.int64, device="cpu").reshape(-1, 3)
         return TerStatistics(*counts.unbind(-1))
 
     def score(self, statistics: TerStatistics) -> Tensor:
         """Return TER, at least 0, for statistics of any leading shape."""
         dtype = score_dtype(statistics.edits.device)
-        edits, whole, fraction = statistics
-        # The sum is an integer, and the division rounds once, as that of a sum of lengths by their number.
-        length = (whole * PARTS + fraction).to(dtype) / PARTS
-        rate = edits.to(dtype) / torch.where(length > 0, length, 1)
+        edits, whole, fraction = (field.to(dtype) for field in statistics)
+        # Of a sentence the sum is an exact integer: the division alone rounds, as in sacrebleu's mean.
+        length = (whole * PARTS + fraction) / PARTS
+        rate = edits / torch.where(length > 0, length, 1)
         return torch.where(length > 0, rate, (edits > 0).to(dtype))
 
     def signature(self) -> dict[str, str]:

@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 import torch
 
 from ngram_metrics.counting.documents import Batch, RaggedTokens, host_counts
+from ngram_metrics.text.hints import warn_of_unsplit_texts
 from ngram_metrics.text.inputs import PaddedSentences, Sentences
 from ngram_metrics.text.reader import Reader, batch_of
 
 
 @dataclass(frozen=True)
 class TextReader(Reader):
-    """Reads a text as one token, whose id is the place of the text in :attr:`Batch.texts`."""
+    """Reads a text as one token, whose id is the place of the text in :attr:`Batch.texts`; all stays on the CPU.
 
+    Attributes:
+        splits: whether the measure splits Chinese and Japanese, which have no blanks, into characters.
+    """
+
+    splits: bool = False
     pad_id: None = field(default=None, init=False)
 
     def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
@@ -39,5 +45,8 @@ class TextReader(Reader):
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         texts = sentences.documents
-        places = RaggedTokens(torch.arange(len(texts), device=device), host_counts([1] * len(texts)), len(texts))
+        if not self.splits:
+            advice = "normalized=True and asian_support=True, which split Chinese and Japanese into characters"
+            warn_of_unsplit_texts(sentences.hypotheses, sentences.references, advice)
+        places = RaggedTokens(torch.arange(len(texts), device="cpu"), host_counts([1] * len(texts)), len(texts))
         return batch_of(sentences, places)._replace(texts=texts)

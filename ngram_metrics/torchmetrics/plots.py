@@ -101,7 +101,7 @@ def plot_histogram(
     figure, ax = _figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
     numbers = {name: [n for step in by_name for n in step[name].reshape(-1).tolist()] for name in by_name[0]}
-    end = max(1.0, *chain.from_iterable(numbers.values())) if highest is None else highest
+    end = max([1.0, *chain.from_iterable(numbers.values())]) if highest is None else highest
     if len(numbers) == 1:
         ((name, column),) = numbers.items()
         mean = _mean(column)
