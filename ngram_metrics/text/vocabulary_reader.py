@@ -183,5 +183,5 @@ def _places(known: Tensor, ids: Tensor) -> Tensor:
     """Return the place of each id in ``known``, which is ascending; for other ids a number below 0, each its own."""
     if not len(known):
         return -1 - ids
-    place = torch.searchsorted(known, ids).clamp(max=len(known) - 1)
+    place = torch.searchsorted(known, ids.contiguous()).clamp(max=len(known) - 1)
     return torch.where(known.take(place) == ids, place, -1 - ids)

@@ -36,7 +36,7 @@ class CiderD(Accumulator[Level]):
         >>> metric = CiderD(document_frequency(references))
         >>> metric.update(["a cat sat on a mat", "a dog ran"], references)
         >>> metric.compute()
-        tensor(6.3595, dtype=torch.float64)
+        tensor(6.2841, dtype=torch.float64)
     """
 
     plot_upper_bound = 10.0

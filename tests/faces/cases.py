@@ -239,6 +239,8 @@ _OF_TEXT, _OF_IDS = (
     functional.document_frequency([one for _, target in batches for one in target], **options)
     for batches, options in ((TEXT, {}), ([(0, target.tolist()) for _, target in IDS], {"pad_id": (PADDING, IGNORED)}))
 )
+#: The settings without which a class cannot be constructed.
+REQUIRED: dict[type, dict[str, Any]] = {CiderD: {"document_frequency": _OF_TEXT}}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 CASES = (
     _text("Bleu-text", Bleu, {"ngram": 2, "smooth": "exp"}, _LOWERCASE, _13A, tried="micro macro none"),

@@ -39,6 +39,7 @@ def _in_an_engine(face: Face, value: Any) -> dict[str, Any]:
         "Gleu": "gleu",
         "Ter": "ter",
         "Repetition": "repetition",
+        "CiderD": "cider_d",
     }.get(face.face.__name__)
     if alone is None:
         return {**{f"score_{key}": one for key, one in value.items()}, "score": value}

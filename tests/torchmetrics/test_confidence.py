@@ -11,7 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter
+from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter
 from ngram_metrics import ignite as for_ignite
 
 REFERENCES = references(150)
@@ -23,6 +23,7 @@ NAMES = {
     Gleu: "gleu",
     Ter: "ter",
     Repetition: "repetition",
+    CiderD: "cider_d",
 }
 
 

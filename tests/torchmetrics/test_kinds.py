@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torchmetrics
-from faces.cases import TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
+from faces.cases import REQUIRED, TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
 
 import ngram_metrics
 from ngram_metrics import ignite as for_ignite
@@ -32,7 +32,7 @@ CLASSES = [
     *(
         (getattr(for_ignite, name), {})
         for name in for_ignite.__all__
-        if getattr(ngram_metrics, name, None) not in TEXT_ONLY
+        if getattr(ngram_metrics, name, None) not in {*TEXT_ONLY, *REQUIRED}  # a table is of words or of ids
     ),
 ]
 
