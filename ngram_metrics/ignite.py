@@ -19,7 +19,7 @@ import torch
 from typing_extensions import Self
 
 import ngram_metrics
-from ngram_metrics.counting.document_frequency import DocumentFrequency
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.ignite_face import CPU, Face, OutputTransform, unchanged
 from ngram_metrics.ignite_rouge import Rouge as Rouge
 from ngram_metrics.ignite_rouge import RougeL as RougeL

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from ngram_metrics.counting.document_frequency import DocumentFrequency
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.bleu import SACREBLEU, BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure

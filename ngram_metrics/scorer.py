@@ -19,8 +19,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.document_frequency import DocumentFrequency
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval

@@ -33,9 +33,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.document_frequency import DocumentFrequency
 from ngram_metrics.counting.documents import Batch, PaddedPairs, RaggedSides
 from ngram_metrics.counting.weighted_matches import NgramWeights, padded_weighted_matches, ragged_weighted_matches
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.scores.measure import Layout, Measure, exponential
 from ngram_metrics.scores.options import Average, checked_number, checked_order
 from ngram_metrics.scores.references import pair_up, references_of_sentences, sum_over_references
@@ -65,7 +65,7 @@ class CiderMeasure(Measure[CiderStatistics]):
     ngram: int = 4
     sigma: float = 6.0
 
-    table_scale = 1
+    highest = 10.0
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -125,8 +125,8 @@ class CiderMeasure(Measure[CiderStatistics]):
         return 10 * statistics.similarities.mean(-1)
 
     def parts(self, statistics: CiderStatistics) -> dict[str, Tensor]:
-        """Raise ValueError: similarities are of a segment, and have no corpus counts."""
-        raise ValueError("CIDEr-D is a mean over segments, which leaves no counts to sum: expected average='none'")
+        """Return nothing: similarities are of a segment, and have no corpus counts."""
+        return {}
 
     def signature(self) -> dict[str, str]:
         """Return the settings; ``df`` is a digest of the table, and the number of its segments."""

@@ -56,8 +56,8 @@ class Measure(ABC, Generic[Statistics]):
     higher_is_better: ClassVar[bool] = True
     #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
     has_references: ClassVar[bool] = True
-    #: What tables multiply a score by: a share is shown as a percentage.
-    table_scale: ClassVar[int] = 100
+    #: The end of the scale of the scores. Tables show a scale that ends at 1 in percent.
+    highest: ClassVar[float] = 1.0
 
     #: Texts that several systems have at a time, which limits memory; a progress bar moves after each such part.
     texts_at_once: ClassVar[int] = 1 << 13

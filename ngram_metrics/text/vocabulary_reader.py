@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.document_frequency import DocumentFrequency, counted_in_segments
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -23,6 +22,7 @@ from ngram_metrics.counting.documents import (
     host_counts,
     ragged_from_padded,
 )
+from ngram_metrics.document_frequency import DocumentFrequency, counted_in_segments
 from ngram_metrics.text.door import plain, read
 from ngram_metrics.text.inputs import PaddedSentences, References, Sentences
 from ngram_metrics.text.numbering import listed_ids, name_unhashable
@@ -172,7 +172,7 @@ def _kind_of(sentences: Sentences | PaddedSentences) -> Literal["words", "ids"]:
 
 def _check_kind(table: DocumentFrequency, sentences: Sentences | PaddedSentences) -> None:
     """Raise ValueError if the table is of words and the sentences are ids, or the other way round."""
-    if table.kind != _kind_of(sentences):
+    if table.tokens and table.kind != _kind_of(sentences):
         raise ValueError(
             f"document_frequency was counted in {table.kind}, and the sentences are {sentences.kind}: expected the "
             "same kind of tokens"

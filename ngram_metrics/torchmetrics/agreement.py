@@ -22,8 +22,8 @@ from typing import get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.document_frequency import DocumentFrequency
 from ngram_metrics.counting.documents import Kind
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.scorer import digest
 
 #: The number of the layout of the states and of the text that is digested: one more for each change of either.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import torch
 
 from ngram_metrics import metrics
-from ngram_metrics.counting.document_frequency import DocumentFrequency
-from ngram_metrics.scores.cider import checked_table
+from ngram_metrics.document_frequency import DocumentFrequency
+from ngram_metrics.scores.cider import CiderMeasure, checked_table
 from ngram_metrics.scores.options import Average
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
@@ -39,7 +39,7 @@ class CiderD(Accumulator[Level]):
         tensor(6.2841, dtype=torch.float64)
     """
 
-    plot_upper_bound = 10.0
+    plot_upper_bound = CiderMeasure.highest
 
     def __init__(
         self,

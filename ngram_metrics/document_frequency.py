@@ -8,6 +8,7 @@ import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pickle import UnpicklingError
 from typing import Any, Literal
 
 import torch
@@ -101,7 +102,7 @@ class DocumentFrequency:
         """
         try:
             parts = torch.load(path, map_location="cpu", weights_only=True)
-        except (RuntimeError, EOFError, ValueError, KeyError) as error:
+        except (RuntimeError, EOFError, ValueError, KeyError, UnpicklingError) as error:
             raise ValueError(f"{os.fspath(path)} is not a table of document frequencies") from error
         if not isinstance(parts, dict) or parts.pop("layout", None) != _LAYOUT:
             raise ValueError(f"{os.fspath(path)} is not a table of document frequencies, or one of another version")
