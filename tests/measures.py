@@ -20,8 +20,10 @@ from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
 from sacrebleu.metrics import TER
 
+from ngram_metrics.functional import document_frequency
 from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.cider import CiderMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.overlap import OverlapMeasure
@@ -32,6 +34,7 @@ from ngram_metrics.scores.ter import PARTS, TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.text_reader import TextReader
+from ngram_metrics.text.vocabulary_reader import VocabularyReader
 from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
@@ -123,6 +126,7 @@ class Measured:
         averages: those it has.
         choice_is_exact: whether plain Python rounds as the code does where it chooses between references.
         text_only: whether tokens and ids are refused.
+        highest: the end of the scale of the scores.
     """
 
     make: Callable[[Settings], AnyMeasure]
@@ -139,6 +143,7 @@ class Measured:
     averages: tuple[str, ...] = ("none", "macro", "micro")
     choice_is_exact: bool = True
     text_only: bool = False
+    highest: float = 1
 
     @property
     def higher_is_better(self) -> bool:
@@ -248,6 +253,10 @@ _TER_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
 _of_ter = options(**{name: [False, True] for name in _TER_OPTIONS})
 _three_words = characters.filter(lambda text: len(text.split()) > 2)
 _NINE_WORDS = "\na b c d e f g h i"
+
+#: The corpus of CIDEr-D: two words in several segments, and one in none.
+_CORPUS = [[list("abab")], [list("aab"), list("b")], [list("ba")], [list("d")]]
+_TABLE = document_frequency([[" ".join(one) for one in several] for several in _CORPUS])
 
 MEASURES = {
     "BLEU": Measured(
@@ -367,5 +376,19 @@ MEASURES = {
         perfect=st.tuples(st.sampled_from(_of_ter), characters),
         past_float32=(({}, (_MANY - 1, _MANY, 0), (_MANY - 1) / _MANY), ({}, (_MANY, 0, _MANY * PARTS), 1.0)),
         text_only=True,
+    ),
+    "CIDEr-D": Measured(
+        make=lambda settings: CiderMeasure(_TABLE, **settings),
+        reader=lambda settings: VocabularyReader(document_frequency=_TABLE),
+        documents=tokens,
+        settings=st.fixed_dictionaries({"ngram": st.integers(1, 4), "sigma": st.sampled_from([0.5, 6.0])}),
+        counts=lambda settings, one, several: (
+            oracles.cider_similarities(one, several, _CORPUS, settings.get("ngram", 4), settings.get("sigma", 6.0)),
+        ),
+        score=lambda settings, counts: 10 * sum(counts[0]) / len(counts[0]),
+        variants=options(ngram=[1, 4], sigma=[1.0, 6.0]),
+        of_text=str.split,
+        averages=("none", "macro"),
+        highest=10,
     ),
 }

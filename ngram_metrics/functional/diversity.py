@@ -13,7 +13,7 @@ from ngram_metrics.counting.documents import PaddedTokens, RaggedTokens, ragged_
 from ngram_metrics.scores.bleu import BleuMeasure, Smoothing
 from ngram_metrics.scores.measure import score_dtype
 from ngram_metrics.scores.options import Average, check_choice, checked_order, named_arguments
-from ngram_metrics.scores.repetition import distinct_in_corpus, distinct_score
+from ngram_metrics.scores.repetition import RepetitionMeasure, distinct_in_corpus, distinct_score
 from ngram_metrics.scores.self_similarity import repeated_elsewhere, self_bleu_statistics, self_repetition_score
 from ngram_metrics.text.inputs import Hypotheses, Tokenizer
 from ngram_metrics.text.messages import warn_of_no_sentence, warn_user
@@ -23,7 +23,7 @@ from ngram_metrics.text.word_reader import WordReader
 @named_arguments
 def distinct(
     texts: Hypotheses,
-    ngram: int = 2,
+    ngram: int | Sequence[int] = 2,
     average: Average = "micro",
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
@@ -33,7 +33,7 @@ def distinct(
 
     Args:
         texts: texts, sequences of tokens or ids, or padded ids ``(texts, width)`` or ``(sentences, samples, width)``.
-        ngram: the order, 1 to 1,000.
+        ngram: the order, 1 to 1,000, or several orders: the texts are then read once.
         average: ``"micro"``: an n-gram is distinct among all texts, as in Li et al.; ``"macro"``: the mean of the
             texts' own numbers, without texts that are shorter than the order; ``"none"``: a number for each text, 0 for
             a text that is shorter than the order.
@@ -43,7 +43,8 @@ def distinct(
 
     Returns:
         ``()`` float64 in 0..1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(sentences,
-        samples)``. 0 if no text has an n-gram. Of padded ids, macro and none do not wait for the device.
+        samples)``; for several orders with one more dimension, the last. 0 if no text has an n-gram. Of padded ids,
+        macro and none do not wait for the device.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or texts that cannot be read.
@@ -57,17 +58,25 @@ def distinct(
         tensor(0.6000, dtype=torch.float64)
         >>> distinct(["a b a b", "a b c"], average="none")
         tensor([0.6667, 1.0000], dtype=torch.float64)
+        >>> distinct(["a b a b", "a b c"], (1, 2, 3))
+        tensor([0.4286, 0.6000, 1.0000], dtype=torch.float64)
     """
     check_choice("average", average, get_args(Average))
-    where = torch.device(device or "cpu")
+    orders = [checked_order(order) for order in (ngram if isinstance(ngram, (list, tuple)) else [ngram])]
+    if not orders:
+        raise ValueError("ngram is empty: expected one order or more")
+    reader, where = WordReader(tokenizer, pad_id=pad_id), torch.device(device or "cpu")
     if average == "micro":
-        order, corpus = checked_order(ngram), _read(texts, WordReader(tokenizer, pad_id=pad_id), where)
-        return distinct_score(distinct_in_corpus(corpus, order), average)
-    counted = metrics.repetition(ngram, average, tokenizer, pad_id).count(texts, None, where)
-    if not len(counted.statistics.totals):
-        warn_of_no_sentence()
-    scores = distinct_score(counted.statistics, average)
-    return scores.reshape(counted.leading_shape) if average == "none" and counted.leading_shape else scores
+        scores = distinct_score(distinct_in_corpus(_read(texts, reader, where), orders), average)  # (orders,)
+    else:
+        batch = reader.read_texts(texts, where)
+        if not len(batch.sides.hypotheses.lengths):
+            warn_of_no_sentence()
+        each = [distinct_score(RepetitionMeasure(order).statistics(batch), average) for order in orders]
+        scores = torch.stack(each, -1)  # (..., orders)
+        if average == "none" and batch.leading_shape is not None:
+            scores = scores.reshape(*batch.leading_shape, len(orders))
+    return scores if isinstance(ngram, (list, tuple)) else scores.squeeze(-1)
 
 
 @named_arguments

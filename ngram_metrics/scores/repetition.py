@@ -27,6 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
 from ngram_metrics.counting.corpus import corpus_ngrams
@@ -96,11 +97,16 @@ class RepetitionMeasure(Measure[RepetitionStatistics]):
         return {"order": str(self.ngram)}
 
 
-def distinct_in_corpus(texts: RaggedTokens, ngram: int) -> RepetitionStatistics:
-    """Count the distinct n-grams of all texts together, and all n-grams, each ``()``; this waits for the device."""
-    *_, ngrams = corpus_ngrams(texts, ngram)
-    total = ngram_totals(texts.lengths, ngram)[..., -1].sum().to(texts.ids.device)
-    return RepetitionStatistics(total.new_tensor(ngrams.ngrams), total)
+def distinct_in_corpus(texts: RaggedTokens, orders: Sequence[int]) -> RepetitionStatistics:
+    """Count for each order the distinct n-grams of all texts together, and all n-grams, ``(orders,)``.
+
+    This waits for the device.
+    """
+    distinct = [ngrams.ngrams for ngrams in corpus_ngrams(texts, max(orders))]
+    totals = ngram_totals(texts.lengths, max(orders)).sum(0)
+    places = [order - 1 for order in orders]
+    counts = torch.tensor(distinct, dtype=torch.int64, device="cpu")
+    return RepetitionStatistics(*(field[places].to(texts.ids.device) for field in (counts, totals)))
 
 
 def distinct_score(statistics: RepetitionStatistics, average: Average) -> Tensor:

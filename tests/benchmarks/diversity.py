@@ -70,7 +70,7 @@ def _ngrams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:
 
 
 def _distinct(texts: Texts) -> list[float]:
-    return [distinct(texts, order).item() for order in range(1, 5)]
+    return distinct(texts, (1, 2, 3, 4)).tolist()
 
 
 def _sets(texts: Texts) -> list[float]:

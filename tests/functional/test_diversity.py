@@ -72,6 +72,20 @@ def test_distinct_of_each_text(corpus, order):
     check(distinct, corpus, math.fsum(long_enough) / max(1, len(long_enough)), ngram=order, average="macro")
 
 
+@given(corpora, st.lists(orders, min_size=1, max_size=4))
+def test_several_orders_stand_side_by_side(corpus, several_orders):
+    for average in ("micro", "macro", "none"):
+        alone = [distinct(corpus, order, average) for order in several_orders]
+        assert distinct(corpus, several_orders, average).equal(torch.stack(alone, -1))
+    rows = torch.tensor([[[*one, 0] + [0] * (9 - len(one))] for one in corpus])
+    assert distinct(rows, (1, 2), "none", pad_id=0).shape == (len(corpus), 1, 2)
+
+
+def test_no_order_is_refused():
+    with pytest.raises(ValueError, match=r"^ngram is empty"):
+        distinct(["a"], ())
+
+
 @fewer(2)
 @given(corpora, orders)
 def test_repetition(corpus, order):

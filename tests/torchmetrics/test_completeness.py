@@ -16,6 +16,7 @@ OTHER_FUNCTIONS = {
     "pairwise_chrf": "tests/functional/test_pairwise.py",
     "aggregate_chrf": "tests/functional/test_pairwise.py",
     **dict.fromkeys(("distinct", "self_repetition", "self_bleu"), "tests/functional/test_diversity.py"),
+    "document_frequency": "tests/scores/test_cider.py",
 }
 
 
