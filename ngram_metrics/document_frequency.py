@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pickle import UnpicklingError
 from typing import Any, Literal
 
 import torch
@@ -88,25 +88,39 @@ class DocumentFrequency:
         return self._on_device[device]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file, which :meth:`load` reads."""
+        """Write the table to a file of JSON, which :meth:`load` reads.
+
+        Raises:
+            TypeError: a token that is neither a ``str`` nor an integer; pickle the table instead.
+        """
+        for token in self.tokens:
+            if isinstance(token, bool) or not isinstance(token, (str, int)):
+                raise TypeError(f"the table has the token {token!r:.60}: expected str or int, which JSON can hold")
         parts = {name: getattr(self, name) for name in ("kind", "tokenizer", "segments")}
-        tensors = {"counts": list(self.counts), "keys": list(self.keys)}
-        torch.save({"layout": _LAYOUT, "tokens": list(self.tokens), **parts, **tensors}, path)
+        numbers = {"counts": [each.tolist() for each in self.counts], "keys": [each.tolist() for each in self.keys]}
+        made = {"layout": _LAYOUT, **parts, "tokens": list(self.tokens), **numbers}
+        with open(path, "w", encoding="ascii") as file:
+            json.dump(made, file)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DocumentFrequency:
-        """Read a table from a file that :meth:`save` wrote; no code of the file is run.
+        """Read a table from a file that :meth:`save` wrote.
 
         Raises:
             ValueError: a file with something else in it.
         """
         try:
-            parts = torch.load(path, map_location="cpu", weights_only=True)
-        except (RuntimeError, EOFError, ValueError, KeyError, UnpicklingError) as error:
-            raise ValueError(f"{os.fspath(path)} is not a table of document frequencies") from error
-        if not isinstance(parts, dict) or parts.pop("layout", None) != _LAYOUT:
-            raise ValueError(f"{os.fspath(path)} is not a table of document frequencies, or one of another version")
-        return cls(**parts)
+            with open(path, encoding="ascii") as file:
+                parts = json.load(file)
+            if parts.pop("layout") != _LAYOUT:
+                raise ValueError
+            for name in ("counts", "keys"):
+                parts[name] = tuple(torch.tensor(each, dtype=torch.int64, device="cpu") for each in parts[name])
+            return cls(**{**parts, "tokens": tuple(parts["tokens"])})
+        except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+            raise ValueError(
+                f"{os.fspath(path)} is not a table of document frequencies, or one of another version"
+            ) from error
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DocumentFrequency) and self.digest == other.digest

@@ -389,6 +389,7 @@ MEASURES = {
         variants=options(ngram=[1, 4], sigma=[1.0, 6.0]),
         of_text=str.split,
         averages=("none", "macro"),
+        text_only=True,  # a table is of words or of ids
         highest=10,
     ),
 }

@@ -1,5 +1,6 @@
 """CIDEr-D against the published formula in plain loops: in one call and with a table, in every kind of input."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -131,7 +132,7 @@ CORPUS = [["a cat sat on the mat", "the cat sat on a mat"], ["a dog ran home"], 
 
 def test_a_table_is_the_same_however_it_was_kept(tmp_path):
     table = document_frequency(CORPUS)
-    path = tmp_path / "table.pt"
+    path = tmp_path / "table.json"
     table.save(path)
     for kept in (DocumentFrequency.load(path), pickle.loads(pickle.dumps(table)), document_frequency(CORPUS)):
         assert kept == table
@@ -152,15 +153,25 @@ def test_a_table_of_another_process_is_the_same():
 
 
 def test_a_file_of_something_else_is_refused(tmp_path):
-    for number, content in enumerate(({"layout": 0}, {"weights": torch.zeros(1)}, [1])):
-        path = tmp_path / f"{number}.pt"
-        torch.save(content, path)
-        with pytest.raises(ValueError, match="is not a table of document frequencies"):
+    path = tmp_path / "table.json"
+    whole = {"layout": 1, "kind": "ids", "tokenizer": "", "segments": 2, "tokens": [1], "counts": [[1]], "keys": []}
+    path.write_text(json.dumps(whole))
+    assert DocumentFrequency.load(path) == document_frequency([[1], [[]]], 1)
+    others = [{**whole, "layout": 2}, {**whole, "counts": [["a"]]}, {**whole, "more": 1}, {"layout": 1}, [1], "layout"]
+    for content in (*map(json.dumps, others), "no table", "\u00e4"):
+        path.write_text(content, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"table\.json is not a table of document frequencies"):
             DocumentFrequency.load(path)
-    path = tmp_path / "text"
-    path.write_text("no table")
-    with pytest.raises(ValueError, match="is not a table of document frequencies"):
-        DocumentFrequency.load(path)
+
+
+def test_tokens_of_any_text_are_saved_and_others_refused(tmp_path):
+    path = tmp_path / "table.json"
+    for corpus in ([["\ud800 \U0001f600"], ["a"]], [[2**62], [7]]):
+        table = document_frequency(corpus)
+        table.save(path)
+        assert DocumentFrequency.load(path) == table
+    with pytest.raises(TypeError, match=r"has the token \('a', 'b'\): expected str or int"):
+        document_frequency([[[("a", "b")]], [[("c", "d")]]]).save(path)
 
 
 def test_one_segment_is_no_corpus():
