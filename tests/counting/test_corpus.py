@@ -51,6 +51,8 @@ def table(texts, max_order, document=None, id_bound=None):
     for order, found in enumerate(corpus_ngrams(tokens, max_order, owner), 1):
         columns = found.totals(), found.documents(), *found.largest()
         last = found.last.tolist()
+        numbers = list(zip(found.prefix.tolist(), last, strict=True))
+        assert numbers == sorted(numbers)
         words = last if order == 1 else words
         names = [
             (*names[one], words[other] if order > 1 else other)
