@@ -184,6 +184,12 @@ def test_ngrams_do_not_cross_the_border_of_texts():
     assert self_bleu(["a b", "c a", "b d"], 2, average="none").tolist() == [0, 0, 0]
 
 
+def test_texts_of_several_chunks_share_their_words():
+    texts = [f"word{number % 50} and {number % 7} again" for number in range(6000)]
+    assert distinct(texts, 1).item() == (50 + 7 + 2) / (4 * 6000)
+    assert self_bleu(texts, 1).item() == 1
+
+
 def test_samples_have_a_score_each():
     samples = torch.tensor([[[1, 2, 1, 2], [1, 2, 3, 0]], [[4, 4, 4, 4], [0, 0, 0, 0]]])
     assert repetition(samples, 2, average="none", pad_id=0).numpy() == pytest.approx(np.array([[1 / 3, 0], [2 / 3, 0]]))
