@@ -59,7 +59,7 @@ class Measure(ABC, Generic[Statistics]):
     #: The end of the scale of the scores. Tables show a scale that ends at 1 in percent.
     highest: ClassVar[float] = 1.0
 
-    #: Texts that several systems have at a time, which limits memory; a progress bar moves after each such part.
+    #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
     texts_at_once: ClassVar[int] = 1 << 13
 
     @property
