@@ -51,12 +51,13 @@ class NgramWeights(NamedTuple):
             prefix: the number of each n-gram without its last token.
             last: the number of this token.
         """
-        keys, shorter, tokens = self.keys[order - 2], len(self.weights[order - 2]) - 1, len(self.weights[0]) - 1
+        keys, tokens = self.keys[order - 2], len(self.weights[0]) - 1
         if not len(keys):
             return torch.zeros_like(prefix)
         key = prefix * tokens + last
         place = torch.searchsorted(keys, key).clamp(max=len(keys) - 1)
-        known = (prefix < shorter) & (last < tokens) & (keys.take(place) == key)
+        # An unknown prefix makes a key above all keys, and an unknown token the key of another n-gram.
+        known = (last < tokens) & (keys.take(place) == key)
         return torch.where(known, place, len(keys))
 
 

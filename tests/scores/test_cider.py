@@ -209,6 +209,15 @@ def test_settings_are_checked():
             CiderD(wrong)
 
 
+@pytest.mark.parametrize("layout", [as_text, as_rows])
+def test_an_unknown_token_is_not_the_first_one_after_the_next_ngram(layout):
+    """With as many tokens as there are, "1 4" would have the key of "2 1"."""
+    corpus, sentences = [[[1, 2, 1]], [[2, 1]], [[3]]], [([1, 4, 3], [[1, 4, 2]])]
+    _, references, options = layout([([], one) for one in corpus])
+    preds, target, options = layout(sentences)
+    close(cider_d(preds, target, document_frequency(references, **options), **options), expected(sentences, corpus)[0])
+
+
 def test_a_table_of_words_is_not_for_ids():
     table, of_ids = document_frequency(CORPUS), document_frequency([[1, 2], [3]])
     with pytest.raises(ValueError, match="was counted in words, and the sentences are ids"):
