@@ -12,8 +12,8 @@ references have the n-gram in one of their references. Let h and r be its counts
 with the mean over the references of a segment. The score of a corpus is the mean over its segments.
 
 Conventions. Scores are in 0..10, in Python and in tables: papers report CIDEr 1.2 where this number is 1.2, or 120 for
-100 times it. 0 / 0 is 0. The length of a text is its number of bigrams, as in pycocoevalcap: all texts of up to one
-word have the length 0. An n-gram that the corpus does not have weighs as much as one of a single segment.
+100 times it. 0 / 0 is 0. An n-gram that the corpus does not have weighs as much as one of a single segment.
+pycocoevalcap measures lengths in bigrams, which gives the same difference unless a text is empty and scores 0.
 
 Differences from pycocoevalcap:
 
@@ -106,8 +106,8 @@ class CiderMeasure(Measure[CiderStatistics]):
             assert isinstance(pairs.documents, PaddedPairs)
             assert weights is not None
             sums = padded_weighted_matches(pairs.documents, weights)
-        lengths = [(side.lengths.to(device) - 1).clamp(min=0) for side in pairs.documents]  # in bigrams
-        apart = (lengths[0] - lengths[1]).to(sums.products.dtype)
+        hypothesis, reference = (side.lengths.to(device) for side in pairs.documents)
+        apart = (hypothesis - reference).to(sums.products.dtype)
         norms = sums.hypothesis_squares.sqrt() * sums.reference_squares.sqrt()
         similarities = sums.products / torch.where(norms > 0, norms, 1)
         similarities = similarities * exponential(-apart.square() / (2 * self.sigma**2)).unsqueeze(-1)
