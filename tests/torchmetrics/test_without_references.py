@@ -55,6 +55,9 @@ def test_in_an_engine_of_ignite():
     engine = Engine(lambda _, batch: (batch, None))
     Face(ngram=3, output_transform=lambda output: output).attach(engine, "loops")
     assert engine.run([TEXTS, TEXTS]).metrics["loops"] == VALUE
+    metric = Face(ngram=3)
+    metric.update((TEXTS, ["one"]))
+    assert metric.compute() == VALUE
 
 
 def test_samples_are_counted_one_by_one():
