@@ -19,11 +19,12 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.few import counts_of_few, scores_of_few
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, clusters_of, interval
-from ngram_metrics.text.door import read
+from ngram_metrics.text.door import read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
@@ -35,6 +36,7 @@ Value: TypeAlias = Tensor | dict[str, Tensor]
 SIGNATURE_FIELDS = (
     *("bs", "ar", "clusters", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
+    *("sigma", "df"),
     *("nc", "nw", "beta", "space"),
     *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
     "pad",
@@ -84,12 +86,14 @@ class Scorer:
         """Check the average; the reader and the measure have checked their settings."""
         check_choice("average", self.average, get_args(Average))
 
-    def __call__(self, preds: Hypotheses, target: References, device: torch.device | str | None = None) -> Tensor:
+    def __call__(
+        self, preds: Hypotheses, target: References | None, device: torch.device | str | None = None
+    ) -> Tensor:
         """Read, count and score a batch.
 
         Args:
             preds: hypotheses, see :mod:`ngram_metrics.text.door`.
-            target: references.
+            target: references; None for a measure without references, which ignores them.
             device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
         Returns:
@@ -116,12 +120,14 @@ class Scorer:
             return scores if leading_shape is None else scores.reshape(*leading_shape, *scores.shape[1:])
         return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)
 
-    def count(self, preds: Hypotheses, target: References, device: torch.device) -> Counted:
+    def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
         """Read and count a batch; raises the errors of :meth:`Reader.read`."""
+        alone = not self.measure.has_references
         if getattr(preds, "ndim", 0) == 3:  # several hypotheses for each segment
-            batch = self.reader.read(preds, target, device)
+            # Without a target, Reader.read raises the error.
+            batch = self.reader.read_texts(preds, device) if alone else self.reader.read(preds, target, device)  # type: ignore[arg-type]
         else:
-            sentences = read(preds, target)
+            sentences = read_texts(preds) if alone else read(preds, target)
             few = counts_of_few(self.reader, self.measure, sentences) if device.type == "cpu" else None
             if few is not None:
                 rows, references = few
@@ -234,7 +240,8 @@ class Scorer:
         settings |= {**self.reader.signature(), **self.measure.signature(), **draws}
         known = {name: settings[name] for name in SIGNATURE_FIELDS if name in settings}
         packages = {name: settings[name] for name in settings if name not in SIGNATURE_FIELDS}
-        fields = {"nrefs": references, **known, **packages, "version": version("ngram-metrics")}
+        fields = {"nrefs": references} if self.measure.has_references else {}
+        fields |= {**known, **packages, "version": version("ngram-metrics")}
         return "|".join(f"{name}:{value}" for name, value in fields.items())
 
 
@@ -316,6 +323,8 @@ def _described(value: object) -> object:
     """Reduce a setting to plain values; a value that has none is identified by its qualified name."""
     if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
         return value
+    if isinstance(value, DocumentFrequency):
+        return value.digest
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value).__name__, *((part.name, _described(getattr(value, part.name))) for part in fields(value))]
     if isinstance(value, (list, tuple)):

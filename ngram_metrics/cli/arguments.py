@@ -27,7 +27,7 @@ from ngram_metrics.cli.options import (
     parsed,
     printing,
 )
-from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS
+from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS, WITHOUT_REFERENCES
 from ngram_metrics.text.messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ SHELLS = ("bash", "zsh", "tcsh")
 _LEVEL = "0.95"
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics REFERENCE... -i SYSTEM... [options]
+       ngram-metrics SYSTEM... -m repetition [options]
        ngram-metrics mbr SAMPLES... [options]"""
 _DESCRIPTION = "Score files with one sentence per line, and test systems against the first."
 _FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is its second tab-separated column;
@@ -209,6 +210,8 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     options.test, options.correction = options.test or TESTS[0], options.correction or CORRECTIONS[0]
     if options.sentences and not options.sentences.endswith((".tsv", ".jsonl")):
         made.error(f"--sentences {options.sentences}: expected a name that ends in .tsv or .jsonl")
+    if options.report and not options.references:
+        made.error("--report shows what matches the references, and there is none: expected -r REFERENCE...")
     written = {"--output": options.output, "--sentences": options.sentences, "--report": options.report}
     check_written(made, written, [*options.inputs, *filter(None, [options.spm_model])])
     return options
@@ -260,8 +263,8 @@ def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[_
     elif options.input:
         systems, references = options.input, options.files
     else:
-        systems, references = options.files, options.references
-    if not references:
+        systems, references = options.files, options.references or []
+    if not references and not {*options.metrics} <= {*WITHOUT_REFERENCES}:
         made.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
     if not systems and not options.baseline:
         made.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")

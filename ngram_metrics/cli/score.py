@@ -66,7 +66,8 @@ def _count(
         as_json, first = (options.sentences or "").endswith(".jsonl"), 1
         for columns in chunks(sources, CHUNK):
             hypotheses = columns[: len(systems)]
-            references = list(map(list, zip(*columns[len(systems) :], strict=True)))
+            of_files = columns[len(systems) :]
+            references = list(map(list, zip(*of_files, strict=True))) if of_files else [[] for _ in hypotheses[0]]
             rows = count(systems, hypotheses, references, torch.device(options.device), bar.update)
             if texts is not None:
                 texts.references.extend(references)

@@ -22,7 +22,7 @@ class Texts(NamedTuple):
     Attributes:
         systems: the segments of each system.
         names: the names of the references.
-        references: the references of each segment, at least one.
+        references: the references of each segment: at least one, or none for all.
     """
 
     systems: dict[str, list[str]]
@@ -139,6 +139,8 @@ def _named(given: str, mapping: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _references(references: Any, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of the references, and the references of each segment."""
+    if references is None:
+        return [], [[] for _ in range(segments)]
     if isinstance(references, Mapping):
         return _streams(_named("references", references), system, segments)
     items = _listed("references", references, "a list of texts, several such lists, or a mapping of names to lists")

@@ -121,7 +121,7 @@ class Evaluation:
 
         Raises:
             TypeError: a title that is not a text.
-            ValueError: an unknown tokenizer.
+            ValueError: an unknown tokenizer, or no references.
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
         """
@@ -142,7 +142,7 @@ class Evaluation:
 @named_arguments
 def evaluate(
     systems: Mapping[str, Sequence[str]] | Sequence[str],
-    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]],
+    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]] | None,
     metrics: str | Mapping[str, Metric | Scorer] | None = None,
     baseline: str | None = None,
     confidence: float | None = 0.95,
@@ -161,7 +161,7 @@ def evaluate(
         systems: the segments of each system by its name, or those of one system, named ``"system"``.
         references: the reference of each segment; several such lists; a list of references for each segment; or a
             mapping of names to lists. If there are as many lists as segments, each with as many texts, only the last
-            form is clear.
+            form is clear. None if no metric compares with references: repetition does not.
         metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"``, with the settings that papers
             report; or a mapping of names to metrics of this package, whose settings are used and whose counts do not
             change. None for ``"bleu,chrf"``.
@@ -184,8 +184,9 @@ def evaluate(
         TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None
             as the document of a segment.
         ValueError: no system or no segment; different numbers of segments, references or labels; references that may
-            be read in two ways; an unknown metric, baseline, test or correction; a metric with average none; two
-            metrics with the same name for a value; a level out of its range; one document for all segments.
+            be read in two ways, or None where a metric needs them; an unknown metric, baseline, test or correction; a
+            metric with average none; two metrics with the same name for a value; a level out of its range; one document
+            for all segments.
 
     Warns:
         UserWarning: the bootstrap test of fewer than 50 segments, or documents.
@@ -202,8 +203,11 @@ def evaluate(
         >>> found.wins, found.ties, found.losses
         (1, 2, 0)
     """
-    texts = checked_texts(systems, references, baseline)
     scorers = checked_scorers(metrics)
+    compared = [name for name, scorer in scorers.items() if scorer.measure.has_references]
+    if references is None and compared:
+        raise ValueError(f"references is None, and the metric {compared[0]!r} compares texts with references")
+    texts = checked_texts(systems, references, baseline)
     settings = checked_settings(confidence, test, correction, seed, clusters, texts)
     labels = checked_groups(groups, texts)
     fewest, most = min(map(len, texts.references)), max(map(len, texts.references))

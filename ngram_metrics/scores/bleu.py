@@ -51,12 +51,11 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.checks import check_booleans
-from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedReferences, owners
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.plain_matches import Tokens
 from ngram_metrics.scores import plain
-from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
+from ngram_metrics.scores.measure import Layout, Measure, PairCounts, exponential, score_dtype
 from ngram_metrics.scores.options import Average, checked_number, checked_order, exact
 
 #: The names of the smoothings: ignite's, then sacrebleu's.
@@ -168,7 +167,7 @@ class BleuMeasure(Measure[BleuStatistics]):
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
-        return brevity_penalty(statistics) * _exp(log_mean) * possible
+        return brevity_penalty(statistics) * exponential(log_mean) * possible
 
     def sentence_measure(self, average: Average) -> BleuMeasure:
         """Return for micro BLEU with effective order, as in sacrebleu: many sentences are too short for a 4-gram."""
@@ -234,19 +233,7 @@ def brevity_penalty(statistics: BleuStatistics) -> Tensor:
     dtype = score_dtype(statistics.matches.device)
     # If both are empty, 0 / 0 is nan, which becomes 0. If the hypothesis is, this is -inf.
     exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
-    return _exp(exponent.nan_to_num(nan=0.0, neginf=-math.inf).clamp(max=0))
-
-
-def _exp(exponent: Tensor) -> Tensor:
-    """Return e to the power of each number; for batches of a training loop in parts of 64 numbers.
-
-    On a CPU ``exp`` calls MKL, which shares more than 64 numbers among threads and waits for the last thread. That
-    takes milliseconds if data loaders keep the cores busy.
-    """
-    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
-        return exponent.exp()
-    parts = exponent.reshape(-1).split(64)
-    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
+    return exponential(exponent.nan_to_num(nan=0.0, neginf=-math.inf).clamp(max=0))
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:

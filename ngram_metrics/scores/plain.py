@@ -134,6 +134,12 @@ def gleu_score(counts: tuple[int, int]) -> float:
     return counts[0] / max(1, counts[1])
 
 
+def repetition_counts(text: Tokens, ngram: int) -> tuple[int, int]:
+    """Return the distinct n-grams of one order, and all."""
+    ngrams = [*zip(*(text[skipped:] for skipped in range(ngram)), strict=False)]
+    return len({*ngrams}), len(ngrams)
+
+
 def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: Sequence[int | str]) -> list[Counts]:
     """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``, with its best reference."""
     (words, sentences), longest = hypothesis, max([0, *[variant for variant in variants if isinstance(variant, int)]])

@@ -65,6 +65,7 @@ class Sentences(NamedTuple):
         hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.groups`: the number of hypotheses of each
             row; ``counts`` may then be 0.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
+        together: whether equal tokens of different sentences must have one number.
     """
 
     kind: Kind
@@ -73,6 +74,7 @@ class Sentences(NamedTuple):
     counts: list[int]
     hypothesis_counts: list[int] | None = None
     padded: Sequence[bool] = ()
+    together: bool = False
 
     @property
     def known_kind(self) -> Kind | None:

@@ -23,7 +23,7 @@ from ngram_metrics.counting.documents import (
     drop_ids,
     host_counts,
 )
-from ngram_metrics.text.door import read
+from ngram_metrics.text.door import plain, read, read_texts
 from ngram_metrics.text.hints import warn_of_texts_as_tokens
 from ngram_metrics.text.inputs import Hypotheses, PaddedSentences, References, Sentences
 from ngram_metrics.text.messages import shortened
@@ -60,6 +60,23 @@ class Reader(ABC):
         """
         return self.encode(read(preds, target), device)
 
+    def read_texts(self, texts: Hypotheses, device: torch.device, together: bool = False) -> Batch:
+        """Turn texts without references into token ids: the hypotheses of a batch.
+
+        Args:
+            texts: hypotheses as for :meth:`read`; padded ids may be ``(sentences, samples, width)`` too.
+            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
+            together: whether texts are compared with each other: equal tokens of different texts then have one id.
+
+        Raises:
+            TypeError, ValueError: the errors of :meth:`read`.
+        """
+        if not isinstance(texts, (Tensor, np.ndarray)) or texts.ndim != 3:
+            return self.encode(read_texts(texts, together), device)
+        sentences, samples, _ = texts.shape
+        flat = read_texts(plain(texts, "texts").flatten(0, 1))  # (sentences * samples, width)
+        return self.encode(flat, device)._replace(leading_shape=(sentences, samples))
+
     def read_systems(
         self,
         systems: Sequence[Sequence[str]],
@@ -70,7 +87,7 @@ class Reader(ABC):
 
         Args:
             systems: the texts of each system, one per sentence.
-            references: the reference or the references of each sentence.
+            references: the reference or the references of each sentence; no sentence has any, or each has one or more.
             device: where the texts are counted.
 
         Returns:
@@ -79,7 +96,7 @@ class Reader(ABC):
         Raises:
             TypeError, ValueError: the errors of :meth:`read`.
         """
-        sentences = read(systems[0], references)
+        sentences = read(systems[0], references) if any(references) else read_texts(systems[0])
         assert isinstance(sentences, Sentences)
         every = list(chain.from_iterable(systems))
         batch = self.encode(sentences._replace(hypotheses=every), device)

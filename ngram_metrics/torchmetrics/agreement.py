@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import Kind
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.scorer import digest
 
 #: The number of the layout of the states and of the text that is digested: one more for each change of either.
@@ -53,7 +54,8 @@ def _bytes(values: bytes) -> Tensor:
 
 
 def _addresses(value: object) -> Iterator[int]:
-    if value is None or isinstance(value, (str, Number)):
+    # The digest of a table says everything.
+    if value is None or isinstance(value, (str, Number, DocumentFrequency)):
         return
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):

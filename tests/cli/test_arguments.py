@@ -148,8 +148,11 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("base.txt -r ref.txt -m bleu --stem", "--stem is for rouge, and does nothing for bleu"),
         ("base.txt -r ref.txt -m chrf,rouge -lc", "--lowercase is for bleu, and does nothing for chrf and rouge"),
         ("base.txt -r ref.txt -m bleu --chrf-lowercase", "--chrf-lowercase is for chrf and chrf++, and does nothing"),
-        ("base.txt -r ref.txt -m chrf -tok zh", "--tokenizer is for bleu, overlap and gleu, and does nothing for chrf"),
-        ("base.txt -r ref.txt -m rouge --spm-model m", "--spm-model is for bleu, overlap and gleu"),
+        (
+            "base.txt -r ref.txt -m chrf -tok zh",
+            "--tokenizer is for bleu, overlap, gleu and repetition, and does nothing for chrf",
+        ),
+        ("base.txt -r ref.txt -m rouge --spm-model m", "--spm-model is for bleu, overlap, gleu and repetition"),
         ("base.txt -r ref.txt -tok zh --spm-model m", "--tokenizer and --spm-model: expected one of them"),
         ("base.txt -r ref.txt --test bootstrap", "--test is for several systems, and there is one: base.txt"),
         ("base.txt -r ref.txt --correction holm", "--correction is for several systems, and there is one: base.txt"),

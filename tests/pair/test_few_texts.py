@@ -41,6 +41,7 @@ SCORERS: dict[str, Scorer] = {
     "rouge average": metrics.rouge(accumulate="avg", rouge_keys="rouge1", pad_id=(0, -1)),
     "overlap": metrics.overlap(2, average="none", pad_id=(0, -1)),
     "gleu": metrics.gleu(pad_id=(0, -1)),
+    "repetition": metrics.repetition(2, pad_id=(0, -1)),
 }
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(
     " ".join

@@ -58,6 +58,8 @@ def write_page(
     check_installed()
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {type_name(title)}: expected a text")
+    if not summary.references:
+        raise ValueError("the page shows what matches the references, and the evaluation has none: expected references")
     words = WordReader("none" if tokenizer is None else tokenizer)
     try:
         with written_to(os.fsdecode(path)) as write:
@@ -127,11 +129,12 @@ def _title(systems: Sequence[str]) -> str:
 
 
 def _cell(result: Result, digits: int) -> Cell:
-    score, low, high = (f"{100 * (part or 0.0):.{digits}f}" for part in (result.score, result.low, result.high))
+    scale = result.shown_scale
+    score, low, high = (f"{scale * (part or 0.0):.{digits}f}" for part in (result.score, result.low, result.high))
     return Cell(
         score,
         f"[{low}, {high}]",
-        "" if result.difference is None else f"{100 * result.difference:+.{digits}f}",
+        "" if result.difference is None else f"{scale * result.difference:+.{digits}f}",
         "" if result.p_value is None else f"{result.p_value:.4f}",
         is_significant(result),
     )

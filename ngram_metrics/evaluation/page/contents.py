@@ -26,10 +26,12 @@ _BUCKETS = 5
 def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReader, style: Style) -> dict[str, Any]:
     """Return the data for the script of the page, from results with intervals; ``words`` splits texts into words."""
     sides, of_segments = _sides(texts, words), list(map(segment_values, systems.values()))
+    of_baseline = summary.results[summary.baseline]
     return {
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
         "values": summary.values,
+        "highest": {value: each.shown_scale * each.highest for value, each in of_baseline.items()},
         "signs": {value: 1 if better else -1 for value, better in summary.higher_is_better.items()},
         "orders": ORDERS,
         "digits": style.places,
@@ -38,8 +40,10 @@ def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReade
             for results in summary.results.values()
         ],
         "scores": {
-            value: [[round(100 * score, style.places) for score in scores[value]] for scores in of_segments]
-            for value in summary.values
+            value: [
+                [round(each.shown_scale * score, style.places) for score in scores[value]] for scores in of_segments
+            ]
+            for value, each in of_baseline.items()
         },
         "buckets": list(_buckets(systems, summary, sides["lengths"], style.places)),
         "copies": {form: written(summary, form, style) for form in COPIES},
@@ -48,8 +52,10 @@ def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReade
 
 
 def _rounded(result: Result, digits: int) -> list[float]:
-    """Return a score in 0..100 and the ends of its interval."""
-    return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
+    """Return a score on the scale of tables, and the ends of its interval."""
+    return [
+        round(result.shown_scale * part, digits) for part in (result.score, result.low, result.high) if part is not None
+    ]
 
 
 def _buckets(systems: Systems, summary: Summary, lengths: Sequence[float], digits: int) -> Iterator[dict[str, Any]]:

@@ -59,9 +59,10 @@ function drawDistribution() {
   const high = 46;
   const systems = chosenSystems();
   const svg = picture(systems.length * (high + 20) + 20, `number of sentences by ${state.value}`);
+  const end = data.highest[state.value];
   const counts = systems.map((system) => {
     const bins = new Array(BINS).fill(0);
-    for (const score of data.scores[state.value][system]) bins[Math.min(BINS - 1, Math.floor(score / 100 * BINS))] += 1;
+    for (const score of data.scores[state.value][system]) bins[Math.min(BINS - 1, Math.floor(score / end * BINS))] += 1;
     return bins;
   });
   const most = Math.max(1, ...counts.flat());
@@ -76,19 +77,19 @@ function drawDistribution() {
       const tall = high * count / most;
       svg.append(draw("rect", { class: "bar", x: bin * width + 1, y: base - tall, width: width - 2, height: tall }));
     });
-    const x = Math.min(median, 100) / 100 * WIDTH;
+    const x = Math.min(median, end) / end * WIDTH;
     svg.append(draw("line", { class: "median", x1: x, x2: x, y1: base - high, y2: base }));
     return [data.systems[system], shown(median), ...counts[row].map(String)];
   });
-  // The last bar holds what is above 100 too, such as an error rate.
-  const above = systems.some((system) => data.scores[state.value][system].some((score) => score > 100));
-  for (const tick of [0, 25, 50, 75, 100]) {
-    const anchor = tick === 0 ? "start" : tick === 100 ? "end" : "middle";
+  // The last bar holds what is above the end too, such as an error rate.
+  const above = systems.some((system) => data.scores[state.value][system].some((score) => score > end));
+  for (const part of [0, 0.25, 0.5, 0.75, 1]) {
+    const anchor = part === 0 ? "start" : part === 1 ? "end" : "middle";
     const y = systems.length * (high + 20) + 14;
-    svg.append(draw("text", { class: "faint", x: tick / 100 * WIDTH, y, "text-anchor": anchor },
-      `${tick}${above && tick === 100 ? " or more" : ""}`));
+    svg.append(draw("text", { class: "faint", x: part * WIDTH, y, "text-anchor": anchor },
+      `${part * end}${above && part === 1 ? " or more" : ""}`));
   }
-  const header = ["system", "median", ...counts[0].map((_, bin) => `from ${bin * 100 / BINS}`)];
+  const header = ["system", "median", ...counts[0].map((_, bin) => `from ${bin * end / BINS}`)];
   byId("distribution").replaceChildren(svg, numbersTable(`sentences by ${state.value}`, header, rows));
 }
 
