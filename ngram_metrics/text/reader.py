@@ -173,7 +173,8 @@ class Reader(ABC):
             return None
         hypotheses = [_tokens(row, dropped) for row in sides[0]]
         # If all references of a sentence are missing, there is one empty reference.
-        several = [[*filter(None, [_tokens(row, dropped) for row in rows])] or [[]] for rows in sides[1]]
+        # Texts alone have a tensor of no references.
+        several = [[*filter(None, [_tokens(row, dropped) for row in rows])] or [[]] * bool(rows) for rows in sides[1]]
         return Sentences("ids", hypotheses, [*chain.from_iterable(several)], [*map(len, several)])
 
     @property
