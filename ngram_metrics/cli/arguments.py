@@ -73,6 +73,8 @@ class ScoreOptions(Options):
     details: bool
     sentences: str | None
     report: str | None
+    source: str | None
+    columns: list[tuple[str, str]]
 
 
 class MbrOptions(Options):
@@ -141,6 +143,16 @@ def _add_output_options(made: Parser) -> None:
     report.add_argument(
         "--report", type=file_name, metavar="FILE", help="an HTML page that shows where systems are right and wrong"
     )
+    report.add_argument("--source", type=file_name, metavar="FILE", help="the source sentences, for --report")
+    report.add_argument(
+        "--column",
+        dest="columns",
+        type=_column,
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="labels of the sentences such as domains, for --report: filters and scores by label",
+    )
 
 
 def mbr_parser() -> Parser:
@@ -188,15 +200,19 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     """Parse the arguments of ``score``; exit with code 2 if they are wrong.
 
     Returns:
-        ``systems``, their names, the baseline first; ``references``; ``inputs``, the files of the systems and the
-        references; ``metrics``; and the other options by name.
+        ``systems``, their names, the baseline first; ``references``; ``inputs``, the files of the systems, the
+        references, the source and the columns; ``metrics``; and the other options by name.
     """
     made = score_parser()
     options = parsed(made, _joined(words), ScoreOptions(), _INSTEAD)
     options.metrics = list(dict.fromkeys(options.metrics or DEFAULT_METRICS))
     systems, options.references = _sides(made, options)
     options.systems = _names(made, systems)
-    options.inputs = [*(system.file for system in systems), *options.references]
+    beside = [*filter(None, [options.source]), *(file for _, file in options.columns)]
+    if beside and not options.report:
+        made.error(f"{'--source' if options.source else '--column'} is for the page: expected --report too")
+    _check_names(made, "columns", [name for name, _ in options.columns])
+    options.inputs = [*(system.file for system in systems), *options.references, *beside]
     check_inputs(made, options.inputs)
     check_text_options(made, options, options.metrics)
     for name in ("test", "correction", "baseline"):
@@ -290,10 +306,21 @@ def _names(made: argparse.ArgumentParser, systems: Sequence[_System]) -> list[st
     last = min(most - first, _alike([of_path[::-1] for of_path in parts]))
     own = iter("/".join(of_path[first : len(of_path) - last]) for of_path in parts)
     names = [next(own) if system.name is None else system.name for system in systems]
+    _check_names(made, "systems", names)
+    return names
+
+
+def _check_names(made: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            made.error(f"two systems have the name {name!r}: expected different names, as NAME=FILE gives them")
-    return names
+            made.error(f"two {kind} have the name {name!r}: expected different names, as NAME=FILE gives them")
+
+
+def _column(text: str) -> tuple[str, str]:
+    name, _, file = text.partition("=")
+    if not name or not file:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE, such as domain=domains.txt")
+    return name, file
 
 
 def _alike(parts: Sequence[Sequence[str]]) -> int:

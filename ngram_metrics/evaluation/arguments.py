@@ -29,6 +29,18 @@ class Texts(NamedTuple):
     references: list[list[str]]
 
 
+class Annotations(NamedTuple):
+    """What the page shows beside the texts.
+
+    Attributes:
+        sources: the source of each segment; None without sources.
+        columns: a label for each segment, by the name of the column.
+    """
+
+    sources: list[str] | None
+    columns: Mapping[str, list[Hashable]]
+
+
 def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
     """Return the texts, those of the baseline first.
 
@@ -94,8 +106,8 @@ def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any) -> 
     return Settings(confidence, test, correction, checked_seed(seed))
 
 
-def checked_groups(groups: Any, system: str, segments: int) -> Any:
-    """Return the label of each segment, or such lists by name.
+def checked_groups(groups: Any, system: str, segments: int, given: str = "groups") -> Any:
+    """Return the label of each segment, or such lists by name; ``given`` is the name of the argument.
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
@@ -105,9 +117,27 @@ def checked_groups(groups: Any, system: str, segments: int) -> Any:
     if groups is None:
         return None
     if isinstance(groups, Mapping):
-        named = _named("groups", groups)
-        return {name: _labels(f"groups {name!r}", labels, system, segments) for name, labels in named.items()}
-    return _labels("groups", groups, system, segments)
+        named = _named(given, groups)
+        return {name: _labels(f"{given} {name!r}", labels, system, segments) for name, labels in named.items()}
+    return _labels(given, groups, system, segments)
+
+
+def checked_annotations(sources: Any, columns: Any, texts: Texts) -> Annotations:
+    """Return the source and the labels of each segment of the texts.
+
+    Raises:
+        TypeError: sources that are not texts; columns that are not a mapping of names to lists of hashable labels.
+        ValueError: another number of sources or labels than of segments; two labels that are written alike.
+    """
+    system, segments = next(iter(texts.systems)), len(texts.references)
+    if sources is not None:
+        sources = _texts("sources", sources)
+        _check_length("sources", sources, f"system {system!r}", segments)
+    if columns is None:
+        return Annotations(sources, {})
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"columns is {type_name(columns)}: expected a mapping of names to lists of labels")
+    return Annotations(sources, checked_groups(columns, system, segments, "columns"))
 
 
 def _labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:

@@ -86,7 +86,7 @@ def notes(summary: Summary) -> list[str]:
     """Return the notes below a table, before the signatures."""
     settings, names = summary.settings, summary.references
     word = "reference" if len(names) == 1 else "references"
-    told = [f"{counted(summary.segments, 'sentence')}, {word} {', '.join(names)}, scores in 0..100"]
+    told = [f"{counted(summary.segments, 'sentence')}, {word} {', '.join(names)}, scores on a 0-100 scale"]
     if settings.confidence is not None:
         told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval")
     if len(summary.results) > 1:
@@ -112,7 +112,7 @@ def is_significant(result: Result) -> bool:
 
 
 def as_percent(part: Any, name: str) -> Any:
-    """Return a part of a result by its name: scores in 0..100, anything else as it is."""
+    """Return a part of a result by its name: scores on a 0-100 scale, anything else as it is."""
     if isinstance(part, tuple):
         return [100 * each for each in part]
     return 100 * part if name in _SCORES or name.startswith("precision") else part

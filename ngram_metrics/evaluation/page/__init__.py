@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.arguments import Annotations, Texts
 from ngram_metrics.evaluation.output import OutputError, written_to
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Result, Summary, Systems, summarised
@@ -51,6 +51,7 @@ def write_page(
     systems: Systems,
     summary: Summary,
     texts: Texts,
+    annotations: Annotations,
     title: str | None,
     tokenizer: Tokenizer | None,
 ) -> None:
@@ -61,7 +62,7 @@ def write_page(
     words = WordReader("none" if tokenizer is None else tokenizer)
     try:
         with written_to(os.fsdecode(path)) as write:
-            write(page(systems, summary, texts, words, title))
+            write(page(systems, summary, texts, annotations, words, title))
     except OutputError as error:
         raise OSError(str(error)) from error
 
@@ -70,6 +71,7 @@ def page(
     systems: Systems,
     summary: Summary,
     texts: Texts,
+    annotations: Annotations,
     words: WordReader,
     title: str | None = None,
     digits: int | None = None,
@@ -80,6 +82,7 @@ def page(
         systems: the counts of each segment of the systems.
         summary: their results; the page always has intervals, by default of the level 0.95.
         texts: the texts of systems and references.
+        annotations: what is shown beside them.
         words: splits texts into words, where matches are shown.
         title: the title; None for the names of the systems.
         digits: the digits of scores after the decimal point; None for 2.
@@ -117,7 +120,7 @@ def page(
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(page_data(systems, summary, texts, words, style))),
+        data=Markup(script_json(page_data(systems, summary, texts, annotations, words, style))),
     )
 
 
