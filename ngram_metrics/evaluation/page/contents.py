@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.arguments import Annotations, Texts
-from ngram_metrics.evaluation.page.flags import TITLES, flags_of
+from ngram_metrics.evaluation.page.flags import flags_of, titles_of
 from ngram_metrics.evaluation.page.word_accuracy import word_accuracy
 from ngram_metrics.evaluation.page.words import ORDERS, Words, matched, words_of
 from ngram_metrics.evaluation.results import Result, Settings, Summary, Systems, of_part
@@ -27,6 +27,8 @@ COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
 _BUCKETS = 5
 #: A column with more labels is an id: no groups are scored.
 _GROUPS = 50
+#: Up to so many systems have no pair besides those of the table.
+_FEW = 2
 _P_DIGITS = 4
 
 
@@ -63,7 +65,7 @@ def page_data(
         "sources": annotations.sources,
         "columns": _columns(systems, summary, annotations.columns, digits),
         "flags": {
-            "titles": {int(flag): title for flag, title in TITLES.items()},
+            "titles": titles_of(annotations.sources),
             "of_systems": flags_of(texts, annotations.sources, sides.hypotheses, sides.references, lengths),
         },
         "copies": {form: written(summary, form, style) for form in COPIES},
@@ -82,7 +84,7 @@ def _percents(parts: Iterable[float], digits: int) -> list[float]:
 
 def _p_values(systems: Systems, settings: Settings) -> dict[str, list[list[float | None]]]:
     """Return for each value the p-values of all pairs of systems; None where a system would meet itself."""
-    if len(systems) == 1:
+    if len(systems) <= _FEW:
         return {}
     found = {}
     for number, counts in enumerate(next(iter(systems.values()))):

@@ -27,12 +27,17 @@ class Flag(IntFlag):
     LENGTH = 8
 
 
-TITLES = {
+_TITLES = {
     Flag.EMPTY: "empty output",
     Flag.SOURCE: "equal to the source",
     Flag.REPEATED: "repeated n-grams",
     Flag.LENGTH: "length out of range",
 }
+
+
+def titles_of(sources: Sequence[str] | None) -> dict[int, str]:
+    """Return the titles of the flags that outputs may have, by their numbers."""
+    return {int(flag): title for flag, title in _TITLES.items() if flag != Flag.SOURCE or sources is not None}
 
 
 def flags_of(

@@ -39,8 +39,8 @@ def word_accuracy(
     and wanted, as in compare-mt.
 
     Returns:
-        The buckets that have words: ``from`` and ``to``, the lowest and the highest frequency; ``words``, the number of
-        words wanted; ``scores``, for each system F1 in 0..1 with the ends of its interval.
+        The buckets that have words: ``from`` and ``to``, their lowest and highest frequency, None for no highest;
+        ``words``, the number of words wanted; ``scores``, for each system F1 in 0..1 with the ends of its interval.
     """
     segments, bound = len(references.counts), references.tokens.id_bound
     wanted = _of_references(references)
@@ -66,8 +66,8 @@ def word_accuracy(
     scores = torch.stack((_f1(values.sum(0)), *ends), -1).transpose(0, 1).tolist()  # (buckets, systems, 3)
     return [
         {
-            "from": int(frequency[bucket == number].min()),
-            "to": int(frequency[bucket == number].max()),
+            "from": _EDGES[number],
+            "to": _EDGES[number + 1] - 1 if number + 1 < len(_EDGES) else None,
             "words": int(words),
             "scores": scores[number],
         }
