@@ -59,7 +59,7 @@ def word_accuracy(
     for tokens in hypotheses:
         produced = _counted(np.arange(segments), tokens)
         parts.append((summed(_matches(produced, wanted)), summed(produced) + of_wanted))
-    values = torch.from_numpy(np.array(parts)).permute(2, 0, 1, 3)  # (segments, systems, 2, buckets)
+    values = torch.from_numpy(np.array(parts, np.float64)).permute(2, 0, 1, 3)  # (segments, systems, 2, buckets)
     weights = bootstrap_weights(segments, RESAMPLES, settings.seed)
     drawn = weighted_sums(weights, values[row_order(values.flatten(1))])
     ends = interval(_f1(drawn), settings.confidence or 0.0)
