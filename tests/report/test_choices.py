@@ -1,4 +1,4 @@
-"""The page of many systems in a real browser: what is chosen, what fits, and what the keyboard and screen readers reach."""
+"""The page of many systems in a real browser: what is chosen is shown, and everything fits."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from report.browsing import choose, click, counted, focused, opened, press, sent
 from report.pages import data_of
 from systems import output, references
 
-from ngram_metrics import ChrF
+from ngram_metrics import Bleu, ChrF
 from ngram_metrics.report import write_report
 
 pytestmark = pytest.mark.programs
@@ -25,10 +25,7 @@ IDS = [f"line-{number}" for number in range(60)]
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     columns = {"domain": DOMAINS, "id": IDS}
-    metrics = {"BLEU": None, "chrF": ChrF(), "chrF++": ChrF(word_order=2)}
-    from ngram_metrics import Bleu
-
-    metrics["BLEU"] = Bleu.sacrebleu()
+    metrics = {"BLEU": Bleu.sacrebleu(), "chrF": ChrF(), "chrF++": ChrF(word_order=2)}
     write_report(path, SYSTEMS, LINES, metrics, sources=SOURCES, columns=columns)
     return path
 
@@ -58,7 +55,7 @@ def ranked(data: dict, value: str) -> list[str]:
 
 
 def test_the_table_shows_one_score_at_a_time_or_all(page, data):
-    assert visible(page, "#scores th.score") == ["BLEU ▼".partition(" ")[0]]
+    assert visible(page, "#scores th.score") == ["BLEU"]
     assert texts(page, "#scores tbody th") == ranked(data, "BLEU")
     assert "brevity penalty" in " ".join(visible(page, "#scores thead th"))
     choose(page, "#value", "chrF")
@@ -82,21 +79,22 @@ def test_every_chart_says_its_score(page, data):
 
 def test_nothing_is_wider_than_the_page(screen):
     counted(screen)
-    for box in range(16):
-        if f"run-{box:02}" in NAMES[3:6]:
-            click(screen, f"#chosen input[value='{box}']")
+    for box in screen.find_elements("css selector", "#chosen input:not(:checked)"):
+        screen.execute_script("arguments[0].click()", box)
     width = "return [document.scrollingElement.scrollWidth, innerWidth]"
     found, most = screen.execute_script(width)
     assert found <= most
     outside = """
         const past = (inner, outer) => inner.left < outer.left - 1 || inner.right > outer.right + 1;
-        return [...document.querySelectorAll("svg *")].filter((node) =>
+        return [...document.querySelectorAll("svg *:not(title, .current)")].filter((node) =>
             past(node.getBoundingClientRect(), node.closest("svg").getBoundingClientRect()))
             .map((node) => node.outerHTML)"""
     assert screen.execute_script(outside) == []
     if most == 1280:
-        scrolled = "return [...document.querySelectorAll('.wide')].filter((box) => box.scrollWidth > box.clientWidth + 1).length"
-        assert screen.execute_script(scrolled) == 0
+        scrolled = """
+            return [...document.querySelectorAll(":not(details) > .wide")]
+                .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.getAttribute("aria-label"))"""
+        assert screen.execute_script(scrolled) == []
 
 
 def test_words_and_names_are_in_one_piece(screen):
@@ -143,14 +141,18 @@ def test_sentences_are_filtered_by_labels_and_found_by_source_and_id(page):
 
 def test_groups_have_their_scores(page, data):
     assert texts(page, "#column option") == ["domain"]
-    assert texts(page, "#groups figcaption") == [f"BLEU of {label}, 20 sentences" for label in ("news", "sport", "science")]
+    assert texts(page, "#groups figcaption") == [
+        f"BLEU of {label}, 20 sentences" for label in ("news", "sport", "science")
+    ]
     row = texts(page, "#groups-numbers tbody tr:first-child > *")
     assert row[:3] == ["news", "run-00", "20"]
     assert list(map(float, row[3:])) == data["columns"][0]["groups"][0]["scores"]["BLEU"][0]
 
 
 def test_a_point_opens_its_sentence_by_click_and_by_keys(page, data):
-    first, second = (int(page.execute_script(f"return document.getElementById('{side}').value")) for side in ("first", "second"))
+    first, second = (
+        int(page.execute_script(f"return document.getElementById('{side}').value")) for side in ("first", "second")
+    )
     scores = [data["scores"]["BLEU"][system] for system in (first, second)]
     page.execute_script("document.querySelector('#scatter svg').focus()")
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
@@ -159,14 +161,12 @@ def test_a_point_opens_its_sentence_by_click_and_by_keys(page, data):
     assert texts(page, "#point") == [f"Sentence {lowest + 1}: {scores[0][lowest]:.2f} and {scores[1][lowest]:.2f}"]
     press(page, "Enter")
     assert focused(page) == f"sentence-{lowest + 1}"
-    clicked = page.execute_script("""
-        const svg = document.querySelector("#scatter svg");
-        const { x, y } = new DOMPoint(across(arguments[1]), upwards(arguments[0])).matrixTransform(svg.getScreenCTM());
-        svg.dispatchEvent(new MouseEvent("click", { clientX: x, clientY: y, bubbles: true }));
-        return document.activeElement.getAttribute("aria-label")""".replace("across(", "(34 + 3.5 * ").replace(
-            "upwards(", "(360 - 3.5 * "), scores[0][30], scores[1][30])
-    number = int(clicked.split()[1]) - 1
-    assert (scores[0][number], scores[1][number]) == (scores[0][30], scores[1][30])
+    page.execute_script("document.getElementById('systems').scrollIntoView()")
+    page.execute_script("""
+        const { left, top, width, height } = document.querySelector("#scatter .current").getBoundingClientRect();
+        const place = { clientX: left + width / 2, clientY: top + height / 2, bubbles: true };
+        document.querySelector("#scatter .points").dispatchEvent(new MouseEvent("click", place))""")
+    assert focused(page) == f"sentence-{lowest + 1}"
     choose(page, "#first", str(second))
     assert visible(page, "#scatter") == []
 
@@ -178,7 +178,7 @@ def test_flags_lead_to_their_sentences(page):
     click(page, f"#flags tbody tr:nth-child({row}) td:nth-child(2) button")
     assert sentences(page) == [1]
     assert "run-03" in texts(page, "article tbody th")
-    assert texts(page, "article .flag") == ["empty output"]
+    assert "empty output" in texts(page, "article .flag")
     click(page, f"#flags tbody tr:nth-child({row}) td:nth-child(4) button")
     assert 2 in sentences(page)
 
