@@ -78,7 +78,7 @@ def make_collection() -> MetricCollection:
     """Build the metrics for torchmetrics."""
     return MetricCollection(
         {
-            "bleu": Bleu(average="micro", smooth="exp"),
+            "bleu": Bleu.sacrebleu(),
             "rouge": ROUGEScore(rouge_keys="rougeL"),
             "chrf": ChrF(),
             "overlap": NgramOverlap(ngram=2),

@@ -48,7 +48,7 @@ class VowelRestorer(LightningModule):
         self.loss = nn.CrossEntropyLoss(ignore_index=Characters.PADDING)
         self.metrics = MetricCollection(
             {
-                "bleu": Bleu(average="micro", smooth="exp"),
+                "bleu": Bleu.sacrebleu(),
                 "chrf": ChrF(),
                 "rouge": ROUGEScore(rouge_keys="rougeL"),  # three values: F, precision and recall
                 "overlap": NgramOverlap(ngram=2),

@@ -45,7 +45,7 @@ def build_metrics() -> dict[str, object]:
     """
     return {
         # One score from the n-gram counts of all sentences together, the BLEU that papers report.
-        "BLEU corpus": Bleu(average="micro", smooth="no_smooth"),
+        "BLEU corpus": Bleu.sacrebleu(),
         # The mean of the sentences' own scores, which is the default: a sentence without four
         # words right in a row counts 0.
         "BLEU mean": Bleu(),
@@ -143,7 +143,8 @@ def build_trainer(model: Restorer, optimizer: torch.optim.Optimizer, device: tor
 
     trainer = Engine(train_on_batch)
     Average().attach(trainer, "train loss")
-    ProgressBar().attach(trainer, output_transform=lambda loss: {"loss": loss})
+    # None: no bar if stderr is no terminal.
+    ProgressBar(disable=None).attach(trainer, output_transform=lambda loss: {"loss": loss})
     return trainer
 
 

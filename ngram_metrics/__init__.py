@@ -1,4 +1,4 @@
-"""BLEU, ROUGE, chrF, n-gram overlap and GLEU for PyTorch training loops, on one exact counting module.
+"""BLEU, ROUGE, chrF, n-gram overlap, GLEU and TER for PyTorch training loops, on one exact counting module.
 
 The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
 :mod:`ngram_metrics.ignite` has the same metrics for pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from ngram_metrics.torchmetrics.metrics import Gleu as Gleu
     from ngram_metrics.torchmetrics.metrics import NgramOverlap as NgramOverlap
     from ngram_metrics.torchmetrics.metrics import ROUGEScore as ROUGEScore
+    from ngram_metrics.torchmetrics.ter import Ter as Ter
 
     __version__: str
 
-__all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "evaluate", "Evaluation"]
+__all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "evaluate", "Evaluation"]
 _MODULES = {
     **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"), "torchmetrics.metrics"),
+    "Ter": "torchmetrics.ter",
     **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
 }
 #: The public modules, and the framework that a module needs besides torch.

@@ -30,7 +30,8 @@ class ComputeMetrics:
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
     run the trainer gathers the batches of all processes, so each process scores all sentences, and the metrics do not
     synchronize their counts again. After an error in a call, the next evaluation begins without counts; if an
-    evaluation breaks off between two calls, call :meth:`reset`.
+    evaluation breaks off between two calls, call :meth:`reset`. A trainer keeps the model with the highest
+    ``metric_for_best_model``; of a metric whose ``higher_is_better`` is False pass it ``greater_is_better=False``.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -178,7 +179,8 @@ class Reward:
 
     Raises:
         TypeError: an object that is not a metric of this package.
-        ValueError: an unknown ``value``, or no ``value`` for a metric with several.
+        ValueError: an unknown ``value``, or no ``value`` for a metric with several; a metric of which a lower score is
+            better, because a trainer raises its reward.
 
     Example:
         >>> from ngram_metrics import ChrF
@@ -198,7 +200,9 @@ class Reward:
         from_ids: bool = False,
         value: str | None = None,
     ) -> None:
-        names = list(scorer_of(metric, "metric").values)
+        scorer = scorer_of(metric, "metric")
+        scorer.refuse_lower("a reward")
+        names = list(scorer.values)
         if value is None and len(names) == 1:
             value = names[0]
         if value not in names:

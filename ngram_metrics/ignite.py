@@ -29,7 +29,7 @@ from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
-__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"]
+__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter"]
 
 
 class Bleu(Face):
@@ -290,3 +290,28 @@ class Gleu(Face):
     ) -> None:
         gleu = ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device)
         super().__init__(gleu, output_transform)
+
+
+class Ter(Face):
+    """TER with the parameters of :class:`ngram_metrics.Ter`, for an ignite engine. Lower is better.
+
+    The result of ``compute`` is that of :class:`ChrF`, with the names ``ter``, ``ter_low`` and ``ter_high``.
+
+    Raises:
+        TypeError, ValueError, ModuleNotFoundError: the errors of :class:`ngram_metrics.Ter`.
+        NotComputableError: ``compute`` before any data.
+    """
+
+    def __init__(
+        self,
+        normalized: bool = False,
+        no_punct: bool = False,
+        asian_support: bool = False,
+        case_sensitive: bool = False,
+        average: Average = "micro",
+        confidence: float | None = None,
+        output_transform: OutputTransform = unchanged,
+        device: str | torch.device = CPU,
+    ) -> None:
+        ter = ngram_metrics.Ter(normalized, no_punct, asian_support, case_sensitive, average, confidence, device)
+        super().__init__(ter, output_transform)

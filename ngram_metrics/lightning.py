@@ -39,10 +39,11 @@ class ScoresCallback(Callback):
 
     A step returns a dict with ``preds`` and ``target``, in the form that ``update`` of the metrics takes; it may have
     other items too. At the end of the epoch every process logs the values of all processes' sentences, so that
-    ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, whatever the order of the callbacks. Process 0
-    then writes the signatures, and its first sentences with their scores: to TensorBoard, MLflow and Comet as Markdown,
-    to Weights & Biases as configuration and a table. Other loggers take no text, which gives a warning; they get the
-    signatures as hyperparameters. The sanity check writes nothing.
+    ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, whatever the order of the callbacks; their
+    ``mode`` is ``"max"``, or ``"min"`` for a metric whose ``higher_is_better`` is False. Process 0 then writes the
+    signatures, and its first sentences with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights &
+    Biases as configuration and a table. Other loggers take no text, which gives a warning; they get the signatures as
+    hyperparameters. The sanity check writes nothing.
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
     ``val/chrf_low`` and ``val/chrf_high``, of ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are

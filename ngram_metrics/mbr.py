@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Metric, scorer_of
+from ngram_metrics.scorer import Metric, Scorer, scorer_of
 from ngram_metrics.scores.all_pairs import pair_scores, score_blocks
 from ngram_metrics.scores.measure import score_dtype
 from ngram_metrics.scores.options import named_arguments
@@ -66,7 +66,8 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Raises:
         TypeError: an object that is not a metric of this package; documents that cannot be read.
-        ValueError: a metric that does not score pairs; no rows, or different numbers of rows.
+        ValueError: a metric that does not score pairs, or of which a lower score is better; no rows, or different
+            numbers of rows.
 
     Example:
         >>> from ngram_metrics import Bleu, mbr
@@ -74,7 +75,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
         tensor([[[1.0000, 0.0000],
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
-    scorer = scorer_of(metric, "metric")
+    scorer = _scorer_of(metric)
     rows = read_rows(scorer.reader, hypotheses, references, metric.device)
     return pair_scores(scorer.measure, rows, scorer.pair_place)
 
@@ -108,7 +109,7 @@ def decode(
     """
     if references is None:
         references = hypotheses
-    scorer = scorer_of(metric, "metric")
+    scorer = _scorer_of(metric)
     kinds = read_rows(scorer.reader, hypotheses, references, metric.device)
     candidates, others = kinds[0]
     for name, side in (("hypotheses", candidates), ("references", others)):
@@ -132,6 +133,12 @@ def decode(
     # list() first: a row may not support integer indices, or use them as labels, as a pandas column does.
     chosen = [list(row)[index] for row, index in zip(hypotheses, indices.tolist(), strict=True)]
     return Decoded(chosen, indices, torch.stack([part.values for part in best]))
+
+
+def _scorer_of(metric: Utility) -> Scorer:
+    scorer = scorer_of(metric, "metric")
+    scorer.refuse_lower("MBR decoding")
+    return scorer
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:

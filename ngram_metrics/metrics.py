@@ -17,9 +17,11 @@ from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys, value_places
+from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.text_reader import TextReader
 from ngram_metrics.text.word_reader import WordReader
 
 
@@ -96,6 +98,18 @@ def gleu(
     return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
 
 
+def ter(
+    normalized: bool = False,
+    no_punct: bool = False,
+    asian_support: bool = False,
+    case_sensitive: bool = False,
+    average: Average = "micro",
+) -> Scorer:
+    """Return TER with the options of :class:`ngram_metrics.Ter`."""
+    measure = TerMeasure(normalized, no_punct, asian_support, case_sensitive)
+    return Scorer(TextReader(splits=measure.normalized and measure.asian_support), measure, average, {"ter": ()})
+
+
 def named(
     name: str, tokenizer: Tokenizer = "13a", lowercase: bool = False, chrf_lowercase: bool = False, stem: bool = False
 ) -> Scorer:
@@ -105,6 +119,7 @@ def named(
 
     Raises:
         ValueError: an unknown name.
+        ModuleNotFoundError: TER, and sacrebleu is not installed.
     """
     if name == "bleu":
         made = bleu(**{**SACREBLEU, "tokenizer": tokenizer, "lowercase": lowercase})
@@ -114,6 +129,8 @@ def named(
         made = overlap(tokenizer=tokenizer)
     elif name == "gleu":
         made = gleu(tokenizer=tokenizer)
+    elif name == "ter":
+        made = ter()
     else:
         made = rouge(use_stemmer=stem) if name == "rouge" else rouge(stem, rouge_keys=cast("RougeKey", name))
     return made.called(name)

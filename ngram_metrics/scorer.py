@@ -36,7 +36,7 @@ SIGNATURE_FIELDS = (
     *("bs", "ar", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
     *("nc", "nw", "beta", "space"),
-    *("keys", "multiref", "alpha", "norm", "stem", "split", "sep"),
+    *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
     "pad",
 )
 
@@ -168,6 +168,14 @@ class Scorer:
     def pair_place(self) -> tuple[int, ...]:
         """The place of the value by which pairs are scored: of ROUGE, F."""
         return self.values[next(iter(self.titles.values()))]
+
+    def refuse_lower(self, seeker: str) -> None:
+        """Raise ValueError if a lower score is better; ``seeker`` is what looks for the highest score."""
+        if not self.measure.higher_is_better:
+            names = " or ".join(self.values)
+            raise ValueError(
+                f"{seeker} looks for the highest score, and a lower {names} is better: expected a metric such as ChrF()"
+            )
 
     def called(self, name: str) -> Scorer:
         """Return the same metric under another name: that of a single value. Several values keep their names."""

@@ -3,8 +3,10 @@
 A new measure is a new entry of MEASURES; no test is copied.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -16,6 +18,7 @@ import torch
 from hypothesis import strategies as st
 from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
+from sacrebleu.metrics import TER
 
 from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
@@ -24,8 +27,10 @@ from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS
+from ngram_metrics.scores.ter import PARTS, TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.rouge_reader import RougeReader
+from ngram_metrics.text.text_reader import TextReader
 from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
@@ -116,6 +121,7 @@ class Measured:
         tolerance: how far a score may lie from that in plain Python, in proportion.
         averages: those it has.
         choice_is_exact: whether plain Python rounds as the code does where it chooses between references.
+        text_only: whether tokens and ids are refused.
     """
 
     make: Callable[[Settings], AnyMeasure]
@@ -131,6 +137,11 @@ class Measured:
     tolerance: float = 1e-12
     averages: tuple[str, ...] = ("none", "macro", "micro")
     choice_is_exact: bool = True
+    text_only: bool = False
+
+    @property
+    def higher_is_better(self) -> bool:
+        return self.make({}).higher_is_better
 
     @property
     def batches(self) -> st.SearchStrategy:
@@ -176,6 +187,18 @@ def _chrf_counts(settings: Settings, hypothesis: str, references: Sequence[str])
     return oracles.first_best(rows, lambda *row: oracles.chrf(*row, **settings))
 
 
+def _ter_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
+    counted = TER(**settings).corpus_score([hypothesis], [[one] for one in references])
+    mean = Fraction(counted.ref_length).limit_denominator(len(references))
+    return counted.num_edits, math.floor(mean), int(mean % 1 * PARTS)
+
+
+def _ter_score(settings: Settings, counts: Sequence[int]) -> float:
+    edits, words, fraction = counts
+    mean = words + Fraction(fraction, PARTS)
+    return float(edits / mean) if mean else float(edits > 0)
+
+
 def _keys(settings: Settings) -> tuple[str, ...]:
     return settings.get("keys", KEYS)
 
@@ -215,6 +238,8 @@ def _of(make: Callable[..., Any], *names: str, without: Sequence[str] = ()) -> C
 _MANY = 2**24 + 1
 _long_tokens = st.lists(st.sampled_from("abc"), min_size=7, max_size=9)
 _of_order = st.fixed_dictionaries({"ngram": st.integers(1, 7)})
+_TER_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
+_of_ter = options(**{name: [False, True] for name in _TER_OPTIONS})
 _three_words = characters.filter(lambda text: len(text.split()) > 2)
 _NINE_WORDS = "\na b c d e f g h i"
 
@@ -311,5 +336,19 @@ MEASURES = {
         of_text=list,
         perfect=st.tuples(_of_order, _long_tokens),
         past_float32=(({}, (_MANY - 1, _MANY), (_MANY - 1) / _MANY),),
+    ),
+    "TER": Measured(
+        make=_of(TerMeasure),
+        reader=lambda settings: TextReader(splits=True),
+        documents=st.lists(st.sampled_from(["a", "A", "b", "c d e", "f.", "&amp;", "東京", "\n", ","]), max_size=6).map(
+            " ".join
+        ),
+        settings=st.sampled_from(_of_ter),
+        counts=_ter_counts,
+        score=_ter_score,
+        variants=(_of_ter[0], _of_ter[-1]),
+        perfect=st.tuples(st.sampled_from(_of_ter), characters),
+        past_float32=(({}, (_MANY - 1, _MANY, 0), (_MANY - 1) / _MANY), ({}, (_MANY, 0, _MANY * PARTS), 1.0)),
+        text_only=True,
     ),
 }

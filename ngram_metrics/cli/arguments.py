@@ -55,6 +55,10 @@ _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
     **dict.fromkeys(("--paired-bs", "-pbs"), "expected --test bootstrap; several systems are always tested"),
     **dict.fromkeys(("--paired-ar", "-par"), "expected no option: several systems are tested by randomization"),
+    **dict.fromkeys(
+        ("--ter-normalized", "--ter-no-punct", "--ter-asian-support", "--ter-case-sensitive"),
+        "expected ngram_metrics.evaluate, which takes Ter with options",
+    ),
     **INSTEAD,
 }
 

@@ -70,8 +70,7 @@ def _count(
         for parts in chunks(files, CHUNK):
             hypotheses, beside = parts[: len(systems)], parts[last:]
             references = list(map(list, zip(*parts[len(systems) : last], strict=True)))
-            rows = count(systems, hypotheses, references, torch.device(options.device))
-            bar.update(len(systems) * len(references))
+            rows = count(systems, hypotheses, references, torch.device(options.device), bar.update)
             if of_page is not None:
                 _keep(*of_page, hypotheses, references, beside)
             if write is not None:

@@ -199,6 +199,8 @@ class Batch(NamedTuple):
         summaries: the sentences of the documents, for ROUGE-Lsum, as groups, or as rows that keep ``separator_id``
             between two sentences; None if each document is one sentence.
         separator_id: the id between two sentences of padded summaries.
+        texts: the texts themselves, for a measure that splits them into words itself: each document is then one token,
+            the place of its text.
     """
 
     sides: RaggedSides | PaddedSides
@@ -207,6 +209,7 @@ class Batch(NamedTuple):
     words: RaggedSides | None = None
     summaries: RaggedSummaries | PaddedSides | None = None
     separator_id: int | None = None
+    texts: Sequence[str] | None = None
 
 
 def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> PaddedTokens:

@@ -4,12 +4,9 @@ This module imports no torch: the command checks its arguments by these names.
 """
 
 #: The metrics by the names that ``evaluate`` and the command take.
-METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu")
+METRICS = ("bleu", "chrf", "chrf++", "rouge", "overlap", "gleu", "ter")
 #: Names that are looked for here, and what there is instead.
-INSTEAD = {
-    **dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), "expected rouge, which has all four"),
-    "ter": "sacrebleu's command has it",
-}
+INSTEAD = dict.fromkeys(("rouge1", "rouge2", "rougeL", "rougeLsum"), "expected rouge, which has all four")
 #: The metrics without ``metrics=``: BLEU as papers report it, and chrF.
 DEFAULT_METRICS = ("bleu", "chrf")
 #: The formats of tables.

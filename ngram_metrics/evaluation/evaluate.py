@@ -226,7 +226,6 @@ def evaluate(
         for first in range(0, len(texts.references), CHUNK):
             part = slice(first, first + CHUNK)
             of_systems = [segments[part] for segments in texts.systems.values()]
-            count(counts, of_systems, texts.references[part], torch.device("cpu"))
-            bar.update(len(of_systems) * len(of_systems[0]))
+            count(counts, of_systems, texts.references[part], torch.device("cpu"), bar.update)
         bar.name("resampling")
         return Evaluation(counts, summarised(counts, list(scorers), texts.names, settings, labels), texts)

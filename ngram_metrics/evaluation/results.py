@@ -48,7 +48,8 @@ class Result:
         segments: the number of segments.
         low: the lower end of the bootstrap interval, with ``confidence``.
         high: its upper end.
-        difference: the score minus that of the baseline; None for the baseline, as the next four.
+        difference: the score minus that of the baseline, below 0 for a lower score even where lower is better; None
+            for the baseline, as the next four.
         p_value: the p-value of the difference; None for a group.
         wins: the segments with a better score than the baseline's.
         ties: those with the same score, up to 1e-12.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -12,8 +12,6 @@ from ngram_metrics.scores.measure import row_width
 
 #: Segments whose scores are added at a time: sums of floating-point numbers depend on it.
 CHUNK = 2048
-#: Texts read at a time, which limits memory for any number of systems.
-_TEXTS = 1 << 13
 
 
 class SystemCounts:
@@ -95,6 +93,7 @@ def count(
     hypotheses: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
     device: torch.device,
+    progress: Callable[[int], object],
 ) -> dict[str, list[Tensor]]:
     """Add at most :data:`CHUNK` segments to the counts of all systems.
 
@@ -105,17 +104,19 @@ def count(
         hypotheses: the texts of each system, in the same order.
         references: the references of each segment.
         device: where they are counted.
+        progress: called with the number of texts of systems that were counted, part by part.
 
     Returns:
         The counts that were added for each system and metric, ``(segments, fields)``.
     """
-    at_once = max(1, _TEXTS // (len(systems) + 1))
     scorers = [counts.scorer for counts in next(iter(systems.values()))]
+    at_once = max(1, min(scorer.measure.texts_at_once for scorer in scorers) // (len(systems) + 1))
     parts: list[list[Tensor]] = [[] for _ in scorers]
     for first in range(0, len(references), at_once):
         part = slice(first, first + at_once)
         for number, rows in _rows(scorers, [texts[part] for texts in hypotheses], references[part], device):
             parts[number].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)
+        progress(len(systems) * len(references[part]))
     rows_of_metrics = [torch.cat(rows, 1) for rows in parts]
     added = {system: [rows[number] for rows in rows_of_metrics] for number, system in enumerate(systems)}
     for system, of_system in systems.items():

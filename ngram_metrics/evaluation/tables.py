@@ -93,6 +93,8 @@ def notes(summary: Summary) -> list[str]:
         corrected = " with Holm's correction" if settings.correction == "holm" else ", not corrected"
         test = f"paired {settings.test} test{corrected}"
         told.append(f"* differs from {summary.baseline}, p < {SIGNIFICANT}, {test}")
+    if lower := [value for value, better in summary.higher_is_better.items() if not better]:
+        told.append(f"a lower score is better: {', '.join(lower)}")
     return list(map(plain, told))
 
 

@@ -5,6 +5,7 @@ from ngram_metrics.functional.metrics import chrf_score as chrf_score
 from ngram_metrics.functional.metrics import gleu_score as gleu_score
 from ngram_metrics.functional.metrics import ngram_overlap as ngram_overlap
 from ngram_metrics.functional.metrics import rouge_score as rouge_score
+from ngram_metrics.functional.metrics import ter_score as ter_score
 from ngram_metrics.functional.positions import matched_orders as matched_orders
 from ngram_metrics.functional.replacements import aggregate_chrf as aggregate_chrf
 from ngram_metrics.functional.replacements import get_score as get_score
@@ -17,6 +18,7 @@ __all__ = [
     "chrf_score",
     "ngram_overlap",
     "gleu_score",
+    "ter_score",
     "matched_orders",
     "get_score",
     "pad2max",

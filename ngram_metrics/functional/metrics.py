@@ -187,3 +187,26 @@ def gleu_score(
         tensor(0.7778, dtype=torch.float64)
     """
     return metrics.gleu(ngram, average, tokenizer, pad_id)(preds, target, device)
+
+
+@named_arguments
+def ter_score(
+    preds: Hypotheses,
+    target: References,
+    normalized: bool = False,
+    no_punct: bool = False,
+    asian_support: bool = False,
+    case_sensitive: bool = False,
+    average: Average = "micro",
+) -> Tensor:
+    """Return TER, the translation edit rate; by default the corpus score, as in sacrebleu. Lower is better.
+
+    The settings, the result and the errors are those of :class:`ngram_metrics.Ter`. ``preds`` and ``target`` are texts,
+    which are counted on the CPU.
+
+    Example:
+        >>> from ngram_metrics.functional import ter_score
+        >>> ter_score(["the cat is on the mat"], [["a cat is on the mat"]])
+        tensor(0.1667, dtype=torch.float64)
+    """
+    return metrics.ter(normalized, no_punct, asian_support, case_sensitive, average)(preds, target)

@@ -51,8 +51,11 @@ class PairCounts(NamedTuple):
 class Measure(ABC, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
-    #: Whether a higher score is better; what compares systems follows it.
+    #: Whether a higher score is better. What compares systems follows it; MBR decoding and rewards need True.
     higher_is_better: ClassVar[bool] = True
+
+    #: Texts that several systems have at a time, which limits memory; a progress bar moves after each such part.
+    texts_at_once: ClassVar[int] = 1 << 13
 
     @property
     @abstractmethod
@@ -112,17 +115,17 @@ class Measure(ABC, Generic[Statistics]):
         """Return the settings that affect the score, by name, as strings."""
 
     @property
-    @abstractmethod
     def pair_orders(self) -> tuple[int, ...]:
         """The longest order to count in pairs, for each kind of token: words, or characters and words.
 
         Raises:
             ValueError: the score of a pair is not a function of n-gram matches, or not a single number.
         """
+        raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
-    @abstractmethod
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
+        raise NotImplementedError
 
 
 #: A measure with any type of statistics, for code that does not look into them.

@@ -18,6 +18,9 @@ ROUGE_KEYS: dict[str, int | str] = {
     "rougeLsum": "Lsum",
 }
 
+#: The last parts of the names of a key's values, the first of which people report, with their places in a score.
+ROUGE_VALUES = {"fmeasure": 2, "precision": 0, "recall": 1}
+
 
 def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
     """Return ``rouge_keys`` as a tuple; a str is one key.
@@ -44,5 +47,5 @@ def value_places(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
     return {
         f"{key}_{name}": (number, column)
         for number, key in enumerate(rouge_keys)
-        for name, column in (("fmeasure", 2), ("precision", 0), ("recall", 1))
+        for name, column in ROUGE_VALUES.items()
     }

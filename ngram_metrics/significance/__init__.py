@@ -13,6 +13,8 @@ Both are two-sided: a difference in either direction counts. If c of n differenc
 have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
 :mod:`ngram_metrics.significance.p_values` says when two differences are equal.
 
+Whether a higher or a lower score is better changes no p-value.
+
 Differences from sacrebleu's tests:
 
 1. sacrebleu's bootstrap asks how often ``|d_i| - mean(|d_i|)`` exceeds ``|d|``. Of two systems that differ by chance

@@ -129,7 +129,11 @@ def _has_blanks_inside(token: object) -> bool:
     return isinstance(token, str) and len(token.split(None, 1)) > 1
 
 
-def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) -> None:
+def warn_of_unsplit_texts(
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    advice: str = "tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, or 'char' for any script",
+) -> None:
     """Warn if a rule that splits at blanks meets a script without blanks; most of the texts are in this script."""
     few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
     joined = " ".join(few)
@@ -141,7 +145,7 @@ def warn_of_unsplit_texts(hypotheses: Sequence[str], references: Sequence[str]) 
         if found and sum(found) >= shortest * len(found) and 2 * sum(found) > sum(map(len, parts)):
             warn_user(
                 "the texts have no blanks between words, and this tokenizer splits at blanks: a sentence is one word. "
-                "Pass tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, or 'char' for any script"
+                f"Pass {advice}"
             )
             return
 

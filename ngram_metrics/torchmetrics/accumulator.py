@@ -30,7 +30,7 @@ from ngram_metrics.torchmetrics.agreement import (
     settings_digest,
     with_batch,
 )
-from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of
+from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of, with_ends
 from ngram_metrics.torchmetrics.states import States, all_equal
 
 if TYPE_CHECKING:
@@ -67,10 +67,12 @@ class Accumulator(States, Generic[Level]):
     """
 
     is_differentiable = False
+    #: That of the measure; torchmetrics asks the class for it.
     higher_is_better = True
     full_state_update = False
     plot_lower_bound = 0.0
-    plot_upper_bound = 1.0
+    #: The highest score; None if there is none.
+    plot_upper_bound: float | None = 1.0
 
     #: torch.jit.script would try to compile these properties, which it cannot.
     __jit_unused_properties__: ClassVar[list[str]] = [
@@ -235,10 +237,10 @@ class Accumulator(States, Generic[Level]):
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
             ValueError: ``val`` is an empty list or dict.
         """
-        value = self.compute() if val is None else val
+        value = self.compute() if val is None else with_ends(val, self._computed)
         steps = steps_of(value)
         if self.average == "none":
-            return plot_histogram(value, type(self).__name__, ax)
+            return plot_histogram(value, type(self).__name__, self.plot_upper_bound, ax)
         if named := [step for step in steps if isinstance(step, dict)]:
             return plot_values(value if isinstance(value, dict) else named, type(self).__name__, ax)
         numbers = [step for step in steps if isinstance(step, Tensor)]

@@ -7,27 +7,27 @@ matplotlib is not installed (extra ``plot``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict, cast
+from itertools import chain
+from typing import TYPE_CHECKING, cast
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.scorer import Value
 from ngram_metrics.scores.resampling import ENDS
+from ngram_metrics.scores.rouge_keys import ROUGE_VALUES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Bars of a histogram over 0..1.
+#: Bars of a histogram.
 BINS = 20
-_DASHES = ("-", "--", ":", "-.")
-
-
-class _LineStyle(TypedDict):
-    color: str
-    ls: str
-    markersize: float
+#: For the values of a key in turn: their lines, and how opaque their lines and bars are.
+_DASHES = ("-", "--", ":")
+_SHADES = (0.8, 0.4, 0.25)
+#: The width of a key's first bar, and of the others.
+_WIDE, _NARROW = 0.4, 0.15
 
 
 def plot_values(
@@ -50,36 +50,59 @@ def plot_values(
 
 
 def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
-    names = _names(values)
-    heights = [float(values[name]) for name in names]
-    ax.bar(range(len(names)), heights, width=0.6, color="tab:blue", alpha=0.7)
-    sure = [place for place, name in enumerate(names) if _has_interval(values, name)]
-    if sure:
-        middle = [heights[place] for place in sure]
-        low, high = ([float(values[names[place] + end]) for place in sure] for end in ENDS)
-        # The bootstrap interval of a skewed score may not contain the score itself.
-        below = [max(0.0, height - end) for height, end in zip(middle, low, strict=True)]
-        above = [max(0.0, end - height) for height, end in zip(middle, high, strict=True)]
-        ax.errorbar(sure, middle, yerr=[below, above], fmt="none", ecolor="black", capsize=6)
-    ax.set_xlim(-1, len(names))
-    ax.set_xticks(range(len(names)), names)
-    for label in ax.get_xticklabels() if len(names) > 3 else []:
-        label.set(rotation=60, ha="right", rotation_mode="anchor")
+    """Draw a bar above each key, with its interval; the key's other values are narrow, light bars beside it."""
+    keys = _keys(_names(values))
+    for place, (first, *others) in enumerate(keys.values()):
+        ax.bar(place, float(values[first]), width=_WIDE, color="tab:blue", alpha=_SHADES[0], label=_kind(first))
+        if _has_interval(values, first):
+            _draw_interval(ax, place, values, first)
+        for number, name in enumerate(others):
+            side = place + _WIDE / 2 + _NARROW * (number + 0.5)
+            shade = _SHADES[1 + number]
+            ax.bar(side, float(values[name]), width=_NARROW, color="tab:blue", alpha=shade, label=_kind(name))
+    ax.set_xlim(-1, len(keys))
+    ax.set_xticks(range(len(keys)), keys)
+    handles, labels = ax.get_legend_handles_labels()
+    if len(by_label := dict(zip(labels, handles, strict=True))) > 1:  # else the ticks say it all
+        ax.legend(by_label.values(), by_label.keys(), fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
+
+
+def _draw_interval(ax: Axes, place: float, values: Mapping[str, Tensor], name: str) -> None:
+    score, low, high = (float(values[name + end]) for end in ("", *ENDS))
+    # The bootstrap interval of a skewed score may not contain the score itself.
+    reach = [[max(0.0, score - low)], [max(0.0, high - score)]]
+    ax.errorbar([place], [score], yerr=reach, fmt="none", ecolor="black", capsize=6)
 
 
 def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) -> None:
+    """Draw a line for each key, in a band for its interval; the key's other values are thin, light lines."""
     steps = list(range(len(values)))
-    names = _names(values[0])
-    for name, style in zip(names, _line_styles(names), strict=True):
-        (line,) = ax.plot(steps, [float(step[name]) for step in values], marker="o", label=name, **style)
-        if _has_interval(values[0], name):
-            low, high = ([float(step[name + end]) for step in values] for end in ENDS)
-            # Bands that overlap become darker.
-            ax.fill_between(steps, low, high, color=line.get_color(), alpha=0.2 / len(names) ** 0.5, linewidth=0)
+    keys = _keys(_names(values[0]))
+    for number, names in enumerate(keys.values()):
+        for name, dashes, shade in zip(names, _DASHES, _SHADES, strict=False):
+            is_first = name == names[0]
+            # The markers of each key are smaller than those of the keys before: the lines of ROUGE-L and ROUGE-Lsum are
+            # equal for texts of one line, and both must be visible.
+            ax.plot(
+                steps,
+                [float(step[name]) for step in values],
+                color=f"C{number % 10}",
+                ls=dashes,
+                linewidth=1.5 if is_first else 1,
+                marker="o" if is_first else None,
+                markersize=4 + 1.2 * (len(keys) - number),
+                alpha=shade,
+                label=name,
+            )
+            if is_first and _has_interval(values[0], name):
+                low, high = ([float(step[name + end]) for step in values] for end in ENDS)
+                # Bands that overlap become darker.
+                ax.fill_between(steps, low, high, color=f"C{number % 10}", alpha=0.2 / len(keys) ** 0.5, linewidth=0)
     ax.set_xticks(steps[:: 1 + len(steps) // 10])
     ax.set_xlabel("Step")
-    if len(names) > 1:  # outside the axes: between the lines there is no room for many names
-        columns = 1 + (len(names) - 1) // 20  # 20 names are as high as a figure
+    drawn = sum(map(len, keys.values()))
+    if drawn > 1:  # outside the axes: between the lines there is no room for many names
+        columns = 1 + (drawn - 1) // 20  # 20 names are as high as a figure
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), fontsize="small", handlelength=3, ncols=columns)
         if is_new:
             figure = cast("Figure", ax.get_figure())
@@ -88,37 +111,42 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
         ax.legend()
 
 
-def plot_histogram(scores: Value | Sequence[Value], title: str, ax: Axes | None = None) -> tuple[Figure, Axes]:
+def plot_histogram(
+    scores: Value | Sequence[Value], title: str, highest: float | None, ax: Axes | None = None
+) -> tuple[Figure, Axes]:
     """Plot a histogram of the sentences' scores, and their mean.
 
-    ``scores`` are what ``compute`` returned for average none: scores ``(sentences, ...)`` in 0..1, or a dict of such
-    scores by name, each drawn in a separate row; or a list of these, which are joined.
+    ``scores`` are what ``compute`` returned for average none: scores ``(sentences, ...)``, or a dict of such scores by
+    name, each drawn in a separate row; or a list of these, which are joined. The bars reach from 0 to ``highest``, or
+    for None to the highest of the scores.
     """
     figure, ax = _figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
     numbers = {name: [n for step in by_name for n in step[name].reshape(-1).tolist()] for name in by_name[0]}
+    end = max([1.0, *chain.from_iterable(numbers.values())]) if highest is None else highest
     if len(numbers) == 1:
         ((name, column),) = numbers.items()
         mean = _mean(column)
-        ax.hist(column, bins=BINS, range=(0, 1), label=_with_mean(name, mean), alpha=0.7)
+        ax.hist(column, bins=BINS, range=(0, end), label=_with_mean(name, mean), alpha=0.7)
         ax.axvline(mean, ls="--")
         ax.set_ylabel("sentences")
         ax.margins(y=0.2)  # room for the legend
         ax.legend(loc="upper left", fontsize="small")
     else:
-        _draw_rows(ax, numbers)
+        _draw_rows(ax, numbers, end)
     ax.set_xlabel("score of a sentence")
     ax.set_title(title)
     return figure, ax
 
 
-def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]]) -> None:
+def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]], end: float) -> None:
     """Draw each histogram in a separate row, the first on top: in one row they would hide each other."""
     counts = [
-        torch.histc(torch.tensor(column, dtype=torch.float64, device="cpu"), BINS, 0, 1) for column in numbers.values()
+        torch.histc(torch.tensor(column, dtype=torch.float64, device="cpu"), BINS, 0, end)
+        for column in numbers.values()
     ]
     highest = max(1, *(int(row.max()) for row in counts))
-    edges = [edge / BINS for edge in range(BINS + 1)]
+    edges = [end * edge / BINS for edge in range(BINS + 1)]
     labels = []
     for line, (name, column, row) in enumerate(zip(numbers, numbers.values(), counts, strict=True)):
         mean = _mean(column)
@@ -142,6 +170,16 @@ def steps_of(val: Value | Sequence[Value]) -> Sequence[Value]:
     if not steps or any(isinstance(step, Mapping) and not step for step in steps):
         raise ValueError(f"there is nothing to plot in {val!r}: expected what compute returned, or a list of it")
     return steps
+
+
+def with_ends(val: Value | Sequence[Value], computed: Value | None) -> Value | Sequence[Value]:
+    """Return one of the values that ``compute`` has returned with the ends of its interval, anything else as it is."""
+    # MetricCollection.plot passes the value that has the metric's name in the collection, and no other.
+    if isinstance(computed, dict):
+        for name, value in computed.items():
+            if value is val:
+                return {key: computed[key] for key in (name, *(name + end for end in ENDS)) if key in computed}
+    return val
 
 
 def _mean(numbers: Sequence[float]) -> float:
@@ -172,19 +210,16 @@ def _has_interval(values: Iterable[str], name: str) -> bool:
     return all(name + end in values for end in ENDS)
 
 
-def _line_styles(names: Sequence[str]) -> list[_LineStyle]:
-    """Return a colour for each part of a name before its last underscore, and dashes for each part after it.
+def _keys(names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the names of the values of each key, F first: those of ``rouge1`` together, any other metric's alone."""
+    keys: dict[str, list[str]] = {}
+    for name in names:
+        keys.setdefault(name.removesuffix(f"_{_kind(name)}"), []).append(name)
+    kinds = [*ROUGE_VALUES, ""]
+    return {key: sorted(values, key=lambda name: kinds.index(_kind(name))) for key, values in keys.items()}
 
-    matplotlib has ten colours, and ROUGE has three values per key. The markers of each colour are smaller than those of
-    the colours before: the lines of ROUGE-L and ROUGE-Lsum are equal for texts of one line, and both must be visible.
-    """
-    parts = [name.rpartition("_") for name in names]
-    keys, kinds = (list(dict.fromkeys(part[place] for part in parts)) for place in (0, 2))
-    return [
-        {
-            "color": f"C{keys.index(key) % 10}",
-            "ls": _DASHES[kinds.index(kind) % len(_DASHES)],
-            "markersize": 4 + 1.2 * (len(keys) - keys.index(key)),
-        }
-        for key, _, kind in parts
-    ]
+
+def _kind(name: str) -> str:
+    """Return ``fmeasure``, ``precision`` or ``recall`` for a value of ROUGE, and "" for the value of another metric."""
+    kind = name.rpartition("_")[2]
+    return kind if kind in ROUGE_VALUES else ""

@@ -179,7 +179,11 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ),
         ("base.txt -r ref.txt --paired-ar", "--paired-ar: expected no option: several systems are tested"),
         ("base.txt -r ref.txt -m bleu,rougeL", "rougeL: expected rouge, which has all four"),
-        ("base.txt -r ref.txt -m ter", "ter: sacrebleu's command has it"),
+        (
+            "base.txt -r ref.txt -m ter --ter-normalized",
+            "--ter-normalized: expected ngram_metrics.evaluate, which takes",
+        ),
+        ("mbr n.txt -m ter", "invalid choice: 'ter' (choose from"),
         ("a=base.txt a=other.txt -r ref.txt", "two systems have the name 'a': expected different names, as NAME=FILE"),
         ("other.txt=base.txt other.txt -r ref.txt", "two systems have the name 'other.txt'"),
         ("a=base.txt b=base.txt -r ref.txt", "the system 'base.txt' is given twice"),

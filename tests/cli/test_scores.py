@@ -3,10 +3,23 @@
 import gzip
 import json
 import lzma
+import sys
 from pathlib import Path
 
 import pytest
-from commands import BASE, REFERENCES, SECOND, leaves_files_open, of_sacrebleu, printed, report, scores, write
+from commands import (
+    BASE,
+    REFERENCES,
+    SECOND,
+    failing,
+    leaves_files_open,
+    of_sacrebleu,
+    printed,
+    report,
+    scores,
+    write,
+)
+from sacrebleu.metrics import TER
 
 from ngram_metrics import Gleu, NgramOverlap, cli
 from ngram_metrics.cli import score
@@ -59,6 +72,25 @@ def test_scores_are_sacrebleus_on_the_same_files(files, folder: Path, capsys, mo
     theirs = of_sacrebleu(monkeypatch, "ref.txt", "-i", "base.txt", "-m", "bleu", "chrf")
     theirs |= of_sacrebleu(monkeypatch, "ref.txt", "-i", "base.txt", "-m", "chrf", "--chrf-word-order", "2")
     assert list(ours.values()) == pytest.approx([theirs[name] for name in ("BLEU", "chrF2", "chrF2++")], abs=1e-11)
+
+
+@leaves_files_open
+def test_ter_is_sacrebleus(folder: Path, capsys, monkeypatch):
+    files = ["ref.txt", "ref2.txt", "-i", "base.txt", "-m", "ter"]
+    assert scores(capsys, *files) == {"ter": pytest.approx(of_sacrebleu(monkeypatch, *files)["TER"], abs=1e-11)}
+    printed(capsys, *files, "--sentences", "scores.tsv")
+    metric = TER()
+    expected = [
+        metric.sentence_score(*row).score for row in zip(BASE, zip(REFERENCES, SECOND, strict=True), strict=True)
+    ]
+    lines = (folder / "scores.tsv").read_text().splitlines()[1:]
+    assert [float(line.split("\t")[2]) for line in lines] == expected
+
+
+def test_without_sacrebleu_ter_is_an_error_of_one_line(folder: Path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    told = failing(capsys, "base.txt", "-r", "ref.txt", "-m", "chrf,ter")
+    assert told == "TER is counted by sacrebleu: pip install sacrebleu"
 
 
 @leaves_files_open

@@ -154,6 +154,10 @@ def test_less_may_be_better(monkeypatch, tmp_path: Path):
     first, second = (each.results["other"]["overlap"] for each in (higher, lower))
     assert (first.wins, first.ties, first.losses) == (second.losses, second.ties, second.wins)
     assert first.wins > first.losses > 0
+    assert (first.score, first.difference, first.p_value) == (second.score, second.difference, second.p_value)
+    for each, written in ((higher, 0), (lower, 1)):
+        for form in (str(each), each.to_latex(), each.to_markdown(), each._repr_html_()):
+            assert form.count("a lower score is better: overlap") == written
     assert [re.search('class="(better|worse)"', each._repr_html_())[1] for each in (higher, lower)] == [
         "better",
         "worse",

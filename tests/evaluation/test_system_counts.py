@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import evaluate
-from ngram_metrics.evaluation import METRICS, system_counts
+from ngram_metrics.evaluation import METRICS
 from ngram_metrics.evaluation.system_counts import SystemCounts, count
 from ngram_metrics.metrics import bleu, named, rouge
+from ngram_metrics.scores.measure import Measure
+from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.text.reader import Reader
 
 CPU = torch.device("cpu")
@@ -26,8 +28,11 @@ def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
     references = [data.draw(st.lists(TEXTS, min_size=1, max_size=3)) for _ in range(segments)]
     counts = {str(number): [SystemCounts(each, "?", keep=True) for each in SCORERS] for number in range(systems)}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(system_counts, "_TEXTS", data.draw(st.integers(1, 20)))
-        added = count(counts, hypotheses, references, CPU)
+        for measure in (Measure, TerMeasure):
+            patch.setattr(measure, "texts_at_once", data.draw(st.integers(1, 20)))
+        steps: list[int] = []
+        added = count(counts, hypotheses, references, CPU, steps.append)
+    assert sum(steps) == systems * segments
     for number, texts in enumerate(hypotheses):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
             expected = each.rows(each.count(texts, references, CPU).statistics)

@@ -16,7 +16,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, functional
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, Ter, functional
 
 Batch = tuple[Any, Any]
 
@@ -93,7 +93,10 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ChrF: functional.chrf_score,
     NgramOverlap: functional.ngram_overlap,
     Gleu: functional.gleu_score,
+    Ter: functional.ter_score,
 }
+#: The classes that refuse tokens and ids.
+TEXT_ONLY = {Ter}
 #: What was computed of batches by their numbers: many tests ask for the same.
 _values: dict[tuple[str, str, tuple[int, ...]], Any] = {}
 
@@ -230,6 +233,7 @@ CASES = (
     ),
     _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
     _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
+    _text("Ter-text", Ter, {}, {"case_sensitive": True}, {"normalized": True}, tried="micro macro none"),
 )
 
 

@@ -12,6 +12,7 @@ from torchmetrics.text import ROUGEScore as OtherROUGEScore
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
+from ngram_metrics.scores.overlap import OverlapMeasure
 
 transformers = pytest.importorskip("transformers", reason="the trainers need transformers")
 TEXTS = ["the cat sat on the mat", "it was asleep", "a dog ran off"]
@@ -214,6 +215,12 @@ def test_one_value_of_several_is_the_reward():
 def test_what_cannot_be_rewarded_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_a_metric_of_which_less_is_better_is_no_reward(monkeypatch):
+    monkeypatch.setattr(OverlapMeasure, "higher_is_better", False)
+    with pytest.raises(ValueError, match=r"^a reward looks for the highest score, and a lower ngram_overlap is better"):
+        Reward(NgramOverlap())
 
 
 def test_a_value_has_the_name_of_its_metric_whatever_the_others(tokenizer, prediction):

@@ -17,7 +17,7 @@ from measures import MEASURES, Measured, Settings, options
 from rouge_oracle import KEYS
 
 from ngram_metrics import functional
-from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score
+from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score, ter_score
 
 PADDING, IGNORED = 0, -100
 
@@ -66,6 +66,8 @@ class Called:
         preds, target = [one for one, _ in batch], [several for _, several in batch]
         padding = {"pad_id": (PADDING, IGNORED)}
         yield list(map(self.text, preds)), [list(map(self.text, several)) for several in target], {}
+        if self.measured.text_only:
+            return
         if self.between and "\n" not in self.names:  # an id alone can end a sentence
             yield [list(map(str, one)) for one in preds], [[list(map(str, one)) for one in r] for r in target], {}
         yield preds, target, {}
@@ -124,7 +126,10 @@ FUNCTIONS = {
         ngram_overlap, MEASURES["overlap"], "macro", tuple((one, one) for one in options(ngram=range(1, 6)))
     ),
     "gleu": Called(gleu_score, MEASURES["GLEU"], "micro", tuple((one, one) for one in options(ngram=range(1, 6)))),
+    "ter": Called(ter_score, MEASURES["TER"], "micro", tuple((one, one) for one in MEASURES["TER"].variants)),
 }
+of_ids = {name: called for name, called in FUNCTIONS.items() if not called.measured.text_only}
+each_of_ids = pytest.mark.parametrize("called", of_ids.values(), ids=of_ids)
 each = pytest.mark.parametrize("called", FUNCTIONS.values(), ids=FUNCTIONS)
 
 
@@ -183,7 +188,7 @@ def test_one_sentence_needs_no_list(called):
 
 
 @pytest.mark.parametrize("pad_id", [None, (), []])
-@each
+@each_of_ids
 def test_padded_ids_without_their_padding_and_of_no_fitting_shape_are_refused(called, pad_id):
     ids = torch.tensor([[1, 2, 0]])
     for one, other in product((ids, ids.numpy(), ids.tolist()), repeat=2):

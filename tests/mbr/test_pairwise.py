@@ -27,6 +27,7 @@ from mbr_cases import (
 import ngram_metrics
 from ngram_metrics import ignite, mbr
 from ngram_metrics.functional import chrf_score
+from ngram_metrics.scores.overlap import OverlapMeasure
 
 
 @each_framework
@@ -180,6 +181,16 @@ def test_the_surroundings_of_a_training_loop_change_no_score(case):
 def test_metrics_without_one_score_of_matches_are_refused(function, metric, words):
     with pytest.raises(ValueError, match=words):
         function(metric, [["a"]], [["a"]])
+
+
+@pytest.mark.parametrize("function", [mbr.pairwise, mbr.decode])
+def test_a_metric_of_which_less_is_better_is_refused(function, monkeypatch):
+    monkeypatch.setattr(OverlapMeasure, "higher_is_better", False)
+    words = (
+        r"^MBR decoding looks for the highest score, and a lower ngram_overlap is better: expected .* such as ChrF\(\)$"
+    )
+    with pytest.raises(ValueError, match=words):
+        function(ngram_metrics.NgramOverlap(), [["a"]], [["a"]])
 
 
 @pytest.mark.parametrize("function", [mbr.pairwise, mbr.decode])

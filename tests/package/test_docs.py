@@ -5,6 +5,7 @@ Blocks with ``>>>`` are doctests of the pages and run as such; here is the rest.
 
 import ast
 import re
+import runpy
 import shlex
 import shutil
 import sys
@@ -191,6 +192,20 @@ def test_the_speeds_of_the_readme_are_those_of_the_benchmarks():
     assert [cell for cell in cells if cell[0] not in measured | {"not"}] == []
 
 
+def charts() -> dict[str, list[tuple[str, str, float]]]:
+    """The rows of each chart of the benchmarks, by the name of its file, as the program that draws them reads them."""
+    return runpy.run_path(str(DOCS / "make_charts.py"))["sections"]()
+
+
+def test_the_charts_of_the_benchmarks_show_their_tables():
+    image = pytest.importorskip("PIL.Image")
+    found = charts()
+    assert len(found) > 5
+    for name, rows in found.items():
+        with image.open(DOCS / "pictures" / f"{name}.png") as picture:
+            assert ast.literal_eval(picture.text["Description"]) == [tuple(row) for row in rows], name
+
+
 def test_no_picture_is_missing_or_left_over():
     program = (DOCS / "make_pictures.py").read_text(encoding="utf-8")
     (made,) = (
@@ -198,7 +213,7 @@ def test_no_picture_is_missing_or_left_over():
         for node in ast.parse(program).body
         if isinstance(node, ast.FunctionDef) and node.name == "figures"
     )
-    drawn = {f"{ast.literal_eval(key)}.png" for key in made.keys}
+    drawn = {f"{ast.literal_eval(key)}.png" for key in made.keys} | {f"{name}.png" for name in charts()}
     there = {picture.name for picture in (DOCS / "pictures").iterdir()}
     shown = {name for page in PAGES for name in re.findall(r"\(pictures/([^)]+)\)", page.read_text(encoding="utf-8"))}
     assert drawn == there == shown

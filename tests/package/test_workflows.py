@@ -94,6 +94,42 @@ def test_what_is_left_out_by_default_is_run_elsewhere():
     assert "python -m pytest --hypothesis-profile=nightly" in commands(night)
 
 
+def test_a_slower_call_is_found_by_its_instructions():
+    run = commands(workflow("test")["jobs"]["instructions"])
+    assert run[-2:] == ["git worktree add ../before HEAD^1", "python tests/benchmarks/instructions.py ../before"]
+
+
+def test_the_site_of_main_is_published_and_no_other():
+    docs = workflow("docs")
+    assert docs["on"]["push"] == {"branches": ["main"]}
+    assert docs["jobs"]["deploy"]["if"] == "github.event_name == 'push'"
+    assert docs["jobs"]["deploy"]["needs"] == "build"
+
+
+def test_who_reports_a_score_is_asked_for_the_signature():
+    forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
+    assert len(forms) == 3
+    for path in forms:
+        form = yaml.load(path.read_text(), yaml.BaseLoader)
+        fields = {field["id"]: field for field in form["body"]}
+        assert "metric.signature" in fields["signature"]["attributes"]["description"]
+        # Without a metric there is no signature.
+        assert ("validations" in fields["signature"]) == (path.stem != "error")
+
+
+def test_the_actions_are_kept_up_to_date():
+    dependabot = yaml.load((ROOT / ".github" / "dependabot.yml").read_text(), yaml.BaseLoader)
+    assert [update["package-ecosystem"] for update in dependabot["updates"]] == ["github-actions"]
+
+
+def test_the_citation_is_of_this_package():
+    citation = yaml.load((ROOT / "CITATION.cff").read_text(), yaml.BaseLoader)
+    project = (ROOT / "pyproject.toml").read_text()
+    assert citation.keys() >= {"cff-version", "message", "title", "authors"}
+    assert f'license = "{citation["license"]}"' in project
+    assert citation["authors"][0]["name"] in project
+
+
 def test_a_release_is_tested_built_and_then_uploaded():
     release = workflow("release")
     assert release["on"] == {"push": {"tags": ["v*"]}}

@@ -15,6 +15,7 @@ from ngram_metrics.functional import (
     ngram_overlap,
     pairwise_chrf,
     rouge_score,
+    ter_score,
 )
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
@@ -22,6 +23,7 @@ from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure, rouge_measure
 from ngram_metrics.scores.rouge_keys import checked_keys
+from ngram_metrics.scores.ter import TerMeasure
 
 #: For each measure: itself, in one call, and the name of its classes.
 FACES = {
@@ -30,6 +32,7 @@ FACES = {
     "chrf": (ChrfMeasure, chrf_score, "ChrF"),
     "overlap": (OverlapMeasure, ngram_overlap, "NgramOverlap"),
     "gleu": (GleuMeasure, gleu_score, "Gleu"),
+    "ter": (TerMeasure, ter_score, "Ter"),
 }
 #: Settings of how text is read and how scores are averaged, which a measure does not know.
 OF_CALLS = {"average", "tokenizer", "lowercase", "whitespace", "pad_id"}
@@ -47,6 +50,7 @@ BOOLEANS = {
     "chrf": ("lowercase", "whitespace", "eps_smoothing"),
     "overlap": (),
     "gleu": (),
+    "ter": ("normalized", "no_punct", "asian_support", "case_sensitive"),
 }
 PADDING = ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object)
 #: For each kind of error and each measure, settings and the words.
@@ -140,15 +144,16 @@ for name in FACES:
     for average in ("mean", None):
         words = f"unknown average {average!r}: expected one of .'micro', 'macro', 'none'"
         REFUSED[ValueError].setdefault(name, []).append(({"average": average}, words))
-    for pad_id in PADDING:
+    for pad_id in PADDING if name != "ter" else ():
         words = "pad_id is .*: expected an integer, a sequence of integers, or None"
         REFUSED[TypeError].setdefault(name, []).append(({"pad_id": pad_id}, words))
+    REFUSED[TypeError].setdefault(name, [])
     REFUSED[TypeError][name] += [
         ({option: value}, rf"^{option} must be True or False \(got: {value!r}\)$")
         for option in BOOLEANS[name]
         for value in ("False", "german", 0, 1, None)
     ]
-    if name != "chrf":
+    if name not in ("chrf", "ter"):
         REFUSED[ValueError][name].append(({"tokenizer": "words"}, "unknown tokenizer 'words': expected one of"))
     if name in ("bleu", "overlap", "gleu"):
         for error, orders in ORDERS.items():

@@ -11,12 +11,12 @@ from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, Ter
 from ngram_metrics import ignite as for_ignite
 
 REFERENCES = references(150)
 OUTPUT = output(REFERENCES, 0.3, seed=10)
-NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap", Gleu: "gleu"}
+NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap", Gleu: "gleu", Ter: "ter"}
 
 
 def _with_interval(case: Case, average: str, **options: Any) -> Any:
@@ -90,7 +90,7 @@ def test_the_generator_of_the_caller_is_not_touched():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
+@pytest.mark.parametrize("metric", [*NAMES, ROUGEScore])
 def test_a_confidence_that_is_none_is_refused(metric: type):
     for module in (metric, getattr(for_ignite, metric.__name__)):
         with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95 \(got: 95\)"):
@@ -99,7 +99,7 @@ def test_a_confidence_that_is_none_is_refused(metric: type):
         metric(average="none", confidence=0.95)
 
 
-@pytest.mark.parametrize("metric", [Bleu, ChrF, NgramOverlap, Gleu, ROUGEScore])
+@pytest.mark.parametrize("metric", [*NAMES, ROUGEScore])
 def test_rows_are_kept_only_where_asked_for(metric: type):
     for made in (metric(), getattr(for_ignite, metric.__name__)()):
         with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):

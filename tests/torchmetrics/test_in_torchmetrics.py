@@ -21,10 +21,10 @@ from torchmetrics.wrappers import Running
 def test_what_torchmetrics_asks_of_a_class(case: Case, average: str):
     for metric in (case.make(average), case.metric):
         assert metric.is_differentiable is False
-        assert metric.higher_is_better is True
+        assert metric.higher_is_better is case.make(average).scorer.measure.higher_is_better
         # One update per forward, and merge_state, Running and Lightning work.
         assert metric.full_state_update is False
-        assert (metric.plot_lower_bound, metric.plot_upper_bound) == (0.0, 1.0)
+        assert (metric.plot_lower_bound, metric.plot_upper_bound) == (0.0, 1.0 if metric.higher_is_better else None)
 
 
 @each_metric
@@ -71,8 +71,9 @@ def test_tracker(case: Case, average: str):
         return
     assert_same(tracked, torch.stack(values))
     best, step = tracker.best_metric(return_step=True)
-    assert best == pytest.approx(max(values).item(), abs=1e-12)
-    assert values[step] == max(values)
+    expected = max(values) if case.metric.higher_is_better else min(values)
+    assert best == pytest.approx(expected.item(), abs=1e-12)
+    assert values[step] == expected
 
 
 @each_score_of_the_corpus

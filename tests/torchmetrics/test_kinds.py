@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torchmetrics
-from faces.cases import Batch, assert_same, assert_same_states, states_of
+from faces.cases import TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
 
 import ngram_metrics
 from ngram_metrics import ignite as for_ignite
@@ -27,7 +27,11 @@ CLASSES = [
         (getattr(ngram_metrics, name), {"average": average})
         for name, average in zip(ngram_metrics.__all__, ("micro", "macro", "none", "none", "macro"), strict=False)
     ),
-    *((getattr(for_ignite, name), {}) for name in for_ignite.__all__),
+    *(
+        (getattr(for_ignite, name), {})
+        for name in for_ignite.__all__
+        if getattr(ngram_metrics, name, None) not in TEXT_ONLY
+    ),
 ]
 
 each_class = pytest.mark.parametrize(

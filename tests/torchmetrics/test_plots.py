@@ -1,6 +1,5 @@
 """plot(): one value, values over the steps, intervals as bars and as bands, a histogram of sentences."""
 
-import math
 import re
 import sys
 from collections.abc import Iterator
@@ -35,8 +34,8 @@ def _bars(ax: Any) -> list[float]:
     return [bar.get_height() for bar in ax.patches]
 
 
-def _error_bars(ax: Any) -> list[tuple[float, float]]:
-    (bars,) = ax.containers[-1].lines[2]
+def _ends(whiskers: Any) -> list[tuple[float, float]]:
+    (bars,) = whiskers.lines[2]
     return [(low, high) for (_, low), (_, high) in bars.get_segments()]
 
 
@@ -74,7 +73,7 @@ def test_a_value_and_values_over_the_steps(case: Case, average: str):
         assert low == 0 < max(_drawn(ax)) < high
     else:
         assert ax.get_ylabel() == case.metric.__name__
-        assert low < 0 < 1 < high
+        assert low < 0 < (metric.plot_upper_bound or value) < high
     _, asked = plt.subplots()
     _, ax = case.make(average).plot(other, ax=asked)
     assert ax is asked
@@ -87,16 +86,25 @@ def test_a_value_and_values_over_the_steps(case: Case, average: str):
         assert _labels(ax.get_legend().get_texts()) == list(value)
 
 
+def _grouped(value: dict[str, Any]) -> dict[str, list[str]]:
+    """The names of the values by key, without the ends of intervals: F, precision and recall of ROUGE."""
+    names = [name for name in value if not name.endswith(("_low", "_high"))]
+    keys = dict.fromkeys(re.sub("_(fmeasure|precision|recall)$", "", name) for name in names)
+    return {key: [name for name in names if name == key or name.startswith(f"{key}_")] for key in keys}
+
+
 @each_metric_of_one_value
 def test_values_with_intervals_are_bars(case: Case, average: str):
     metric = case.filled(average, confidence=0.95)
     value = metric.compute()
     figure, ax = metric.plot()
     assert isinstance(figure, plt.Figure)
-    names = [name for name in value if not name.endswith(("_low", "_high"))]
-    assert [tick.get_text() for tick in ax.get_xticklabels()] == names
-    assert _bars(ax) == pytest.approx([value[name].item() for name in names])
-    for name, (low, high) in zip(names, _error_bars(ax), strict=True):
+    keys = _grouped(value)
+    assert _labels(ax.get_xticklabels()) == list(keys)
+    assert _bars(ax) == pytest.approx([value[name].item() for names in keys.values() for name in names])
+    whiskers = [container for container in ax.containers if hasattr(container, "lines")]
+    for (name, *_), container in zip(keys.values(), whiskers, strict=True):
+        ((low, high),) = _ends(container)
         # The bar ends at the value where its interval does not hold it.
         assert low == pytest.approx(min(value[name], value[f"{name}_low"]).item())
         assert high == pytest.approx(max(value[name], value[f"{name}_high"]).item())
@@ -105,22 +113,22 @@ def test_values_with_intervals_are_bars(case: Case, average: str):
 
 
 @pytest.mark.parametrize("confidence", [None, 0.95])
-def test_all_values_of_rouge_stand_above_their_names(confidence: float | None):
+def test_the_values_of_a_key_of_rouge_are_side_by_side(confidence: float | None):
     metric = ROUGEScore(confidence=confidence)
     metric.update(*TEXT[0])
-    value = metric.compute()
-    names = [name for name in value if not name.endswith(("_low", "_high"))]
-    assert len(names) == 12
+    keys = _grouped(metric.compute())
     figure, ax = metric.plot()
-    assert _labels(ax.get_xticklabels()) == names
-    assert _bars(ax) == pytest.approx([value[name].item() for name in names])
-    assert len(ax.containers) == (1 if confidence is None else 2)  # bars, and whiskers
-    assert ax.get_legend() is None
-    _assert_in_figure(figure, ax.get_xticklabels())
-    # Two names that are turned: how far their lines are apart, and how high a line is.
-    first, second = ax.get_xticklabels()[:2]
-    distance = second.get_window_extent().x1 - first.get_window_extent().x1
-    assert distance * math.sin(math.radians(first.get_rotation())) > first.get_fontsize() * figure.dpi / 72
+    assert _labels(ax.get_xticklabels()) == list(keys) == ["rouge1", "rouge2", "rougeL", "rougeLsum"]
+    assert _labels(ax.get_legend().get_texts()) == ["fmeasure", "precision", "recall"]
+    assert len(ax.containers) == 12 + (0 if confidence is None else 4)  # bars; whiskers of F alone
+    _assert_in_figure(figure, [*ax.get_xticklabels(), ax.get_legend()])
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+    for place in range(4):
+        f, *others = ax.patches[3 * place : 3 * place + 3]
+        assert f.get_x() + f.get_width() / 2 == pytest.approx(place)  # above the name
+        for left, right in pairwise((f, *others)):
+            assert right.get_x() == pytest.approx(left.get_x() + left.get_width())
+            assert right.get_alpha() < left.get_alpha()
 
 
 @pytest.mark.parametrize("confidence", [None, 0.95])
@@ -129,7 +137,9 @@ def test_all_values_of_rouge_are_lines_that_can_be_told_apart(confidence: float 
     figure, ax = metric.plot([metric(*batch) for batch in TEXT])
     lines = ax.get_lines()
     assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == len(lines) == 12
-    assert len(ax.collections) == (0 if confidence is None else 12)
+    assert len(ax.collections) == (0 if confidence is None else 4)  # bands of F alone
+    assert {line.get_alpha() > 0.5 for line in lines if line.get_label().endswith("fmeasure")} == {True}
+    assert {line.get_alpha() > 0.5 for line in lines if not line.get_label().endswith("fmeasure")} == {False}
     _assert_in_figure(figure, [ax.get_legend()])
     assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
     # Where two keys have the same values, the first is a ring around the second.
@@ -138,15 +148,18 @@ def test_all_values_of_rouge_are_lines_that_can_be_told_apart(confidence: float 
 
 
 def test_intervals_may_be_left_out():
-    value = ROUGEScore(rouge_keys="rouge1", confidence=0.95)(*TEXT[0])
-    kept = {
-        name: value[name] for name in ("rouge1_fmeasure", "rouge1_recall", "rouge1_recall_low", "rouge1_recall_high")
-    }
+    value = ROUGEScore(rouge_keys=("rouge1", "rouge2"), confidence=0.95)(*TEXT[0])
+    # Recall stands before F here, and only recall of rouge2 is kept, with its interval.
+    names = ("rouge1_recall", "rouge1_fmeasure", "rouge2_recall", "rouge2_recall_low", "rouge2_recall_high")
+    kept = {name: value[name] for name in names}
     _, ax = ROUGEScore(confidence=0.95).plot(kept)
-    assert _labels(ax.get_xticklabels()) == ["rouge1_fmeasure", "rouge1_recall"]
-    assert _error_bars(ax) == [pytest.approx((value["rouge1_recall_low"].item(), value["rouge1_recall_high"].item()))]
+    assert _labels(ax.get_xticklabels()) == ["rouge1", "rouge2"]
+    drawn = ["rouge1_fmeasure", "rouge1_recall", "rouge2_recall"]
+    assert _bars(ax) == pytest.approx([value[name].item() for name in drawn])
+    (whiskers,) = [container for container in ax.containers if hasattr(container, "lines")]
+    assert _ends(whiskers) == [pytest.approx((value["rouge2_recall_low"].item(), value["rouge2_recall_high"].item()))]
     _, ax = ROUGEScore(confidence=0.95).plot([kept] * 2)
-    assert list(_lines(ax)) == ["rouge1_fmeasure", "rouge1_recall"]
+    assert list(_lines(ax)) == drawn
     assert len(ax.collections) == 1
 
 
@@ -171,6 +184,18 @@ def test_metrics_of_a_collection_are_plotted_one_by_one():
         _, alone = metric.plot()
         assert name.startswith("val_")
         assert (_bars(ax), _lines(ax)) == (_bars(alone), _lines(alone))
+
+
+@pytest.mark.parametrize("prefix", [None, "val_"])
+def test_a_collection_draws_the_interval_of_the_value_that_has_its_metrics_name(prefix: str | None):
+    collection = MetricCollection({"bleu": Bleu(average="micro"), "chrf": ChrF(confidence=0.95)}, prefix=prefix)
+    collection.update(*TEXT[0])
+    (_, bleu), (_, chrf) = collection.plot()
+    assert len(bleu.get_lines()) == 1
+    assert not bleu.patches
+    value = ChrF(confidence=0.95)(*TEXT[0])
+    assert _bars(chrf) == pytest.approx([value["chrf"].item()])
+    assert _ends(chrf.containers[-1]) == [pytest.approx((value["chrf_low"].item(), value["chrf_high"].item()))]
 
 
 def test_values_with_intervals_over_the_steps_are_bands():
@@ -261,6 +286,19 @@ def test_the_extremes_are_drawn():
     metric.update(["a b c d e", "x"], ["a b c d e", "y"])
     _, ax = metric.plot()
     assert _bars(ax) == [1, *[0] * 18, 1]
+
+
+@pytest.mark.parametrize(("highest", "end"), [(None, 4.0), (10.0, 10.0)])
+def test_a_histogram_reaches_from_0_to_the_highest_score(highest: float | None, end: float, monkeypatch):
+    monkeypatch.setattr(ChrF, "plot_upper_bound", highest)
+    scores = torch.tensor([0.5, 0.5, 4.0])
+    _, ax = ChrF(average="none").plot(scores)
+    assert sum(_bars(ax)) == 3
+    assert ax.patches[-1].get_x() + ax.patches[-1].get_width() == pytest.approx(end)
+    _, ax = ChrF(average="none").plot({"first": scores, "second": scores})
+    for bars in ax.patches:
+        assert bars.get_data().edges[-1] == end
+        assert sum(bars.get_data().values - bars.get_data().baseline) == pytest.approx(0.9 * 3 / 2)
 
 
 @pytest.mark.parametrize("options", [{"average": "none"}, {"confidence": 0.95}], ids=str)

@@ -16,7 +16,7 @@ from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, __version__
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, Ter, __version__
 from ngram_metrics import ignite as for_ignite
 
 
@@ -60,6 +60,11 @@ AFFECTING: dict[type, dict[str, list[Any]]] = {
     },
     NgramOverlap: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
     Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
+    Ter: {
+        **{name: [True] for name in ("normalized", "no_punct", "asian_support", "case_sensitive")},
+        "average": ["macro", "none"],
+        "confidence": READING["confidence"],
+    },
     ROUGEScore: {
         **READING,
         "use_stemmer": [True],

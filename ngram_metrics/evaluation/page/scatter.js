@@ -3,8 +3,10 @@ const SQUARE = { left: 34, top: 10, size: WIDTH - 50 };
 const REACH = 20;
 const scatter = { points: [], current: null };
 
-const across = (score) => SQUARE.left + score / 100 * SQUARE.size;
-const upwards = (score) => SQUARE.top + (1 - score / 100) * SQUARE.size;
+// A score above 100, such as an error rate, is at the edge.
+const share = (score) => Math.min(score, 100) / 100;
+const across = (score) => SQUARE.left + share(score) * SQUARE.size;
+const upwards = (score) => SQUARE.top + (1 - share(score)) * SQUARE.size;
 
 function drawFrame(svg) {
   for (const tick of [0, 25, 50, 75, 100]) {

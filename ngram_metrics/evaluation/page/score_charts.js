@@ -19,7 +19,7 @@ function drawIntervals() {
 
 const BINS = 20;
 const BARS = { left: 12, width: (WIDTH - 24) / BINS, height: 46, apart: 68 };
-const inBars = (score) => BARS.left + score / 100 * BINS * BARS.width;
+const inBars = (score) => BARS.left + Math.min(score, 100) / 100 * BINS * BARS.width;
 
 function binsOf(scores) {
   const bins = new Array(BINS).fill(0);
@@ -51,9 +51,12 @@ function drawDistribution() {
     svg.append(line("median", inBars(median), base - BARS.height, inBars(median), base));
     return [data.systems[system], shown(median), ...counts[row].map(String)];
   });
-  for (const tick of [0, 25, 50, 75, 100]) {
+  for (const tick of [0, 25, 50, 75]) {
     svg.append(label(inBars(tick), systems.length * BARS.apart + TEXT, String(tick), "middle", "faint"));
   }
+  // The last bar holds what is above 100 too, such as an error rate.
+  const above = systems.some((system) => data.scores[state.value][system].some((score) => score > 100));
+  svg.append(label(WIDTH, systems.length * BARS.apart + TEXT, above ? "100 or more" : "100", "end", "faint"));
   const header = ["system", "median", ...counts[0].map((_, bin) => `from ${bin * 100 / BINS}`)];
   showChart("distribution", title, svg, numbersTable(title, header, rows));
 }

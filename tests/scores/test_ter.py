@@ -1,0 +1,180 @@
+"""TER against sacrebleu's: sentences and corpora to the last bit, and what is refused."""
+
+import math
+import pickle
+import random
+import sys
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from faces.cases import assert_same_states, states_of
+from hypothesis import given
+from hypothesis import strategies as st
+from sacrebleu.metrics import TER
+from systems import output, references
+
+import ngram_metrics
+from ngram_metrics import Ter, evaluate, functional, ignite, mbr
+from ngram_metrics.functional import ter_score
+from ngram_metrics.hugging_face import Reward
+
+REFERENCES = references(60)
+SYSTEMS = {"base": output(REFERENCES, 0.4, seed=1), "other": output(REFERENCES, 0.2, seed=2)}
+#: Sixteen references of each of a few sentences, of different lengths.
+FEW = 12
+MANY = [output(REFERENCES[:FEW], 0.3, seed) for seed in range(16)]
+
+texts = st.lists(st.sampled_from(["a", "b", "c", "A.", "&lt;", "東京", "d e f"]), max_size=7).map(" ".join)
+_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
+chosen = st.fixed_dictionaries(dict.fromkeys(_OPTIONS, st.booleans()))
+
+
+def of_sentences(hypotheses, target, **options) -> list[float]:
+    metric = TER(**options)
+    return [metric.sentence_score(*pair).score for pair in zip(hypotheses, target, strict=True)]
+
+
+@pytest.mark.filterwarnings("ignore:the texts have no blanks")
+@given(
+    st.lists(st.tuples(texts, st.integers(1, 22).flatmap(lambda n: st.lists(texts, min_size=n, max_size=n)))), chosen
+)
+def test_scores_of_sentences_are_sacrebleus_to_the_last_bit(batch, options):
+    hypotheses, target = [one for one, _ in batch], [several for _, several in batch]
+    if batch:
+        found = ter_score(hypotheses, target, average="none", **options)
+        assert (100 * found).tolist() == of_sentences(hypotheses, target, **options)
+        mean = ter_score(hypotheses, target, average="macro", **options).item()
+        assert mean == pytest.approx(math.fsum(found.tolist()) / len(batch), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("number", "options"),
+    [(1, {"normalized": True}), (2, {"no_punct": True, "case_sensitive": True}), (4, {}), (8, {}), (16, {})],
+    ids=str,
+)
+def test_the_score_of_a_corpus_is_sacrebleus_to_the_last_bit(number, options):
+    streams = MANY[:number]
+    hypotheses, target = SYSTEMS["base"][:FEW], list(zip(*streams, strict=True))
+    expected = TER(**options).corpus_score(hypotheses, streams).score
+    metrics = [Ter(**options), ignite.Ter(**options)]
+    for first in (0, 5, 10):
+        batch = hypotheses[first : first + 5], target[first : first + 5]
+        metrics[0].update(*batch)
+        metrics[1].update(batch)
+    assert [100 * float(metric.compute()) for metric in metrics] == [expected] * 2
+    assert 100 * ter_score(hypotheses, target, **options).item() == expected
+
+
+@pytest.mark.parametrize("number", [3, 7])
+def test_means_of_lengths_that_binary_numbers_do_not_hold_are_added_exactly(number):
+    streams = MANY[:number]
+    hypotheses, target = SYSTEMS["base"][:FEW], list(zip(*streams, strict=True))
+    edits = sum(TER().sentence_score(*pair).num_edits for pair in zip(hypotheses, target, strict=True))
+    words = sum(Fraction(sum(len(one.split()) for one in several), number) for several in target)
+    found = ter_score(hypotheses, target).item()
+    assert found == edits / float(words)
+    assert 100 * found == pytest.approx(TER().corpus_score(hypotheses, streams).score, rel=1e-14)
+    parts = Ter()
+    parts.update(hypotheses, target)
+    assert {name: part.dtype for name, part in parts.details().items()} == dict.fromkeys(
+        ("edits", "reference_length", "reference_fraction"), torch.int64
+    )
+    turned = list(range(len(hypotheses)))
+    random.Random(0).shuffle(turned)
+    assert ter_score([hypotheses[place] for place in turned], [target[place] for place in turned]).item() == found
+
+
+def test_more_references_than_are_counted_exactly_are_refused():
+    target = [["a b"], ["a", *["a b"] * 22]]
+    metric = Ter()
+    metric.update(["a"], ["a b"])
+    before = states_of(metric)
+    with pytest.raises(ValueError, match=r"^sentence 1 has 23 references: TER takes up to 22$"):
+        metric.update(["a", "b"], target)
+    assert_same_states(metric, before)
+    assert ter_score(["a", "b"], [target[0], target[1][1:]], average="none").tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "reference", "score"),
+    [("", "", 0), ("a b", "", 1), ("", "a b", 1), ("a b c d", "x", 4), ("b a", "a b", 0.5), ("A b", "a b", 0)],
+)
+def test_a_score_by_hand(hypothesis, reference, score):
+    assert ter_score(hypothesis, reference).item() == score
+    assert of_sentences([hypothesis], [[reference]]) == [100 * score]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentences"),
+    [
+        ("tokens", [["a", "b"]]),
+        ("ids", [[1, 2]]),
+        ("ids", [torch.tensor([1, 2])]),
+        ("ids", torch.tensor([[1, 2]])),
+        ("ids", np.array([[1, 2]])),
+    ],
+)
+def test_tokens_and_ids_are_refused(kind, sentences):
+    words = rf"^the sentences are {kind}, and this metric takes text only: expected each as a str"
+    for made in (Ter(), Ter(average="none")):
+        made.update(["a"], ["a b"])
+        before = states_of(made)
+        with pytest.raises(TypeError, match=words):
+            made.update(sentences, sentences)
+        assert_same_states(made, before)
+    with pytest.raises(TypeError, match=words):
+        ter_score(sentences, sentences)
+
+
+def test_texts_without_blanks_give_a_warning_that_names_the_options():
+    hypotheses, target = ["我们明天回来。"] * 3, ["我们明天早上回来。"] * 3
+    with pytest.warns(UserWarning, match=r"a sentence is one word. Pass normalized=True and asian_support=True, which"):
+        assert ter_score(hypotheses, target).item() == 1
+    assert ter_score(hypotheses, target, normalized=True, asian_support=True).item() == 2 / 9
+
+
+def test_without_sacrebleu_the_package_is_named(monkeypatch):
+    made = pickle.loads(pickle.dumps(Ter()))
+    monkeypatch.setitem(sys.modules, "sacrebleu", None)
+    for call in (Ter, ignite.Ter, lambda: ter_score(["a"], ["a"]), lambda: evaluate(["a"], ["a"], "ter")):
+        with pytest.raises(ModuleNotFoundError, match=r"^TER is counted by sacrebleu: pip install sacrebleu$"):
+            call()
+    assert made.higher_is_better is False
+
+
+def test_what_looks_for_the_highest_score_refuses_it():
+    for call in (lambda: mbr.decode(Ter(), [["a"]]), lambda: Reward(Ter())):
+        with pytest.raises(
+            ValueError, match="looks for the highest score, and a lower ter is better: expected a metric"
+        ):
+            call()
+
+
+def test_an_evaluation_knows_that_less_is_better():
+    found = evaluate(SYSTEMS, REFERENCES, "ter,chrf")
+    result = found.results["other"]["ter"]
+    apart = np.subtract(*(of_sentences(SYSTEMS[name], [[one] for one in REFERENCES]) for name in SYSTEMS))
+    assert (result.wins, result.losses) == ((apart > 1e-9).sum(), (apart < -1e-9).sum())
+    assert result.wins > result.losses
+    for name, lines in SYSTEMS.items():
+        assert 100 * found.results[name]["ter"].score == TER().corpus_score(lines, [REFERENCES]).score
+    assert result.difference < 0 < found.results["other"]["chrf"].difference
+    assert result.low < result.score < result.high
+    assert result.p_value < 0.01
+    assert 'class="worse"' not in found._repr_html_()
+    assert found.to_latex().count("a lower score is better: ter") == 1
+    given = evaluate(SYSTEMS, REFERENCES, {"TER": Ter(normalized=True, case_sensitive=True)}, confidence=None)
+    expected = TER(normalized=True, case_sensitive=True).corpus_score(SYSTEMS["other"], [REFERENCES])
+    assert 100 * given.results["other"]["TER"].score == expected.score
+
+
+def test_paired_tests_take_it():
+    systems = {name: Ter(confidence=0.95) for name in SYSTEMS}
+    for name, metric in systems.items():
+        metric.update(SYSTEMS[name], REFERENCES)
+    for test in ("paired_bootstrap", "paired_approximate_randomization"):
+        found = getattr(ngram_metrics.significance, test)(systems, "base")["other"]["ter"]
+        assert found.p_value < 0.01
+        assert found.score == functional.ter_score(SYSTEMS["other"], REFERENCES).item()
