@@ -5,8 +5,10 @@ the references (Kumar and Byrne 2004; Eikema and Aziz 2020):
 
 .. math:: \hat h = \arg\max_h \sum_r p(r) \, u(h, r)
 
-The utility is any metric that scores a pair from n-gram matches: ``Bleu``, ``ROUGEScore`` with a single key of n-grams,
-``ChrF``, ``NgramOverlap``, ``Gleu``. All pairs are counted together, see :mod:`ngram_metrics.counting.all_pairs`.
+The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and of which
+more is better: ``Bleu``, ``ROUGEScore`` with a single key other than ``rougeLsum``, ``ChrF``, ``NgramOverlap``,
+``Gleu``. ROUGE means its F, and one of its values, such as ``rouge["rougeL_recall"]``, that value. All pairs are
+counted together, see :mod:`ngram_metrics.counting.all_pairs`.
 """
 
 from __future__ import annotations

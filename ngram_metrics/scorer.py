@@ -22,7 +22,7 @@ from torch import Tensor
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
-from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, interval
+from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.text.door import read
 from ngram_metrics.text.inputs import Hypotheses, References, Sentences
 from ngram_metrics.text.messages import type_name, warn_of_no_sentence
@@ -33,7 +33,7 @@ from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokeniz
 Value: TypeAlias = Tensor | dict[str, Tensor]
 #: The order of the fields of a signature: sacrebleu's (Post 2018) for the fields that it has; versions are last.
 SIGNATURE_FIELDS = (
-    *("bs", "ar", "seed", "test", "alternative", "correction"),
+    *("bs", "ar", "clusters", "seed", "test", "alternative", "correction"),
     *("avg", "unit", "case", "eff", "tok", "smooth", "order", "weights"),
     *("nc", "nw", "beta", "space"),
     *("keys", "multiref", "alpha", "norm", "punct", "asian", "stem", "split", "sep"),
@@ -208,7 +208,8 @@ class Scorer:
         """
         low = high = score
         if len(rows):
-            ends = interval(bootstrap_scores(self.measure, rows, self.average, RESAMPLES, SEED), confidence)
+            clusters = clusters_of(self.measure, rows, self.average)
+            ends = interval(bootstrap_scores(self.measure, clusters, self.average, RESAMPLES, SEED), confidence)
             low, high = (end.to(score) for end in ends)
         by_suffix = dict(zip(("", *ENDS), map(self.named, (score, low, high)), strict=True))
         return {name + suffix: values[name] for name in self.values for suffix, values in by_suffix.items()}

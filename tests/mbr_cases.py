@@ -17,6 +17,7 @@ from sacrebleu import BLEU, CHRF
 import ngram_metrics
 from ngram_metrics import ignite, mbr
 from ngram_metrics.counting import all_pairs, chunks, pools, shared_ngrams
+from ngram_metrics.counting.subsequence import all_pairs as subsequences
 
 
 def overlap(hypothesis, reference, ngram=2):
@@ -28,6 +29,11 @@ def sacrebleu_score(metric):
     return functools.cache(lambda hypothesis, reference: metric.sentence_score(hypothesis, [reference]).score / 100)
 
 
+def rouge_l(part):
+    scorer = RougeScorer(["rougeL"])
+    return lambda hypothesis, reference: getattr(scorer.score(reference, hypothesis)["rougeL"], part)
+
+
 class Case(NamedTuple):
     """A metric of either framework, and what scores a pair of texts without it."""
 
@@ -36,10 +42,13 @@ class Case(NamedTuple):
     score: Callable[[str, str], float]
     #: In `ngram_metrics.ignite`, where they are others there.
     ignite_options: dict[str, Any] | None = None
+    #: The one of its values that is the metric.
+    value: str | None = None
 
     def make(self, framework=ngram_metrics, **more):
         options = self.ignite_options if framework is ignite and self.ignite_options else self.options
-        return getattr(framework, self.name)(**options, **more)
+        metric = getattr(framework, self.name)(**options, **more)
+        return metric if self.value is None else metric[self.value]
 
 
 CASES = {
@@ -59,6 +68,11 @@ CASES = {
         "ROUGEScore",
         {"rouge_keys": "rouge1", "accumulate": "avg"},
         lambda h, r: RougeScorer(["rouge1"]).score(r, h)["rouge1"].fmeasure,
+    ),
+    "ROUGE-L": Case("ROUGEScore", {"rouge_keys": "rougeL"}, rouge_l("fmeasure")),
+    "ROUGE-L of means": Case("ROUGEScore", {"rouge_keys": ["rougeL"], "accumulate": "avg"}, rouge_l("fmeasure")),
+    "ROUGE-L precision": Case(
+        "ROUGEScore", {"rouge_keys": ("rouge1", "rougeL")}, rouge_l("precision"), value="rougeL_precision"
     ),
     "chrF": Case("ChrF", {}, sacrebleu_score(CHRF())),
     "chrF++": Case("ChrF", {"word_order": 2, "average": "macro"}, sacrebleu_score(CHRF(word_order=2))),
@@ -106,6 +120,7 @@ def cut_small(patch, block=60):
     """Cut everything: several pools, groups in blocks of a few rows, a chunk a group."""
     patch.setattr(chunks, "CPU_SLOTS", 20)
     patch.setattr(all_pairs, "BLOCK_CELLS", block)
+    patch.setattr(subsequences, "BLOCK_PAIRS", block)
     patch.setattr(shared_ngrams, "DENSE_CELLS", 50)
     patch.setattr(shared_ngrams, "CPU_LISTED_PAIRS", 5)
     patch.setattr(pools, "POOL_CELLS", 40)

@@ -89,13 +89,13 @@ def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) ->
         sizes = sizes + references.joined().lengths
     for start, stop in ragged_chunks(sizes, hypotheses.tokens.ids.device):
         measures = torch.stack((hypotheses.counts, references.counts, sizes), 1)[start:stop].tolist()
-        for first, last in _even_runs(measures, pairs):
+        for first, last in even_runs(measures, pairs):
             groups = start + first, start + last
             in_pool = hypotheses.slice(*groups)
             yield _pool(groups, in_pool, in_pool if same else references.slice(*groups))
 
 
-def _even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]]:
+def even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]]:
     """Cut groups, given by their hypotheses, references and tokens, if padding to the largest would cost too much."""
     first, height, width, tokens = 0, 0, 0, 0
     for group, (own_height, own_width, own_tokens) in enumerate(measures):

@@ -12,6 +12,7 @@ from ngram_metrics.scorer import Scorer, scorer_of
 from ngram_metrics.scores.options import check_choice, refuse_equal_names
 from ngram_metrics.scores.resampling import ENDS, check_confidence, checked_seed
 from ngram_metrics.significance import Test, check_correction
+from ngram_metrics.significance.clusters import checked_labels, cluster_numbers
 from ngram_metrics.text.messages import counted, did_you_mean, shortened, type_name, visible
 
 
@@ -93,20 +94,23 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
     return found
 
 
-def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any) -> Settings:
+def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any, clusters: Any, texts: Texts) -> Settings:
     """Return how systems are compared.
 
     Raises:
-        ValueError: a level or a seed out of its range, or an unknown test or correction.
-        TypeError: a seed that is not an integer.
+        ValueError: a level or a seed out of its range, or an unknown test or correction; the errors of
+            :func:`ngram_metrics.significance.clusters.cluster_numbers`.
+        TypeError: a seed that is not an integer; the errors of the same function.
     """
     check_confidence(confidence, "micro")
     check_choice("test", test, get_args(Test))
     check_correction(correction)
-    return Settings(confidence, test, correction, checked_seed(seed))
+    system = f"system {next(iter(texts.systems))!r}"
+    numbers = None if clusters is None else cluster_numbers(clusters, system, len(texts.references), "segment")
+    return Settings(confidence, test, correction, checked_seed(seed), numbers)
 
 
-def checked_groups(groups: Any, system: str, segments: int, given: str = "groups") -> Any:
+def checked_groups(groups: Any, texts: Texts, given: str = "groups") -> Any:
     """Return the label of each segment, or such lists by name; ``given`` is the name of the argument.
 
     Raises:
@@ -118,8 +122,8 @@ def checked_groups(groups: Any, system: str, segments: int, given: str = "groups
         return None
     if isinstance(groups, Mapping):
         named = _named(given, groups)
-        return {name: _labels(f"{given} {name!r}", labels, system, segments) for name, labels in named.items()}
-    return _labels(given, groups, system, segments)
+        return {name: _labels(f"{given} {name!r}", labels, texts) for name, labels in named.items()}
+    return _labels(given, groups, texts)
 
 
 def checked_annotations(sources: Any, columns: Any, texts: Texts) -> Annotations:
@@ -129,27 +133,19 @@ def checked_annotations(sources: Any, columns: Any, texts: Texts) -> Annotations
         TypeError: sources that are not texts; columns that are not a mapping of names to lists of hashable labels.
         ValueError: another number of sources or labels than of segments; two labels that are written alike.
     """
-    system, segments = next(iter(texts.systems)), len(texts.references)
     if sources is not None:
         sources = _texts("sources", sources)
-        _check_length("sources", sources, f"system {system!r}", segments)
+        _check_length("sources", sources, f"system {next(iter(texts.systems))!r}", len(texts.references))
     if columns is None:
         return Annotations(sources, {})
     if not isinstance(columns, Mapping):
         raise TypeError(f"columns is {type_name(columns)}: expected a mapping of names to lists of labels")
-    return Annotations(sources, checked_groups(columns, system, segments, "columns"))
+    return Annotations(sources, checked_groups(columns, texts, "columns"))
 
 
-def _labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
-    listed = _listed(name, labels, "a label for each segment")
-    if len(listed) != segments:
-        raise ValueError(
-            f"{name} has {counted(len(listed), 'label')} and system {system!r} {counted(segments, 'segment')}: "
-            "expected as many"
-        )
-    for index, label in enumerate(listed):
-        if not isinstance(label, Hashable) or label != label:
-            raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
+def _labels(name: str, labels: Any, texts: Texts) -> list[Hashable]:
+    system = f"system {next(iter(texts.systems))!r}"
+    listed = checked_labels(name, labels, system, len(texts.references), "segment")
     _named(name, dict.fromkeys(listed))
     return listed
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -24,14 +24,11 @@ from ngram_metrics.scorer import Metric, Scorer
 from ngram_metrics.scores.options import named_arguments
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.significance import Correction, Test
+from ngram_metrics.significance.clusters import Labels
 from ngram_metrics.text.inputs import Tokenizer
 
 if TYPE_CHECKING:
     import pandas
-
-
-#: A label for each segment.
-Labels: TypeAlias = Sequence[Hashable]
 
 
 class Evaluation:
@@ -142,6 +139,9 @@ class Evaluation:
             ValueError: an unknown tokenizer; another number of sources or labels than of segments.
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
+
+        Warns:
+            UserWarning: the bootstrap test of all pairs of fewer than 50 segments, or clusters.
         """
         from ngram_metrics.evaluation.page import write_page
 
@@ -168,6 +168,7 @@ def evaluate(
     test: Test = "randomization",
     correction: Correction = "holm",
     groups: Labels | Mapping[str, Labels] | None = None,
+    clusters: Labels | None = None,
     seed: int = SEED,
 ) -> Evaluation:
     """Score systems, and test each against a baseline.
@@ -189,19 +190,24 @@ def evaluate(
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
         groups: a label for each segment, or such lists by name; the results of each label are those of its segments as
             a corpus, never means of scores.
+        clusters: the document of each segment, a hashable label such as a name: intervals and tests then draw whole
+            documents, whose segments are not independent. In a group, a document has the segments that are in the
+            group; the interval of a group with one document has no width. Wins, ties and losses count segments. None if
+            each segment is drawn by itself.
         seed: the seed of the intervals and of the test.
 
     Returns:
         The results, with scores and p-values in 0..1.
 
     Raises:
-        TypeError: an argument of another type; segments that are not text; a metric that is not of this package.
+        TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None
+            as the document of a segment.
         ValueError: no system or no segment; different numbers of segments, references or labels; references that may
             be read in two ways; an unknown metric, baseline, test or correction; a metric with average none; two
-            metrics with the same name for a value; a level out of its range.
+            metrics with the same name for a value; a level out of its range; one document for all segments.
 
     Warns:
-        UserWarning: the bootstrap test of fewer than 50 segments.
+        UserWarning: the bootstrap test of fewer than 50 segments, or documents.
 
     Example:
         >>> import ngram_metrics
@@ -217,8 +223,8 @@ def evaluate(
     """
     texts = checked_texts(systems, references, baseline)
     scorers = checked_scorers(metrics)
-    settings = checked_settings(confidence, test, correction, seed)
-    labels = checked_groups(groups, next(iter(texts.systems)), len(texts.references))
+    settings = checked_settings(confidence, test, correction, seed, clusters, texts)
+    labels = checked_groups(groups, texts)
     fewest, most = min(map(len, texts.references)), max(map(len, texts.references))
     number = str(most) if fewest == most else f"{fewest}-{most}"
     counts = {name: [SystemCounts(each, number, keep=True) for each in scorers.values()] for name in texts.systems}

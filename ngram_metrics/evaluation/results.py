@@ -14,10 +14,9 @@ from ngram_metrics.evaluation.system_counts import SystemCounts
 from ngram_metrics.scores.resampling import (
     RESAMPLES,
     bootstrap_weights,
+    clusters_of,
     interval,
-    row_order,
     scores_of_sums,
-    summands,
     weighted_sums,
 )
 from ngram_metrics.significance import (
@@ -90,12 +89,25 @@ Results: TypeAlias = dict[str, dict[str, Result]]
 
 
 class Settings(NamedTuple):
-    """How systems are compared: the arguments of :func:`ngram_metrics.evaluate`."""
+    """How systems are compared: the arguments of :func:`ngram_metrics.evaluate`.
+
+    ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64.
+    """
 
     confidence: float | None
     test: Test
     correction: Correction
     seed: int
+    clusters: Tensor | None = None
+
+    @property
+    def cluster_count(self) -> int | None:
+        """The number of clusters; None if segments are drawn."""
+        return None if self.clusters is None else len(self.clusters.unique())
+
+    def of_part(self, segments: Tensor) -> Settings:
+        """Return the settings for the segments with these indices, one-dimensional int64."""
+        return self if self.clusters is None else self._replace(clusters=self.clusters[segments])
 
 
 class Summary(NamedTuple):
@@ -137,7 +149,7 @@ def summarised(
 
     ``groups`` is None, the label of each segment, or such labels by the name of a grouping.
     """
-    results = results_of(systems, settings.confidence, settings.seed)
+    results = results_of(systems, settings)
     if len(systems) > 1:
         results = _tested(results, systems, settings)
     found: dict[Any, Any] = {}
@@ -151,10 +163,10 @@ def summarised(
     return Summary(results, found, signatures, of_baseline[0].segments, references, better, settings)
 
 
-def results_of(systems: Systems, confidence: float | None, seed: int) -> Results:
+def results_of(systems: Systems, settings: Settings) -> Results:
     """Return the results without p-values; intervals, wins, ties and losses need the counts of segments."""
     of_baseline = next(iter(systems.values()))
-    ends = _intervals([counts for each in systems.values() for counts in each], confidence, seed)
+    ends = _intervals([counts for each in systems.values() for counts in each], settings)
     # The baseline is scored once, whatever the number of systems.
     bases = [(base.score(), base.segment_scores()) for base in of_baseline] if len(systems) > 1 else ()
     results: Results = {}
@@ -166,7 +178,7 @@ def results_of(systems: Systems, confidence: float | None, seed: int) -> Results
             compared = None if of_system is of_baseline else _compared(counts, *bases[number])
             for title, value in scorer.titles.items():
                 made = Result(scores[value].item(), counts.segments, **_parts(counts, title, scores))
-                if confidence is not None:
+                if settings.confidence is not None:
                     made = replace(made, low=low[value].item(), high=high[value].item())
                 if compared is not None:
                     made = replace(made, **compared[value])
@@ -205,25 +217,24 @@ def _compared(counts: SystemCounts, score: Tensor, of_segments: Tensor) -> dict[
     return found
 
 
-def _intervals(
-    every: Sequence[SystemCounts], confidence: float | None, seed: int
-) -> Iterator[tuple[dict[str, Tensor], ...]]:
+def _intervals(every: Sequence[SystemCounts], settings: Settings) -> Iterator[tuple[dict[str, Tensor], ...]]:
     """Yield for each system and metric the ends of the intervals of its values by name, from one set of draws.
 
     Each interval is the one that ``confidence=`` gives for the metric alone: the rows of each system are sorted.
     """
-    if confidence is None:
+    if settings.confidence is None:
         yield from [({}, {})] * len(every)
         return
-    segments, parts = every[0].segments, []
-    for counts in every:
-        rows = counts.sentence_rows()
-        parts.append(summands(counts.scorer.measure, rows[row_order(rows)], counts.scorer.average))
-    sums = weighted_sums(bootstrap_weights(segments, RESAMPLES, seed), torch.cat(parts, 1))
-    for counts, of_each in zip(every, sums.split([part.shape[1] for part in parts], 1), strict=True):
+    parts = [
+        clusters_of(each.scorer.measure, each.sentence_rows(), each.scorer.average, settings.clusters) for each in every
+    ]
+    values, sizes = torch.cat([part.values for part in parts], 1), torch.stack([part.sentences for part in parts], 1)
+    sums, segments = weighted_sums(bootstrap_weights(len(values), RESAMPLES, settings.seed), values, sizes)
+    of_each = zip(every, sums.split([part.values.shape[1] for part in parts], 1), segments.T, strict=True)
+    for counts, own_sums, own_segments in of_each:
         scorer = counts.scorer
-        ends = interval(scores_of_sums(scorer.measure, of_each, segments, scorer.average), confidence)
-        yield tuple(map(scorer.named, ends))
+        scores = scores_of_sums(scorer.measure, own_sums, own_segments, scorer.average)
+        yield tuple(map(scorer.named, interval(scores, settings.confidence)))
 
 
 def _tested(results: Results, systems: Systems, settings: Settings) -> Results:
@@ -233,7 +244,7 @@ def _tested(results: Results, systems: Systems, settings: Settings) -> Results:
     tested = {system: dict(of_system) for system, of_system in results.items()}
     for number, counts in enumerate(systems[baseline]):
         same = {system: of_system[number] for system, of_system in systems.items()}
-        compared = test(same, baseline, seed=settings.seed, correction=settings.correction)
+        compared = test(same, baseline, seed=settings.seed, correction=settings.correction, clusters=settings.clusters)
         for system in others:
             for title, value in counts.scorer.titles.items():
                 tested[system][title] = replace(tested[system][title], p_value=compared[system][value].p_value)
@@ -251,7 +262,7 @@ def _grouped(systems: Systems, labels: Sequence[Hashable], settings: Settings) -
 def of_part(systems: Systems, segments: Tensor, settings: Settings) -> Results:
     """Return the results of the segments with these indices as a corpus."""
     parts = {system: [counts.part(segments) for counts in of_system] for system, of_system in systems.items()}
-    return results_of(parts, settings.confidence, settings.seed)
+    return results_of(parts, settings.of_part(segments))
 
 
 def _draws(settings: Settings, tested: bool) -> dict[str, str]:
@@ -262,6 +273,8 @@ def _draws(settings: Settings, tested: bool) -> dict[str, str]:
     if tested and settings.test == "randomization":
         draws["ar"] = str(TRIALS)
     if draws:
+        if settings.clusters is not None:
+            draws["clusters"] = str(settings.cluster_count)
         draws["seed"] = str(settings.seed)
     if tested:
         draws |= {"test": settings.test, "alternative": "two-sided", "correction": settings.correction or "none"}

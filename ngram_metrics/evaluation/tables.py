@@ -87,11 +87,12 @@ def notes(summary: Summary) -> list[str]:
     settings, names = summary.settings, summary.references
     word = "reference" if len(names) == 1 else "references"
     told = [f"{counted(summary.segments, 'sentence')}, {word} {', '.join(names)}, scores on a 0-100 scale"]
+    drawn = "" if settings.cluster_count is None else f" of {counted(settings.cluster_count, 'cluster')}"
     if settings.confidence is not None:
-        told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval")
+        told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval{drawn}")
     if len(summary.results) > 1:
         corrected = " with Holm's correction" if settings.correction == "holm" else ", not corrected"
-        test = f"paired {settings.test} test{corrected}"
+        test = f"paired {settings.test} test{drawn}{corrected}"
         told.append(f"* differs from {summary.baseline}, p < {SIGNIFICANT}, {test}")
     if lower := [value for value, better in summary.higher_is_better.items() if not better]:
         told.append(f"a lower score is better: {', '.join(lower)}")
@@ -169,6 +170,8 @@ def _json(summary: Summary, style: Style) -> list[str]:
         made |= {"baseline": summary.baseline, "test": settings.test, "correction": settings.correction or "none"}
     if settings.confidence is not None:
         made["confidence"] = settings.confidence
+    if settings.cluster_count is not None:
+        made["clusters"] = settings.cluster_count
     if summary.groups:
         made["groups"] = _entries(summary.groups, style.digits, ("segments",))
     return [json.dumps({**made, "signatures": summary.signatures}, indent=2)]

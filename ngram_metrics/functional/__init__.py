@@ -1,5 +1,6 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
+from ngram_metrics.functional.duplicates import near_duplicates as near_duplicates
 from ngram_metrics.functional.metrics import bleu_score as bleu_score
 from ngram_metrics.functional.metrics import chrf_score as chrf_score
 from ngram_metrics.functional.metrics import gleu_score as gleu_score
@@ -20,6 +21,7 @@ __all__ = [
     "gleu_score",
     "ter_score",
     "matched_orders",
+    "near_duplicates",
     "get_score",
     "pad2max",
     "pairwise_chrf",

@@ -51,8 +51,8 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, .
         ValueError: the measure has no score of pairs, see :attr:`Measure.pair_orders`.
     """
     orders = measure.pair_orders
-    # The first kind of token sets the limits of the blocks. If its order is 0, as in chrF of words alone, order 1 does.
-    for block in all_pairs_matches(*kinds[0], max(1, orders[0])):
+    # The first kind of token sets the limits of the blocks.
+    for block in measure.pair_blocks(*kinds[0]):
         lengths = block.hypothesis_lengths.unsqueeze(2), block.reference_lengths.unsqueeze(1)
         counts = [PairCounts(block.matches[..., : orders[0]], *lengths)]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):

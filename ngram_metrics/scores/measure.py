@@ -7,14 +7,15 @@ or a matrix of pairs. Packed as a row, all fields are in one tensor, which can b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Batch
+from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
+from ngram_metrics.counting.documents import Batch, DocumentGroups
 from ngram_metrics.scores.options import Average
 
 #: A NamedTuple of tensors with any leading dimensions: one row per sentence, a sum, or a matrix of pairs.
@@ -119,9 +120,14 @@ class Measure(ABC, Generic[Statistics]):
         """The longest order to count in pairs, for each kind of token: words, or characters and words.
 
         Raises:
-            ValueError: the score of a pair is not a function of n-gram matches, or not a single number.
+            ValueError: the score of a pair is not a function of such counts, or not a single number.
         """
         raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
+
+    def pair_blocks(self, hypotheses: DocumentGroups, references: DocumentGroups) -> Iterator[MatchBlock]:
+        """Count every hypothesis with every reference of its group in the first kind of token, block by block."""
+        # If the order of the first kind is 0, as in chrF of words alone, order 1 sets the limits of the blocks.
+        return all_pairs_matches(hypotheses, references, max(1, self.pair_orders[0]))
 
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""

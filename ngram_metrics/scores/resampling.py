@@ -5,13 +5,19 @@ So the sums of all resamples are one matrix product, weights ``(resamples, sente
 exact in float64, and the usual formula gives their scores. The macro average sums scores instead of counts. The weights
 come from a generator on the CPU, and the rows are sorted first: a seed gives the same interval on every device, for
 every order of sentences, and for every number of processes.
+
+Sentences that depend on one another, such as those of an article, are drawn together, as one cluster (Miller 2024,
+arXiv 2411.00640). A resample draws as many clusters as there are, so the number of its sentences varies, and a macro
+average is divided by the number that was drawn.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,6 +33,18 @@ RESAMPLES = 1000
 WEIGHTS_AT_ONCE = 1 << 19
 #: The least number of resamples made at a time: each time, all values are read.
 _RESAMPLES_AT_ONCE = 8
+
+
+class Clusters(NamedTuple):
+    """What is drawn: clusters of sentences, or each sentence by itself.
+
+    Attributes:
+        values: ``(clusters, ..., width)`` float64, the sums over each cluster of the values of :func:`summands`.
+        sentences: ``(clusters,)`` float64, the number of sentences of each cluster.
+    """
+
+    values: Tensor
+    sentences: Tensor
 
 
 def check_confidence(confidence: float | None, average: str) -> None:
@@ -73,21 +91,49 @@ def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:
     return measure.score(unpack(rows, measure.layout)).reshape((*rows.shape[:-1], width))
 
 
-def scores_of_sums(measure: AnyMeasure, sums: Tensor, sentences: int, average: Average) -> Tensor:
+def clusters_of(measure: AnyMeasure, rows: Tensor, average: Average, numbers: Tensor | None = None) -> Clusters:
+    """Return what is drawn, in an order that depends neither on the order of sentences nor on the numbers of clusters.
+
+    Args:
+        measure: the formula.
+        rows: ``(sentences, ..., fields)``, the packed statistics of at least one sentence.
+        average: ``"micro"`` or ``"macro"``.
+        numbers: ``(sentences,)`` int64 on the CPU, the number of each sentence's cluster; None if each sentence is
+            drawn by itself. With one sentence in each cluster the result is the same.
+    """
+    keys = _row_keys(rows.flatten(1))
+    order = torch.sort(keys, stable=True).indices
+    values = summands(measure, rows[order], average)
+    if numbers is None:
+        return Clusters(values, values.new_ones(len(values)))
+    # On the CPU, which adds the sentences of a cluster in their order: on other devices sums may vary in the last bits.
+    order, keys = order.cpu(), keys.cpu()
+    numbers, by_cluster = torch.sort(numbers[order], stable=True)
+    counts = torch.unique_consecutive(numbers, return_counts=True)[1]
+    starts = (counts.cumsum(0) - counts).numpy()
+
+    def summed(of_sentences: Tensor) -> Tensor:
+        return torch.from_numpy(np.add.reduceat(of_sentences[by_cluster].numpy(), starts))
+
+    # Clusters whose rows have the same sum are told apart by the sum of squares.
+    squares = summed((keys + 1)[order].square())
+    place = torch.sort(squares, stable=True).indices
+    place = place[torch.sort(summed(keys[order])[place], stable=True).indices]
+    sums = summed(values.cpu())[place]  # (clusters, ..., width)
+    return Clusters(sums.to(values.device), counts[place].to(values))
+
+
+def scores_of_sums(measure: AnyMeasure, sums: Tensor, sentences: Tensor, average: Average) -> Tensor:
     """Return the scores ``(..., *score_shape)`` of corpora of ``sentences`` each, from sums of :func:`summands`."""
     if average == "micro":
         return measure.score(unpack(sums, measure.layout))
-    return (sums / sentences).reshape((*sums.shape[:-1], *measure.score_shape))
+    return (sums / sentences.unsqueeze(-1)).reshape((*sums.shape[:-1], *measure.score_shape))
 
 
-def bootstrap_scores(measure: AnyMeasure, rows: Tensor, average: Average, resamples: int, seed: int) -> Tensor:
-    """Return the scores of resampled corpora, ``(resamples, *score_shape)``, for micro or macro.
-
-    ``rows`` are the packed statistics of at least one sentence, ``(sentences, fields)``.
-    """
-    values = summands(measure, rows[row_order(rows)], average)
-    sums = weighted_sums(bootstrap_weights(len(rows), resamples, seed), values)
-    return scores_of_sums(measure, sums, len(rows), average)
+def bootstrap_scores(measure: AnyMeasure, clusters: Clusters, average: Average, resamples: int, seed: int) -> Tensor:
+    """Return the scores of resampled corpora, ``(resamples, *score_shape)``, for micro or macro."""
+    sums, sentences = weighted_sums(bootstrap_weights(len(clusters.values), resamples, seed), *clusters)
+    return scores_of_sums(measure, sums, sentences, average)
 
 
 def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
@@ -101,27 +147,32 @@ def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:
     return ordered[outside], ordered[len(scores) - 1 - outside]
 
 
-def weighted_sums(weights: Iterable[Tensor], values: Tensor) -> Tensor:
-    """Return the sums ``(resamples, ...)`` of values ``(sentences, ...)`` under each row of weights."""
-    flat = values.flatten(1)
-    return torch.cat([block.to(flat.device) @ flat for block in weights]).unflatten(1, values.shape[1:])
+def weighted_sums(weights: Iterable[Tensor], *values: Tensor) -> tuple[Tensor, ...]:
+    """Return for each tensor of values ``(clusters, ...)`` the sums ``(draws, ...)`` under each row of weights.
+
+    Each is a product of its own: in a wider product the sums of other columns may differ in their last bits.
+    """
+    flat = [each.reshape(len(each), -1) for each in values]
+    blocks = [[block.to(each.device) @ each for each in flat] for block in weights]
+    products = zip(*blocks, strict=True)
+    return tuple(torch.cat(parts).reshape(-1, *each.shape[1:]) for parts, each in zip(products, values, strict=True))
 
 
-def bootstrap_weights(sentences: int, resamples: int, seed: int) -> Iterator[Tensor]:
-    """Yield how often each resample draws each sentence, ``(count, sentences)`` float64 on the CPU, a few at a time."""
+def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Tensor]:
+    """Yield how often each resample draws each cluster, ``(count, clusters)`` float64 on the CPU, a few at a time."""
     generator = torch.Generator(device="cpu").manual_seed(seed)
-    for count in _parts(resamples, sentences):
-        drawn = torch.randint(sentences, (count, sentences), generator=generator, device="cpu")
-        drawn += (torch.arange(count, device="cpu") * sentences).unsqueeze(1)
-        weights = torch.bincount(drawn.view(-1), minlength=count * sentences)
-        yield weights.view(count, sentences).to(torch.float64)
+    for count in _parts(resamples, clusters):
+        drawn = torch.randint(clusters, (count, clusters), generator=generator, device="cpu")
+        drawn += (torch.arange(count, device="cpu") * clusters).unsqueeze(1)
+        weights = torch.bincount(drawn.view(-1), minlength=count * clusters)
+        yield weights.view(count, clusters).to(torch.float64)
 
 
-def swaps(sentences: int, trials: int, seed: int) -> Iterator[Tensor]:
-    """Yield which sentences each trial swaps between two systems, ``(count, sentences)`` float64, 0 or 1."""
+def swaps(clusters: int, trials: int, seed: int) -> Iterator[Tensor]:
+    """Yield which clusters each trial swaps between two systems, ``(count, clusters)`` float64, 0 or 1."""
     generator = torch.Generator(device="cpu").manual_seed(seed)
-    for count in _parts(trials, sentences):
-        drawn = torch.randint(2, (count, sentences), generator=generator, device="cpu", dtype=torch.uint8)
+    for count in _parts(trials, clusters):
+        drawn = torch.randint(2, (count, clusters), generator=generator, device="cpu", dtype=torch.uint8)
         yield drawn.to(torch.float64)
 
 
@@ -137,16 +188,20 @@ def row_order(rows: Tensor) -> Tensor:
     These are equal rows, which may be swapped, or, among n rows with a chance of about n^2 / 2^50, unequal rows. Then
     each resample draws the first as often as it would have drawn the second, and nothing else changes.
     """
+    return torch.sort(_row_keys(rows), stable=True).indices
+
+
+def _row_keys(rows: Tensor) -> Tensor:
+    """Return the combination of each row, ``(rows,)``."""
     generator = torch.Generator(device="cpu").manual_seed(SEED)
     if rows.is_floating_point():
         factors = torch.rand(rows.shape[1], generator=generator, dtype=rows.dtype, device="cpu")
     else:
         factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
-    keys = (rows * factors.to(rows.device)).sum(1)
-    return torch.sort(keys, stable=True).indices
+    return (rows * factors.to(rows.device)).sum(1)
 
 
-def _parts(total: int, sentences: int) -> Iterator[int]:
-    at_once = max(_RESAMPLES_AT_ONCE, WEIGHTS_AT_ONCE // sentences)
+def _parts(total: int, clusters: int) -> Iterator[int]:
+    at_once = max(_RESAMPLES_AT_ONCE, WEIGHTS_AT_ONCE // clusters)
     for first in range(0, total, at_once):
         yield min(at_once, total - first)

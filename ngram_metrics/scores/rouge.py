@@ -29,20 +29,22 @@ Differences from other packages:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, cast, get_args
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Batch, PaddedPairs, PaddedSides
+from ngram_metrics.counting.all_pairs import MatchBlock
+from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedPairs, PaddedSides
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.plain_matches import Summary, Tokens
+from ngram_metrics.counting.subsequence.all_pairs import all_pairs_subsequences
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.scores import plain
-from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
+from ngram_metrics.scores.measure import Layout, Measure, PairCounts, Statistics, score_dtype
 from ngram_metrics.scores.options import Average, check_choice, checked_order, exact
 from ngram_metrics.scores.references import (
     Pairs,
@@ -88,8 +90,37 @@ class RougeScores(NamedTuple):
     fmeasure: Tensor
 
 
+class KeyedMeasure(Measure[Statistics]):
+    """What ROUGE of any reduction has: its keys, and pairs that are scored by the only one."""
+
+    #: For each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
+    variants: tuple[int | str, ...]
+
+    @property
+    def score_shape(self) -> tuple[int, ...]:
+        """The shape of one score: keys, and precision, recall and F of each."""
+        return (len(self.variants), 3)
+
+    @property
+    def pair_orders(self) -> tuple[int, ...]:
+        """The order of the one key; of ``rougeL`` the length of the subsequence is the count of order 1."""
+        variant, *others = self.variants
+        if others or variant == "Lsum":
+            keys = [key for each in self.variants for key, counted in ROUGE_KEYS.items() if counted == each]
+            raise ValueError(
+                f"the rouge keys are {keys}: expected one of 'rouge1' .. 'rouge9', or 'rougeL', to score pairs by"
+            )
+        return (variant if isinstance(variant, int) else 1,)
+
+    def pair_blocks(self, hypotheses: DocumentGroups, references: DocumentGroups) -> Iterator[MatchBlock]:
+        """Count all pairs, block by block."""
+        if self.variants == ("L",):
+            return all_pairs_subsequences(hypotheses, references)
+        return super().pair_blocks(hypotheses, references)
+
+
 @dataclass(frozen=True)
-class RougeMeasure(Measure[RougeStatistics]):
+class RougeMeasure(KeyedMeasure[RougeStatistics]):
     """ROUGE under fixed settings.
 
     Attributes:
@@ -118,11 +149,6 @@ class RougeMeasure(Measure[RougeStatistics]):
     def layout(self) -> Layout[RougeStatistics]:
         """The width of each field in a row."""
         return Layout(RougeStatistics, (len(self.variants),) * 3)
-
-    @property
-    def score_shape(self) -> tuple[int, ...]:
-        """The shape of one score: keys, and precision, recall and F of each."""
-        return (len(self.variants), 3)
 
     def statistics(self, batch: Batch) -> RougeStatistics:
         """Count a batch, and reduce several references: one row per sentence."""
@@ -156,18 +182,13 @@ class RougeMeasure(Measure[RougeStatistics]):
         fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
         return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
 
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        """The order of the one key."""
-        return (_pair_order(self.variants),)
-
     def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
         """Return the statistics of pairs."""
         return _statistics_of_longest(*counts)
 
 
 @dataclass(frozen=True)
-class MeanRougeMeasure(Measure[RougeScores]):
+class MeanRougeMeasure(KeyedMeasure[RougeScores]):
     """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score.
 
     Attributes:
@@ -185,11 +206,6 @@ class MeanRougeMeasure(Measure[RougeScores]):
     def row_dtype(self) -> torch.dtype:
         """The dtype of a row: it holds scores."""
         return torch.float64
-
-    @property
-    def score_shape(self) -> tuple[int, ...]:
-        """The shape of one score: keys, and precision, recall and F of each."""
-        return (len(self.variants), 3)
 
     def statistics(self, batch: Batch) -> RougeScores:
         """Score each reference, and take the means."""
@@ -212,11 +228,6 @@ class MeanRougeMeasure(Measure[RougeScores]):
     def signature(self) -> dict[str, str]:
         """Return the settings."""
         return {"keys": ",".join(map(str, self.variants)), "multiref": "avg"}
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        """The order of the one key."""
-        return (_pair_order(self.variants),)
 
     def pair_statistics(self, *counts: PairCounts) -> RougeScores:
         """Return the scores of pairs."""
@@ -260,13 +271,6 @@ def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics
         columns["Lsum"] = by_sentence or columns["L"]
     fields = zip(*(columns[variant] for variant in variants), strict=True)
     return RougeStatistics(*(torch.stack(field, -1) for field in fields)), pairs
-
-
-def _pair_order(variants: Sequence[int | str]) -> int:
-    if len(variants) > 1 or not isinstance(variants[0], int):
-        keys = [key for variant in variants for key, counted in ROUGE_KEYS.items() if counted == variant]
-        raise ValueError(f"the rouge keys are {keys}: expected one of 'rouge1' .. 'rouge9' to score pairs by")
-    return variants[0]
 
 
 def _statistics_of_longest(counts: PairCounts) -> RougeStatistics:

@@ -15,6 +15,11 @@ have. If no draw differs from another, it is 1. A difference that equals the mea
 
 Whether a higher or a lower score is better changes no p-value.
 
+Sentences of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document
+of each sentence, and then whole documents are drawn or swapped (Miller 2024, arXiv 2411.00640, whose
+clusters are groups of related questions). N above is then the number of documents. With one sentence in each document
+all results are those without ``clusters``, to the last bit.
+
 Differences from sacrebleu's tests:
 
 1. sacrebleu's bootstrap asks how often ``|d_i| - mean(|d_i|)`` exceeds ``|d|``. Of two systems that differ by chance
@@ -34,6 +39,7 @@ from torch import Tensor
 
 from ngram_metrics.scores.options import check_choice, named_arguments, whole_number
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, check_confidence, checked_seed, interval
+from ngram_metrics.significance.clusters import Labels
 from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
 from ngram_metrics.significance.paired_systems import Paired, System, names_of, paired
 from ngram_metrics.text.messages import warn_user
@@ -46,7 +52,8 @@ Test = Literal["randomization", "bootstrap"]
 Correction = Literal["holm"] | None
 #: The default of sacrebleu.
 TRIALS = 10_000
-#: With fewer sentences the bootstrap finds clearly more differences than the level says, see docs/significance.md.
+#: With fewer sentences or clusters the bootstrap finds clearly more differences than the level says, see
+#: docs/significance.md.
 _FEW = 50
 #: The least draws for each comparison of a matrix: the smallest p-value, corrected, is then at most 1 / 200.
 _DRAWS_PER_PAIR = 200
@@ -81,6 +88,7 @@ def paired_bootstrap(
     seed: int = SEED,
     alternative: Alternative = "two-sided",
     correction: Correction = None,
+    clusters: Labels | None = None,
 ) -> dict[str, dict[str, Comparison]]:
     """Compare systems with a baseline by paired bootstrap resampling.
 
@@ -95,17 +103,22 @@ def paired_bootstrap(
             sentences.
         alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see the module's docstring.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
+        clusters: the document of each sentence, a hashable label such as a name, in the order of the updates, and in a
+            distributed run rank by rank. Documents are drawn instead of sentences. None if each sentence is drawn by
+            itself.
 
     Returns:
         The comparison for each system and each value that the metric computes: ``result[system][value]``.
 
     Raises:
-        TypeError: systems that are not a mapping of names to metrics; a seed that is not an integer.
+        TypeError: systems that are not a mapping of names to metrics; a seed that is not an integer; clusters that are
+            not a sequence of hashable labels, or None as a label.
         ValueError: an unknown baseline, alternative or correction; no sentence, or different sentences; metrics with
-            different settings, or without ``confidence``; a number of resamples, a level or a seed out of its range.
+            different settings, or without ``confidence``; a number of resamples, a level or a seed out of its range;
+            another number of labels than of sentences, or one label for all.
 
     Warns:
-        UserWarning: fewer than 50 sentences, for which p-values of the bootstrap are too small.
+        UserWarning: fewer than 50 sentences, or clusters, for which p-values of the bootstrap are too small.
 
     Example:
         >>> from ngram_metrics import ChrF, significance
@@ -123,8 +136,8 @@ def paired_bootstrap(
     seed = checked_seed(seed)
     check_correction(correction)
     check_choice("alternative", alternative, get_args(Alternative))
-    tested = paired(systems, baseline)
-    _warn_of_few(len(tested.values))
+    tested = paired(systems, baseline, clusters)
+    _warn_of_few(tested, clusters)
     scores = tested.resampled(bootstrap_weights(len(tested.values), resamples, seed))
     pairs = _with_baseline(systems, baseline, tested)
     p_values = bootstrap_p_values(tested, scores, pairs, alternative)
@@ -139,6 +152,7 @@ def paired_approximate_randomization(
     trials: int = TRIALS,
     seed: int = SEED,
     correction: Correction = None,
+    clusters: Labels | None = None,
 ) -> dict[str, dict[str, Comparison]]:
     """Compare systems with a baseline by paired approximate randomization.
 
@@ -148,6 +162,8 @@ def paired_approximate_randomization(
         trials: how often the outputs are swapped, at least 1.
         seed: the seed of the swaps.
         correction: ``"holm"`` or None, as for :func:`paired_bootstrap`.
+        clusters: the document of each sentence, as for :func:`paired_bootstrap`: a coin decides for each document
+            whether its outputs change places.
 
     Returns:
         The comparisons, as :func:`paired_bootstrap` returns them, without mean and interval.
@@ -158,7 +174,7 @@ def paired_approximate_randomization(
     _check_number("trials", trials)
     seed = checked_seed(seed)
     check_correction(correction)
-    tested = paired(systems, baseline)
+    tested = paired(systems, baseline, clusters)
     p_values = randomization_p_values(tested, _with_baseline(systems, baseline, tested), trials, seed)
     return _compared(systems, baseline, tested, _corrected(p_values, correction))
 
@@ -169,6 +185,7 @@ def matrix(
     test: Test = "randomization",
     correction: Correction = "holm",
     seed: int = SEED,
+    clusters: Labels | None = None,
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Compare all pairs of systems, with the same draws for all.
 
@@ -181,6 +198,7 @@ def matrix(
         test: ``"randomization"`` or ``"bootstrap"``, two-sided.
         correction: ``"holm"`` corrects the p-values of each value for the number of pairs; None leaves them.
         seed: the seed of the draws.
+        clusters: the document of each sentence, as for the test's function.
 
     Returns:
         The p-values in 0..1, by value and two systems in either order: ``result[value][a][b]`` is
@@ -190,7 +208,7 @@ def matrix(
         TypeError, ValueError: the errors of :func:`paired_bootstrap`; an unknown test, or fewer than two systems.
 
     Warns:
-        UserWarning: the bootstrap of fewer than 50 sentences.
+        UserWarning: the bootstrap of fewer than 50 sentences, or clusters.
 
     Example:
         >>> from ngram_metrics import ChrF, significance
@@ -208,13 +226,12 @@ def matrix(
     names = names_of(systems)
     if len(names) < 2:
         raise ValueError(f"a matrix compares pairs of systems: expected at least two (got: {names})")
-    tested = paired(systems, names[0])
-    sentences = len(tested.values)
+    tested = paired(systems, names[0], clusters)
     pairs = torch.triu_indices(len(names), len(names), 1, device=tested.values.device)
     enough = _DRAWS_PER_PAIR * pairs.shape[1]
     if test == "bootstrap":
-        _warn_of_few(sentences)
-        scores = tested.resampled(bootstrap_weights(sentences, max(RESAMPLES, enough), seed))
+        _warn_of_few(tested, clusters)
+        scores = tested.resampled(bootstrap_weights(len(tested.values), max(RESAMPLES, enough), seed))
         p_values = bootstrap_p_values(tested, scores, pairs, "two-sided")
     else:
         p_values = randomization_p_values(tested, pairs, max(TRIALS, enough), seed)
@@ -237,11 +254,12 @@ def check_correction(correction: Correction) -> None:
         raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
 
 
-def _warn_of_few(sentences: int) -> None:
-    if sentences < _FEW:
+def _warn_of_few(tested: Paired, clusters: Labels | None) -> None:
+    if len(tested.values) < _FEW:
+        noun = "sentences" if clusters is None else "clusters"
         warn_user(
-            f"a bootstrap test needs at least {_FEW} sentences (got: {sentences}): with fewer its p-values are too "
-            "small. Randomization needs no such number"
+            f"a bootstrap test needs at least {_FEW} {noun} (got: {len(tested.values)}): with fewer its p-values are "
+            "too small. Randomization needs no such number"
         )
 
 

@@ -1,7 +1,8 @@
 """P-values of paired tests: how often chance alone makes a difference as large as the measured one.
 
-With c of n differences at least as large, p is (c + 1) / (n + 1) (Phipson and Smyth 2010). For N sentences it is at
-least 2 / 2^N, the smallest p-value of a two-sided test that swaps the outputs of two systems in all ways.
+With c of n differences at least as large, p is (c + 1) / (n + 1) (Phipson and Smyth 2010). For N clusters, each a
+sentence if none are given, it is at least 2 / 2^N, the smallest p-value of a two-sided test that swaps the outputs of
+two systems in all ways.
 
 Two differences are equal if they agree within 1e-12 of the larger of the two measured scores, some 4,000 units in the
 last place: sums in another order, or on another device, differ by less.
@@ -33,7 +34,7 @@ def bootstrap_p_values(paired: Paired, scores: Tensor, pairs: Tensor, alternativ
         pairs: ``(2, pairs)`` int64, the two systems of each pair.
         alternative: d is the measured difference and d_i that of a resample. ``"two-sided"`` counts where
             ``|d_i - mean(d_i)| >= |d|``; p is 1 if no resample differs from another. ``"sacrebleu"`` counts where
-            ``|d_i| - mean(|d_i|) > |d|``; p is 1 if d is 0, and is not limited by the number of sentences.
+            ``|d_i| - mean(|d_i|) > |d|``; p is 1 if d is 0, and is not limited by the number of clusters.
     """
     measured = paired.measured()
     found = []
@@ -60,7 +61,7 @@ def randomization_p_values(paired: Paired, pairs: Tensor, trials: int, seed: int
     totals = paired.values.sum(0)  # (systems, width)
     measured = paired.score(totals)
     count = torch.zeros_like(measured[pairs[0]], dtype=torch.int64)
-    for sums in paired.sums(swaps(len(paired.values), trials, seed)):
+    for sums, _ in paired.sums(swaps(len(paired.values), trials, seed)):
         counts = []
         for first, second in _some(pairs, sums[:, :1].numel()):
             difference, rounding = _difference(measured, first, second)
@@ -95,7 +96,7 @@ def _difference(measured: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor
     return (ours - theirs).abs(), _ROUNDING * torch.maximum(ours.abs(), theirs.abs())
 
 
-def _share(count: Tensor, draws: int, sentences: int | None) -> Tensor:
-    """Return (c + 1) / (n + 1); with ``sentences`` at least 2 / 2^N, see the module."""
-    lowest = 0.0 if sentences is None else min(1.0, 2.0 ** (1 - sentences))
+def _share(count: Tensor, draws: int, clusters: int | None) -> Tensor:
+    """Return (c + 1) / (n + 1); with ``clusters`` at least 2 / 2^N, see the module."""
+    lowest = 0.0 if clusters is None else min(1.0, 2.0 ** (1 - clusters))
     return ((count.to(torch.float64) + 1) / (draws + 1)).clamp(min=lowest)

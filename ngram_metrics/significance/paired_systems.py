@@ -12,7 +12,8 @@ from torch import Tensor
 from ngram_metrics.scorer import Metric, Scorer, digest, scorer_of
 from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.options import check_choice
-from ngram_metrics.scores.resampling import row_order, scores_of_sums, summands
+from ngram_metrics.scores.resampling import clusters_of, scores_of_sums
+from ngram_metrics.significance.clusters import Labels, cluster_numbers
 from ngram_metrics.text.messages import counted, type_name
 
 #: Numbers computed at a time, 8 bytes each, which limits memory.
@@ -36,15 +37,22 @@ class Paired:
 
     Attributes:
         scorer: the metric of all systems.
-        values: ``(sentences, systems, width)``, the values whose sums give scores.
+        values: ``(clusters, systems, width)``, the values whose sums give scores, summed over each cluster; without
+            clusters, those of each sentence.
+        sentences: ``(clusters,)`` float64, the number of sentences of each cluster.
     """
 
     scorer: Scorer
     values: Tensor
+    sentences: Tensor
 
-    def score(self, sums: Tensor) -> Tensor:
-        """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over all sentences."""
-        return scores_of_sums(self.scorer.measure, sums, len(self.values), self.scorer.average)
+    def score(self, sums: Tensor, sentences: Tensor | None = None) -> Tensor:
+        """Return the scores ``(..., *score_shape)`` of sums ``(..., width)``.
+
+        ``sentences`` is the number of sentences of each sum, ``(...)``; None if each is over all sentences.
+        """
+        of_each = self.sentences.sum() if sentences is None else sentences
+        return scores_of_sums(self.scorer.measure, sums, of_each, self.scorer.average)
 
     def measured(self) -> Tensor:
         """Return the score of each system, ``(systems, *score_shape)``."""
@@ -52,10 +60,13 @@ class Paired:
 
     def resampled(self, weights: Iterable[Tensor]) -> Tensor:
         """Return the scores of each system under each row of weights, ``(draws, systems, *score_shape)``."""
-        return torch.cat([self.score(sums) for sums in self.sums(weights)])
+        return torch.cat([self.score(*drawn) for drawn in self.sums(weights)])
 
-    def sums(self, weights: Iterable[Tensor]) -> Iterator[Tensor]:
-        """Yield the sums of each system under rows of weights, ``(draws, systems, width)``, a few draws at a time."""
+    def sums(self, weights: Iterable[Tensor]) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield the sums of each system and the numbers of sentences under rows of weights, a few draws at a time.
+
+        The sums are ``(draws, systems, width)``, the numbers ``(draws, 1)``.
+        """
         values = self.values
         # Columns that are the same for all systems, such as the lengths of references, are summed once.
         shared = (values == values[:, :1]).flatten(0, 1).all(0)
@@ -69,7 +80,7 @@ class Paired:
                 sums = values.new_empty(len(parts), *values.shape[1:])
                 sums[..., ~shared] = parts[:, :width].unflatten(1, differing.shape[1:])
                 sums[..., shared] = parts[:, None, width:]
-                yield sums
+                yield sums, rows @ self.sentences.unsqueeze(1)
 
 
 def names_of(systems: Mapping[str, System]) -> list[str]:
@@ -79,18 +90,19 @@ def names_of(systems: Mapping[str, System]) -> list[str]:
     return list(systems)
 
 
-def paired(systems: Mapping[str, System], baseline: str) -> Paired:
-    """Return the values of all systems, in an order of sentences that does not depend on the input order.
+def paired(systems: Mapping[str, System], baseline: str, clusters: Labels | None) -> Paired:
+    """Return the values of all systems, in an order of clusters that does not depend on the input order.
 
     Raises:
-        TypeError: systems that are not a mapping of names to metrics.
+        TypeError: systems that are not a mapping of names to metrics; the errors of :func:`cluster_numbers`.
         ValueError: an unknown baseline; no sentence, or different sentences; metrics with different settings, or that
-            keep sums only.
+            keep sums only; the errors of :func:`cluster_numbers`.
     """
     rows = list(_checked_rows(systems, baseline).values())
     joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
     scorer = systems[baseline].scorer
-    return Paired(scorer, summands(scorer.measure, joined[row_order(joined.flatten(1))], scorer.average))
+    numbers = None if clusters is None else cluster_numbers(clusters, repr(baseline), len(joined), "sentence")
+    return Paired(scorer, *clusters_of(scorer.measure, joined, scorer.average, numbers))
 
 
 def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:

@@ -46,6 +46,10 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (TWO, ["x", "y"], {"groups": {1: "gg", "1": "gg"}}, "^groups has two names that are written alike"),
         (TWO, ["x", "y"], {"groups": "gg"}, "^groups is a str: expected a label for each segment$"),
         (TWO, ["x", "y"], {"groups": ["g", []]}, r"^label 1 of groups is \[\]: expected a hashable, such as a str$"),
+        (TWO, ["x", "y"], {"clusters": ["c"]}, "^clusters has 1 label and system 'a' 2 segments: expected as many$"),
+        (TWO, ["x", "y"], {"clusters": ["c", None]}, "^label 1 of clusters is None: expected the cluster of the segm"),
+        (TWO, ["x", "y"], {"clusters": ["c", "c"]}, "^clusters has the same label for all 2 segments, 'c': expected"),
+        (TWO, ["x", "y"], {"clusters": {"d": "cd"}}, "^clusters is a dict: expected a label for each segment$"),
         (TWO, ["x", "y"], {"groups": [float("nan")] * 2}, "^label 0 of groups is nan: expected a hashable"),
     ],
 )

@@ -4,7 +4,9 @@ import json
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from commands import BASE, OTHER, REFERENCES, SECOND, report, write
@@ -18,8 +20,12 @@ from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional
 from ngram_metrics.evaluation import METRICS
 from ngram_metrics.ignite import ChrF as IgniteChrF
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
 
 SYSTEMS = {"base": BASE, "other": OTHER}
+#: Of different lengths, and not side by side.
+ARTICLES = [f"article {index % 70 % 52}" for index in range(120)]
+TESTS = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_randomization}
 LABELS = [("news", "talk", "rare")[index % 7 % 3 if index else 2] for index in range(120)]
 
 
@@ -198,11 +204,7 @@ def test_the_test_is_the_one_asked_for(test: str, correction: str | None):
     metrics = {name: ChrF(confidence=0.5) for name in systems}
     for name, metric in metrics.items():
         metric.update(systems[name], REFERENCES)
-    paired = {
-        "bootstrap": ngram_metrics.significance.paired_bootstrap,
-        "randomization": ngram_metrics.significance.paired_approximate_randomization,
-    }[test]
-    expected = paired(metrics, "base", seed=7, correction=correction)
+    expected = TESTS[test](metrics, "base", seed=7, correction=correction)
     found = evaluate(systems, REFERENCES, "chrf", test=test, correction=correction, seed=7)
     for name in ("other", "alike"):
         assert found.results[name]["chrf"].p_value == expected[name]["chrf"].p_value
@@ -210,6 +212,79 @@ def test_the_test_is_the_one_asked_for(test: str, correction: str | None):
     assert told in found.signatures["chrf"]
     assert "seed:7|" in found.signatures["chrf"]
     assert f"paired {test} test{'' if correction else ', not corrected'}" in str(found)
+
+
+def _known(results, *without: str):
+    """The parts of all results but those that clusters change."""
+    return {
+        (system, value): {name: part for name, part in result.known().items() if name not in without}
+        for system, of_system in results.items()
+        for value, result in of_system.items()
+    }
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_clusters_are_drawn_for_intervals_and_tests_and_nothing_else(test: str):
+    outputs = {"base": BASE, "alike": output(REFERENCES, 0.3, seed=12)}
+    options: dict[str, Any] = {"metrics": "bleu,rouge", "confidence": 0.9, "test": test, "seed": 7}
+    found, plain = evaluate(outputs, REFERENCES, clusters=ARTICLES, **options), evaluate(outputs, REFERENCES, **options)
+    drawn = ("low", "high", "p_value")
+    assert _known(found.results, *drawn) == _known(plain.results, *drawn)
+    assert found.segments() == plain.segments()
+    for name, value, make in (("bleu", "bleu", Bleu.sacrebleu), ("rouge1", "rouge1_fmeasure", ROUGEScore)):
+        systems = {system: make(confidence=0.9) for system in outputs}
+        for system, metric in systems.items():
+            metric.update(outputs[system], REFERENCES)
+        expected = TESTS[test](systems, "base", seed=7, correction="holm", clusters=ARTICLES)["alike"]
+        assert found.results["alike"][name].p_value == expected[value].p_value
+        assert found.results["alike"][name].p_value != plain.results["alike"][name].p_value
+        for system, metric in systems.items():
+            alone = paired_bootstrap({system: metric}, system, confidence=0.9, seed=7, clusters=ARTICLES)[system][value]
+            ends = found.results[system][name]
+            assert (ends.low, ends.high) == pytest.approx((alone.low, alone.high), abs=1e-12)
+            assert (ends.low, ends.high) != (plain.results[system][name].low, plain.results[system][name].high)
+    assert "|clusters:52|seed:7|" in found.signatures["rouge"]
+    assert json.loads(found.to_json())["clusters"] == 52
+    told = (
+        f"[low, high]: 90% bootstrap interval of 52 clusters\n* differs from base, p < 0.05, paired {test} test of 52 "
+    )
+    assert told in str(found)
+    assert "cluster" not in f"{plain}{plain.to_json()}"
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
+def test_clusters_of_one_segment_change_nothing_to_the_last_bit(test: str, tmp_path: Path):
+    options: dict[str, Any] = {"metrics": "bleu,chrf,rouge", "test": test, "groups": LABELS}
+    found = evaluate(SYSTEMS, REFERENCES, clusters=np.arange(120)[::-1], **options)
+    plain = evaluate(SYSTEMS, REFERENCES, **options)
+    assert (found.results, found.groups) == (plain.results, plain.groups)
+    pages = []
+    for each in (found, plain):
+        each.write_report(tmp_path / "page.html")
+        pages.append(data_of(tmp_path / "page.html"))
+    assert pages[0]["buckets"] == pages[1]["buckets"]
+    one = {"metrics": "chrf", "confidence": 0.9}
+    assert evaluate(["a b"], ["a c"], clusters=["x"], **one).results == evaluate(["a b"], ["a c"], **one).results
+
+
+def test_a_cluster_has_in_a_group_the_segments_of_the_group(tmp_path: Path):
+    found = evaluate(SYSTEMS, REFERENCES, "chrf", groups=LABELS, clusters=ARTICLES)
+    for label, results in found.groups.items():
+        inside = [index for index, other in enumerate(LABELS) if other == label]
+        parts = {system: [lines[index] for index in inside] for system, lines in SYSTEMS.items()}
+        of_articles = [ARTICLES[index] for index in inside]
+        alone = evaluate(parts, [REFERENCES[index] for index in inside], "chrf", clusters=of_articles)
+        assert _known(results) == _known(alone.results, "p_value")
+    found.write_report(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "95% bootstrap interval of 52 clusters" in page
+    # A group with one cluster cannot vary.
+    (result,) = (
+        evaluate(["a", "b c"], ["a", "b"], "chrf", groups=["g", "h"], clusters=["x", "y"])
+        .groups["g"]["system"]
+        .values()
+    )
+    assert result.low == result.high == result.score == 1
 
 
 def test_to_pandas_has_a_row_for_each_system_and_value():

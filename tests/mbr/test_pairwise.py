@@ -23,6 +23,7 @@ from mbr_cases import (
     overlap,
     random_rows,
 )
+from rouge_oracle import table
 
 import ngram_metrics
 from ngram_metrics import ignite, mbr
@@ -63,6 +64,9 @@ def test_rouge_of_ignite_and_its_alpha():
     counts = [[oracles.overlap_counts(h.split(), r.split(), 2) for r in references[0]] for h in hypotheses[0]]
     recalls = [[matches / max(1, total) for matches, _, total in row] for row in counts]
     assert_scores(mbr.pairwise(ignite.RougeN(ngram=2), hypotheses, references), [recalls])
+    common = [[table(r.split(), h.split())[-1][-1] for r in references[0]] for h in hypotheses[0]]
+    words = [[one / max(1, len(r.split())) for one, r in zip(row, references[0], strict=True)] for row in common]
+    assert_scores(mbr.pairwise(ignite.RougeL(), hypotheses, references), [words])
 
 
 # Ids
@@ -168,12 +172,12 @@ def test_the_surroundings_of_a_training_loop_change_no_score(case):
     ("metric", "words"),
     [
         (
-            ngram_metrics.ROUGEScore(rouge_keys="rougeL"),
-            r"the rouge keys are \['rougeL'\]: expected one of 'rouge1' ..",
+            ngram_metrics.ROUGEScore(rouge_keys="rougeLsum"),
+            r"the rouge keys are \['rougeLsum'\]: expected one of 'rouge1' .. 'rouge9', or 'rougeL', to score pairs by",
         ),
-        (ngram_metrics.ROUGEScore(rouge_keys="rougeLsum"), r"the rouge keys are \['rougeLsum'\]"),
+        (ngram_metrics.ROUGEScore(rouge_keys=("rougeL", "rouge1")), r"the rouge keys are \['rougeL', 'rouge1'\]"),
+        (ngram_metrics.ROUGEScore()["rougeLsum_recall"], r"the rouge keys are \['rougeLsum'\]"),
         (ngram_metrics.ROUGEScore(rouge_keys=("rouge1", "rouge2")), r"the rouge keys are \['rouge1', 'rouge2'\]"),
-        (ignite.RougeL(), r"the rouge keys are \['rougeL'\]"),
         (ignite.Rouge(), r"the rouge keys are \['rouge1', 'rouge2', 'rouge4', 'rougeL'\]"),
     ],
     ids=lambda one: "" if isinstance(one, str) else type(one).__name__,

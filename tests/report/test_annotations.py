@@ -53,15 +53,18 @@ def test_up_to_fifty_labels_are_scored(tmp_path, labels, scored):
     assert (column["groups"] is not None) == scored
 
 
+@pytest.mark.parametrize("clusters", [None, [number // 2 for number in range(len(REFERENCES))]], ids=["", "clusters"])
 @pytest.mark.parametrize(("test", "correction"), [("randomization", "holm"), ("bootstrap", None)])
-def test_p_values_of_all_pairs_are_those_of_the_matrix(tmp_path, test, correction):
-    evaluation = ngram_metrics.evaluate(SYSTEMS, REFERENCES, "chrf", test=test, correction=correction)
+def test_p_values_of_all_pairs_are_those_of_the_matrix(tmp_path, test, correction, clusters):
+    evaluation = ngram_metrics.evaluate(
+        SYSTEMS, REFERENCES, "chrf", test=test, correction=correction, clusters=clusters
+    )
     evaluation.write_report(tmp_path / "page.html")
     metrics = {}
     for name, texts in SYSTEMS.items():
         metrics[name] = ngram_metrics.ChrF(confidence=0.95)
         metrics[name].update(texts, REFERENCES)
-    expected = significance.matrix(metrics, test, correction)["chrf"]
+    expected = significance.matrix(metrics, test, correction, clusters=clusters)["chrf"]
     data = data_of(tmp_path / "page.html")
     assert data["test"] == {"name": test, "corrected": correction == "holm"}
     for row, one in zip(data["p_values"]["chrf"], SYSTEMS, strict=True):

@@ -6,6 +6,7 @@ import pytest
 from report.pages import data_of
 from systems import output, references
 
+import ngram_metrics
 from ngram_metrics.report import write_report
 
 LINES = references(80)
@@ -63,6 +64,17 @@ def test_a_lower_level_gives_narrower_intervals_and_no_order_of_sentences_change
     pairs = list(zip(found[0], found[2], strict=True))
     assert all(wide[1] <= narrow[1] <= narrow[2] <= wide[2] for wide, narrow in pairs)
     assert any(wide != narrow for wide, narrow in pairs)
+
+
+def test_documents_are_drawn_whole(tmp_path):
+    found = []
+    for clusters in (None, list("abcdefgh" * 10), list(range(80))):
+        evaluation = ngram_metrics.evaluate(SYSTEMS, LINES, "chrf", clusters=clusters)
+        evaluation.write_report(tmp_path / "page.html")
+        found.append([ends for bucket in data_of(tmp_path / "page.html")["accuracy"] for ends in bucket["scores"]])
+    assert found[0] == found[2]
+    assert [ends[0] for ends in found[0]] == [ends[0] for ends in found[1]]
+    assert found[0] != found[1]
 
 
 def test_no_words_are_no_bucket(tmp_path):

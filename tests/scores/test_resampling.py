@@ -1,6 +1,7 @@
 """Resampled corpora: the weights, the sums, the order of rows, and the ends of an interval."""
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from ngram_metrics.scores.resampling import (
     bootstrap_scores,
     bootstrap_weights,
     check_confidence,
+    clusters_of,
     interval,
     row_order,
     swaps,
@@ -24,10 +26,19 @@ from ngram_metrics.scores.rouge import rouge_measure
 
 REFERENCES = references(60)
 OUTPUT = output(REFERENCES, 0.3, seed=2)
+#: From one sentence to many.
+DOCUMENTS = [int(index**0.5) for index in range(60)]
 
 
 def _weights(sentences: int, resamples: int, seed: int) -> torch.Tensor:
     return torch.cat(list(bootstrap_weights(sentences, resamples, seed)))
+
+
+def _places(rows: torch.Tensor, numbers: Sequence[int]) -> list[list[int]]:
+    """The sentences of each document, in the order of documents: that of the sums of their rows."""
+    places = [[index for index, other in enumerate(numbers) if other == number] for number in sorted(set(numbers))]
+    order = row_order(torch.stack([rows[of_one].sum(0) for of_one in places]))
+    return [places[number] for number in order.tolist()]
 
 
 def test_a_resample_draws_as_many_sentences_as_there_are():
@@ -70,7 +81,7 @@ def test_a_seed_says_it_all_however_many_weights_are_made_at_a_time(draw, monkey
 def test_sums_are_those_of_plain_loops_and_exact():
     chance = random.Random(1)
     values = [[[chance.randrange(1 << 42) for _ in range(3)] for _ in range(2)] for _ in range(9)]
-    found = weighted_sums(bootstrap_weights(9, 30, 7), torch.tensor(values, dtype=torch.float64))
+    (found,) = weighted_sums(bootstrap_weights(9, 30, 7), torch.tensor(values, dtype=torch.float64))
     assert found.shape == (30, 2, 3)
     for weights, sums in zip(_weights(9, 30, seed=7).tolist(), found.tolist(), strict=True):
         for system in range(2):
@@ -91,15 +102,18 @@ def test_sums_are_those_of_plain_loops_and_exact():
     ],
     ids=["BLEU", "chrF"],
 )
-def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str):
-    """sacrebleu scores the corpora themselves, each sentence as often as it was drawn."""
+@pytest.mark.parametrize("numbers", [None, DOCUMENTS], ids=["sentences", "documents"])
+def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str, numbers: list[int] | None):
+    """sacrebleu scores the corpora themselves, each sentence or document as often as it was drawn."""
     metric = ours(average=average, confidence=0.95)
     metric.update(OUTPUT, REFERENCES)
-    rows = metric.sentence_rows()
-    scores = bootstrap_scores(metric.scorer.measure, rows, average, resamples=6, seed=8)
-    order = row_order(rows).tolist()
-    for weights, score in zip(_weights(len(rows), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
-        drawn = [index for index, weight in zip(order, weights, strict=True) for _ in range(weight)]
+    rows, measure = metric.sentence_rows(), metric.scorer.measure
+    clusters = clusters_of(measure, rows, average, None if numbers is None else torch.tensor(numbers))
+    scores = bootstrap_scores(measure, clusters, average, resamples=6, seed=8)
+    places = _places(rows, range(len(rows)) if numbers is None else numbers)
+    assert clusters.sentences.tolist() == list(map(len, places))
+    for weights, score in zip(_weights(len(places), 6, seed=8).int().tolist(), scores.tolist(), strict=True):
+        drawn = [index for of_one, weight in zip(places, weights, strict=True) for index in of_one * weight]
         hypotheses, targets = [OUTPUT[index] for index in drawn], [REFERENCES[index] for index in drawn]
         if average == "micro":
             expected = peer.corpus_score(hypotheses, [targets]).score
@@ -131,12 +145,12 @@ def test_the_last_bits_of_scores_move_no_draw(sentences: int):
     generator = torch.Generator().manual_seed(sentences)
     # Twelfths: many scores are equal, and most are no binary fraction.
     rows = torch.randint(0, 13, (sentences, 6), generator=generator).double() / 12
-    expected = bootstrap_scores(measure, rows, "macro", resamples=200, seed=3)
+    expected = bootstrap_scores(measure, clusters_of(measure, rows, "macro"), "macro", resamples=200, seed=3)
     for _ in range(5):
         steps = torch.randint(-1, 2, rows.shape, generator=generator)
         near = torch.where(steps == 0, rows, torch.nextafter(rows, steps.double() * 9))
         assert not torch.equal(near, rows)
-        found = bootstrap_scores(measure, near, "macro", resamples=200, seed=3)
+        found = bootstrap_scores(measure, clusters_of(measure, near, "macro"), "macro", resamples=200, seed=3)
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-14)
 
 

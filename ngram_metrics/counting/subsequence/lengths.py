@@ -73,15 +73,23 @@ def _lengths_of_texts(pairs: NumpyPairs) -> NDArray[np.int64]:
     sizes = np.add(*pairs.lengths)
     lengths = np.zeros_like(sizes)
     for chunk, ids, sides in pairs.chunks(sizes, CPU_SLOTS):
-        tokens: str | list[int]
-        if pairs.id_bound > CODE_POINTS:
-            tokens = np.unique(ids, return_inverse=True)[1].tolist()
-        else:
-            tokens = ids.astype(np.int32).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
-        documents = [tokens[start:stop] for start, stop in pairwise((0, *sides.cumsum().tolist()))]
+        documents = as_texts(ids, sides, pairs.id_bound)
         middle = len(documents) // 2
         lengths[chunk] = cpdist(documents[:middle], documents[middle:], scorer=LCSseq.similarity, dtype=np.int64)
     return lengths
+
+
+def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) -> list[str] | list[list[int]]:
+    """Return documents as RapidFuzz takes them: each as a ``str``, or of many different ids as a list.
+
+    The documents of one call can be compared with one another.
+    """
+    tokens: str | list[int]
+    if id_bound > CODE_POINTS:
+        tokens = np.unique(ids, return_inverse=True)[1].tolist()
+    else:
+        tokens = ids.astype(np.int32).tobytes().decode(f"utf-32-{sys.byteorder[0]}e", "surrogatepass")
+    return [tokens[start:stop] for start, stop in pairwise((0, *lengths.cumsum().tolist()))]  # type: ignore[return-value]
 
 
 def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tensor:

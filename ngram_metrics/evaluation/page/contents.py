@@ -89,7 +89,7 @@ def _p_values(systems: Systems, settings: Settings) -> dict[str, list[list[float
     found = {}
     for number, counts in enumerate(next(iter(systems.values()))):
         same = {system: of_system[number] for system, of_system in systems.items()}
-        tested = matrix(same, settings.test, settings.correction, settings.seed)
+        tested = matrix(same, settings.test, settings.correction, settings.seed, settings.clusters)
         for title, value in counts.scorer.titles.items():
             found[title] = [
                 [None if one == other else round(tested[value][one][other], _P_DIGITS) for other in systems]

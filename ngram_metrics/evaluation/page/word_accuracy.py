@@ -48,20 +48,23 @@ def word_accuracy(
     # Words that are in no reference come before the first bucket.
     bucket = np.searchsorted(_EDGES, frequency, "right") - 1
 
+    cluster = np.arange(segments) if settings.clusters is None else settings.clusters.numpy()
+    clusters = settings.cluster_count or segments
+
     def summed(found: _Counts) -> NDArray[Any]:
-        """Return the counts of each segment and bucket, ``(segments, buckets)``."""
+        """Return the counts of what is drawn, segments or clusters of them, in each bucket: ``(clusters, buckets)``."""
         of_word = bucket[found.keys % bound]
-        places = (found.keys // bound * len(_EDGES) + of_word)[of_word >= 0]
-        sums = np.bincount(places, found.counts[of_word >= 0], segments * len(_EDGES))
-        return sums.reshape(segments, len(_EDGES))
+        places = (cluster[found.keys // bound] * len(_EDGES) + of_word)[of_word >= 0]
+        sums = np.bincount(places, found.counts[of_word >= 0], clusters * len(_EDGES))
+        return sums.reshape(clusters, len(_EDGES))
 
     of_wanted, parts = summed(wanted), []
     for tokens in hypotheses:
         produced = _counted(np.arange(segments), tokens)
         parts.append((summed(_matches(produced, wanted)), summed(produced) + of_wanted))
-    values = torch.from_numpy(np.array(parts, np.float64)).permute(2, 0, 1, 3)  # (segments, systems, 2, buckets)
-    weights = bootstrap_weights(segments, RESAMPLES, settings.seed)
-    drawn = weighted_sums(weights, values[row_order(values.flatten(1))])
+    values = torch.from_numpy(np.array(parts, np.float64)).permute(2, 0, 1, 3)  # (clusters, systems, 2, buckets)
+    weights = bootstrap_weights(clusters, RESAMPLES, settings.seed)
+    (drawn,) = weighted_sums(weights, values[row_order(values.flatten(1))])
     ends = interval(_f1(drawn), settings.confidence or 0.0)
     scores = torch.stack((_f1(values.sum(0)), *ends), -1).transpose(0, 1).tolist()  # (buckets, systems, 3)
     return [

@@ -1,0 +1,199 @@
+"""Documents drawn instead of sentences: what is drawn, and that documents of one sentence change nothing."""
+
+import random
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from paired import OUTPUTS, REFERENCES, counted
+from sacrebleu.metrics import CHRF
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics import ignite as for_ignite
+from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of, interval
+from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
+
+#: Of different sizes, and not side by side.
+DOCUMENTS = [f"document {index % 60 % 53}" for index in range(150)]
+TESTS: tuple[Callable[..., Any], ...] = (paired_bootstrap, paired_approximate_randomization)
+each_test = pytest.mark.parametrize("test", TESTS)
+each_average = pytest.mark.parametrize("average", ["micro", "macro"])
+METRICS: list[Callable[..., Any]] = [
+    Bleu,
+    ChrF,
+    lambda **options: ROUGEScore(rouge_keys=("rouge1", "rougeL"), **options),
+]
+#: Rows that are means over references and no counts.
+MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", accumulate="avg", **options)  # noqa: E731
+
+
+@each_average
+@pytest.mark.parametrize("make", METRICS)
+@given(data=st.data())
+def test_documents_of_one_sentence_change_nothing_to_the_last_bit(make: Any, average: str, data: st.DataObject):
+    size = data.draw(st.integers(1, 60))
+    labels = data.draw(st.permutations(range(size)))
+    systems = counted(make, {name: lines[:size] for name, lines in OUTPUTS.items()}, average=average)
+    for test in TESTS:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("ngram_metrics.significance._FEW", 0)
+            assert test(systems, "base", 50, clusters=labels) == test(systems, "base", 50)
+    if size == 60:
+        for name in ("bootstrap", "randomization"):
+            assert matrix(systems, name, clusters=labels) == matrix(systems, name)
+
+
+@each_average
+@pytest.mark.parametrize("make", METRICS)
+def test_the_bootstrap_draws_what_an_interval_draws(make: Any, average: str):
+    """Of one system, whose rows are then in the same order; a mean is divided by the sentences that were drawn."""
+    systems = {"base": counted(make, average=average)["base"]}
+    metric = systems["base"]
+    scorer, rows = metric.scorer, metric.sentence_rows()
+    numbers = torch.tensor([int(label.split()[1]) for label in DOCUMENTS])
+    drawn = clusters_of(scorer.measure, rows, average, numbers)
+    scores = scorer.named(bootstrap_scores(scorer.measure, drawn, average, 300, SEED))
+    found = paired_bootstrap(systems, "base", 300, 0.9, clusters=DOCUMENTS)["base"]
+    for value, of_draws in scores.items():
+        low, high = interval(of_draws, 0.9)
+        parts = (found[value].mean, found[value].low, found[value].high)
+        assert parts == pytest.approx((of_draws.mean().item(), low.item(), high.item()), abs=1e-12)
+
+
+def _score(lines: list[str], targets: list[str], average: str) -> float:
+    peer = CHRF()
+    if average == "micro":
+        return peer.corpus_score(lines, [targets]).score / 100
+    each = [peer.sentence_score(line, [target]).score / 100 for line, target in zip(lines, targets, strict=True)]
+    return sum(each) / len(each)
+
+
+@each_average
+def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_documents(average: str):
+    """Five documents of 1 to 5 sentences: the exact share, over all 2^5 swaps, of differences as large."""
+    labels = [document for document in range(5) for _ in range(document + 1)]
+    outputs = {name: lines[: len(labels)] for name, lines in OUTPUTS.items()}
+    targets = REFERENCES[: len(labels)]
+    ours = paired_approximate_randomization(counted(ChrF, outputs, average=average), "base", 4000, clusters=labels)
+
+    def difference(name: str, swapped: tuple[bool, ...]) -> float:
+        pair = (outputs[name], outputs["base"])
+        mixed = [[pair[number ^ swapped[label]][place] for place, label in enumerate(labels)] for number in range(2)]
+        return abs(_score(mixed[0], targets, average) - _score(mixed[1], targets, average))
+
+    for name in ("alike", "close", "far"):
+        all_swaps = [difference(name, swapped) for swapped in product((False, True), repeat=5)]
+        share = sum(one >= all_swaps[0] - 1e-9 for one in all_swaps) / len(all_swaps)
+        error = (share * (1 - share) / 4000) ** 0.5
+        assert ours[name]["chrf"].p_value == pytest.approx(share, abs=4 * error + 1e-3)
+
+
+@each_average
+@each_test
+@pytest.mark.parametrize("make", [*METRICS, MEANS])
+def test_neither_the_order_of_sentences_nor_the_names_of_documents_matter(test: Any, make: Any, average: str):
+    if make is MEANS and average == "micro":
+        pytest.skip("a mean over references has no counts")
+    expected = test(counted(make, average=average), "base", 100, clusters=DOCUMENTS)
+    order = random.Random(3).sample(range(len(REFERENCES)), len(REFERENCES))
+    systems = {name: make(average=average, confidence=0.95) for name in OUTPUTS}
+    for name, metric in systems.items():
+        metric.update([OUTPUTS[name][place] for place in order], [REFERENCES[place] for place in order])
+    labels = np.array([hash(DOCUMENTS[place]) for place in order])
+    assert test(systems, "base", 100, clusters=labels) == expected
+    assert test(systems, "base", 100) != expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "targets", "documents"),
+    [
+        # Of 2 characters 2 match, and of 4 none; or of 2 none, and of 4 two.
+        (["ab", "wxyz", "xy", "abyz"], ["ab", "abcd", "ab", "abcd"], [0, 0, 1, 1]),
+        (["ab", "ab", ""], ["ab", "ab", ""], [0, 1, 1]),
+    ],
+    ids=["other sentences", "an empty sentence"],
+)
+def test_documents_with_equal_counts_keep_no_order_of_their_own(
+    lines: list[str], targets: list[str], documents: list[int]
+):
+    """The sums of their counts agree, and their means do not."""
+    size = 60 * len(lines)
+    labels = [2 * (place // len(lines)) + documents[place % len(lines)] for place in range(size)]
+
+    def tested(order: list[int]) -> Any:
+        systems = {name: ChrF(1, average="macro", confidence=0.95) for name in ("base", "none")}
+        for name, texts in (("base", lines), ("none", ["q"] * len(lines))):
+            of_places = [(texts * 60)[place] for place in order], [(targets * 60)[place] for place in order]
+            systems[name].update(*of_places)
+        return paired_bootstrap(systems, "base", 100, clusters=[labels[place] for place in order])
+
+    expected = tested(list(range(size)))
+    for seed in range(5):
+        assert tested(random.Random(seed).sample(range(size), size)) == expected
+
+
+def test_all_pairs_of_systems_are_drawn_by_documents():
+    systems = counted(ChrF)
+    for name, test, draws in (("bootstrap", TESTS[0], 1200), ("randomization", TESTS[1], 10_000)):
+        found = matrix(systems, name, None, clusters=DOCUMENTS)["chrf"]
+        expected = test(systems, "base", draws, clusters=DOCUMENTS)
+        assert found["base"] == {other: expected[other]["chrf"].p_value for other in ("alike", "close", "far")}
+    assert matrix(systems, clusters=DOCUMENTS) != matrix(systems)
+
+
+@pytest.mark.parametrize("documents", [1, 2, 6])
+def test_few_documents_have_no_small_p_value_however_many_sentences_they_have(documents: int):
+    systems = counted(ChrF, {"base": OUTPUTS["base"], "better": REFERENCES})
+    labels = [0] * 149 + [1] if documents == 1 else [place % documents for place in range(150)]
+    least = 2 / 2 ** max(2, documents)
+    assert paired_approximate_randomization(systems, "base", clusters=labels)["better"]["chrf"].p_value >= least
+    told = rf"^a bootstrap test needs at least 50 clusters \(got: {max(2, documents)}\): with fewer its p-values"
+    with pytest.warns(UserWarning, match=told) as seen:
+        assert paired_bootstrap(systems, "base", clusters=labels)["better"]["chrf"].p_value >= least
+    assert [warning.filename for warning in seen] == [__file__]
+
+
+@pytest.mark.cuda
+@each_test
+def test_a_gpu_draws_the_same_documents(test: Any):
+    expected = test(counted(ChrF, average="macro"), "base", 200, clusters=DOCUMENTS)
+    found = test(counted(ChrF, average="macro", device="cuda"), "base", 200, clusters=torch.arange(150).cuda() // 3)
+    assert found.keys() == expected.keys()
+    found = test(counted(ChrF, average="macro", device="cuda"), "base", 200, clusters=DOCUMENTS)
+    for name, comparisons in found.items():
+        assert comparisons["chrf"] == pytest.approx(expected[name]["chrf"], abs=1e-12)
+
+
+@each_test
+def test_ignites_metrics_are_drawn_alike(test: Any):
+    systems = {name: for_ignite.ChrF(confidence=0.95) for name in OUTPUTS}
+    for name, metric in systems.items():
+        metric.update((OUTPUTS[name], REFERENCES))
+    assert test(systems, "base", 100, clusters=DOCUMENTS) == test(counted(ChrF), "base", 100, clusters=DOCUMENTS)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "error", "words"),
+    [
+        (["a"] * 149, ValueError, "^clusters has 149 labels and 'base' 150 sentences: expected as many$"),
+        (
+            ["talk"] * 150,
+            ValueError,
+            "^clusters has the same label for all 150 sentences, 'talk': expected at least two clusters$",
+        ),
+        (["a", "b", None] * 50, TypeError, "^label 2 of clusters is None: expected the cluster of the sentence$"),
+        ([1, float("nan")] * 75, TypeError, "^label 1 of clusters is nan: expected a hashable, such as a str$"),
+        ([["a"], ["b"]] * 75, TypeError, r"^label 0 of clusters is \['a'\]: expected a hashable, such as a str$"),
+        ("ab" * 75, TypeError, "^clusters is a str: expected a label for each sentence$"),
+        (7, TypeError, "^clusters is an int: expected a label for each sentence$"),
+    ],
+)
+@pytest.mark.parametrize("test", [*TESTS, lambda systems, _, clusters: matrix(systems, clusters=clusters)])
+def test_labels_that_name_no_documents_are_refused(test: Any, clusters: Any, error: type[Exception], words: str):
+    with pytest.raises(error, match=words):
+        test(counted(ChrF), "base", clusters=clusters)
