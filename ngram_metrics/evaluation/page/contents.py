@@ -86,10 +86,11 @@ def _p_values(systems: Systems, settings: Settings) -> dict[str, list[list[float
     """Return for each value the p-values of all pairs of systems; None where a system would meet itself."""
     if len(systems) <= _FEW:
         return {}
+    clusters = None if settings.clusters is None else settings.clusters.tolist()
     found = {}
     for number, counts in enumerate(next(iter(systems.values()))):
         same = {system: of_system[number] for system, of_system in systems.items()}
-        tested = matrix(same, settings.test, settings.correction, settings.seed, settings.clusters)
+        tested = matrix(same, settings.test, settings.correction, settings.seed, clusters)
         for title, value in counts.scorer.titles.items():
             found[title] = [
                 [None if one == other else round(tested[value][one][other], _P_DIGITS) for other in systems]
