@@ -53,8 +53,15 @@ def test_up_to_fifty_labels_are_scored(tmp_path, labels, scored):
     assert (column["groups"] is not None) == scored
 
 
-@pytest.mark.parametrize("clusters", [None, [number // 2 for number in range(len(REFERENCES))]], ids=["", "clusters"])
-@pytest.mark.parametrize(("test", "correction"), [("randomization", "holm"), ("bootstrap", None)])
+@pytest.mark.parametrize(
+    ("test", "correction", "clusters"),
+    [
+        ("randomization", "holm", None),
+        ("bootstrap", None, None),
+        ("randomization", "holm", [number % 10 for number in range(len(REFERENCES))]),
+    ],
+    ids=["randomization", "bootstrap", "documents"],
+)
 def test_p_values_of_all_pairs_are_those_of_the_matrix(tmp_path, test, correction, clusters):
     evaluation = ngram_metrics.evaluate(
         SYSTEMS, REFERENCES, "chrf", test=test, correction=correction, clusters=clusters
