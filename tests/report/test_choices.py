@@ -1,10 +1,13 @@
 """The page of many systems in a real browser: what is chosen is shown, and everything fits."""
 
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from report.browsing import choose, click, counted, focused, opened, press, sentences, texts, visible
 from report.pages import data_of
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF
@@ -181,6 +184,30 @@ def test_flags_lead_to_their_sentences(page):
     assert "empty output" in texts(page, "article .flag")
     click(page, f"#flags tbody tr:nth-child({row}) td:nth-child(4) button")
     assert 2 in sentences(page)
+
+
+def test_ngrams_are_those_that_a_loop_counts(page, data):
+    choose(page, "#length", "2")
+    counted(page)
+    systems = [
+        int(page.execute_script(f"return document.getElementById('{side}').value")) for side in ("first", "second")
+    ]
+    matched = [Counter(), Counter()]
+    tokens = Tokenizer13a()
+    for sentence, line in enumerate(LINES):
+        wanted = bigrams(tokens(line))
+        for counts, system in zip(matched, systems, strict=True):
+            counts.update(wanted & bigrams(tokens(SYSTEMS[data["systems"][system]][sentence])))
+    for table, (ours, theirs) in enumerate([matched, matched[::-1]], 1):
+        pairs = [(ours[ngram], theirs[ngram]) for ngram in ours if ours[ngram] > theirs[ngram]]
+        pairs.sort(key=lambda pair: (-(pair[0] + 1) / (pair[1] + 1), -pair[0]))
+        cells = [texts(page, f"#tables > :nth-child({table}) tbody td:nth-child({column})") for column in (2, 3)]
+        assert list(zip(*(map(int, column) for column in cells), strict=True)) == pairs[:15]
+
+
+def bigrams(text: str) -> Counter:
+    words = text.split()
+    return Counter(pairwise(words))
 
 
 def test_ngrams_are_ranked_by_their_log_ratio(page):

@@ -38,8 +38,6 @@ function wordsOf(ngram, counts, systems) {
   };
 }
 
-const textOf = ({ words }) => words.flat().join("");
-
 // The first n-grams by their log-ratio; one that is part of a longer one with the same counts says nothing more.
 function topNgrams(counts, systems, pairOf) {
   const ranks = [];
@@ -51,7 +49,7 @@ function topNgrams(counts, systems, pairOf) {
   const top = [];
   for (const rank of ranks) {
     const each = { ...rank, ...wordsOf(rank.ngram, counts, systems) };
-    const holdsIt = (longer) => String(longer.pair) === String(each.pair) && textOf(longer).includes(textOf(each));
+    const holdsIt = ({ pair, ids }) => String(pair) === String(each.pair) && holdsWords(ids, each.ids);
     if (!top.some(holdsIt)) top.push(each);
     if (top.length === SHOWN) break;
   }
@@ -59,7 +57,7 @@ function topNgrams(counts, systems, pairOf) {
 }
 
 function ngramButton({ ids, words }, systems) {
-  const show = () => hold(sentencesWith(ids, systems), textOf({ words }));
+  const show = () => hold(sentencesWith(ids, systems), words.flat().join(""));
   const button = make("button", { type: "button", dir: "auto", onclick: show });
   for (const [between, word] of words) {
     addText(button, between);

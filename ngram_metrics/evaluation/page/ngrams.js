@@ -91,12 +91,13 @@ function* countNgrams(orders, systems) {
   return counts;
 }
 
-// The sentences in which some text has these words in a row.
+// Whether a text has these words in a row.
+const holdsWords = (ids, words) => ids.some((_, place) => words.every((word, number) => ids[place + number] === word));
+
 function sentencesWith(words, systems) {
-  const isAt = (ids, place) => words.every((word, number) => ids[place + number] === word);
   const texts = textsOf(systems);
   return data.lengths.map((_, sentence) => sentence)
-    .filter((sentence) => texts.some((of) => of[sentence].some((_, place) => isAt(of[sentence], place))));
+    .filter((sentence) => texts.some((of) => holdsWords(of[sentence], words)));
 }
 
 // The result of a count when it has finished; null if another count was requested in the meantime.
