@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ngram_metrics import columns as columns
     from ngram_metrics import functional as functional
     from ngram_metrics import mbr as mbr
     from ngram_metrics import pair as pair
@@ -34,7 +35,7 @@ _MODULES = {
 }
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
-    **dict.fromkeys(("functional", "pair", "mbr", "significance", "report", "hugging_face"), "torch"),
+    **dict.fromkeys(("functional", "pair", "mbr", "significance", "columns", "report", "hugging_face"), "torch"),
     **{"ignite": "ignite", "ignite_handler": "ignite", "lightning": "lightning"},
 }
 

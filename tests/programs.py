@@ -13,11 +13,12 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def example(name: str) -> ModuleType:
-    """An example, which finds its neighbours."""
+    """An example, by the path of its file without the suffix; it finds its neighbours."""
+    path = EXAMPLES / name
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.syspath_prepend(EXAMPLES)
+        patch.syspath_prepend(path.parent)
         warnings.simplefilter("ignore")  # Lightning's own imports, among others, use what others deprecate
-        return importlib.import_module(name)
+        return importlib.import_module(path.name)
 
 
 def run(module: ModuleType, *options: Any) -> None:

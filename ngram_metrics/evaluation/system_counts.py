@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.scorer import Scorer, count_systems
 from ngram_metrics.scores.measure import row_width
 
 #: Segments whose scores are added at a time: sums of floating-point numbers depend on it.
@@ -114,7 +114,8 @@ def count(
     parts: list[list[Tensor]] = [[] for _ in scorers]
     for first in range(0, len(references), at_once):
         part = slice(first, first + at_once)
-        for number, rows in _rows(scorers, [texts[part] for texts in hypotheses], references[part], device):
+        rows_of_each = count_systems(scorers, [texts[part] for texts in hypotheses], references[part], device)
+        for number, rows in rows_of_each:
             parts[number].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)
         progress(len(systems) * len(references[part]))
     rows_of_metrics = [torch.cat(rows, 1) for rows in parts]
@@ -123,19 +124,3 @@ def count(
         for counts, rows in zip(of_system, added[system], strict=True):
             counts.add(rows)
     return added
-
-
-def _rows(
-    scorers: Sequence[Scorer],
-    hypotheses: Sequence[Sequence[str]],
-    references: Sequence[Sequence[str]],
-    device: torch.device,
-) -> Iterator[tuple[int, Tensor]]:
-    """Yield the number of each metric, and the counts ``(systems * segments, fields)``, one reader after another."""
-    left = dict(enumerate(scorers))
-    while left:
-        reader = next(iter(left.values())).reader
-        batch = reader.read_systems(hypotheses, references, device)
-        for number in [number for number, scorer in left.items() if scorer.reader == reader]:
-            scorer = left.pop(number)
-            yield number, scorer.rows(scorer.measure.statistics(batch))

@@ -14,7 +14,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 
 from ngram_metrics.counting.plain_matches import Summary
@@ -64,6 +64,13 @@ def rouge_summary(text: str, words: Callable[[str], Sequence[Hashable]], with_li
         return Summary(words(text))
     lines = [found for found in map(words, text.split("\n")) if found]
     return Summary(list(chain.from_iterable(lines)), lines)
+
+
+def summary_of_ids(document: Sequence[Hashable], separator: int) -> Summary:
+    """Return the ids of a document and of its sentences, without the separator between them."""
+    runs = groupby(document, separator.__eq__)
+    sentences = [list(run) for is_separator, run in runs if not is_separator]
+    return Summary(list(chain.from_iterable(sentences)), sentences)
 
 
 def chrf_words(text: str) -> list[str]:

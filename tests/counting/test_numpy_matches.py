@@ -66,6 +66,9 @@ def test_a_pair_fills_a_chunk_to_the_last_slot(layout, bits):
         assert matches_of(layout, pairs, orders) == [
             [max(0, min(len(one), len(other)) - lost) for lost in range(orders)] for one, other in pairs
         ]
+    # No slot is matched: the sum over the runs is the number of slots.
+    apart = [(list(range(half)), list(range(half, slots)))]
+    assert matches_of(layout, apart, orders) == [[0] * orders]
 
 
 @pytest.mark.parametrize("spare", [-1, 0, 1])

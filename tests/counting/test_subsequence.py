@@ -65,7 +65,7 @@ def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17,
         patch.object(table, "TILE", tile),
         patch.object(table, "CPU_WORDS", words),
         patch.object(lengths, "CPU_STEP_WORDS", step_words),
-        patch.object(lengths, "CPU_WORDS_IN_HALVES", step_words),
+        patch.object(lengths, "WORDS_IN_HALVES", step_words),
         patch.object(lengths, "JOINING_STEPS", joining),
         patch.object(lengths, "CPU_SLOTS", slots),
         patch.object(lengths, "CODE_POINTS", codes),
@@ -136,7 +136,7 @@ def test_both_halves_have_the_lengths_of_the_table(steps, letters):
     hypotheses, references = (
         [[source.randrange(letters) for _ in range(width)] for _ in range(3)] for width in (70, steps)
     )
-    assert lengths.in_halves(3, 2, steps, torch.device("cpu"))
+    assert lengths.in_halves(3, 2, steps)
     found = subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0)))
     assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
 

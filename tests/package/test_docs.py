@@ -73,7 +73,8 @@ def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
         assert (ROOT / path).is_file(), path
         assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
     firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
-    assert firsts | {"examples/reward.py"} == included
+    engines = {str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "engines").glob("*_scores.py")}
+    assert firsts | engines | {"examples/reward.py"} == included
 
 
 def test_code_has_a_language_and_sessions_are_doctests():

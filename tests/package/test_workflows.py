@@ -87,10 +87,12 @@ def test_every_python_that_the_package_names_is_run():
 def test_what_is_left_out_by_default_is_run_elsewhere():
     jobs = workflow("test")["jobs"]
     assert any(
-        command.startswith('python -m pytest -W default -m "not slow"') for command in commands(jobs["versions"])
+        command.startswith('python -m pytest -W default -m "not slow and not engines"')
+        for command in commands(jobs["versions"])
     )
     night = jobs["nightly"]
     assert "python -m pytest -m slow" in commands(night)
+    assert "python -m pytest -m engines" in commands(night)
     assert "python -m pytest --hypothesis-profile=nightly" in commands(night)
 
 

@@ -135,6 +135,22 @@ def test_texts_without_blanks_give_a_warning_that_names_the_options():
     assert ter_score(hypotheses, target, normalized=True, asian_support=True).item() == 2 / 9
 
 
+@pytest.mark.parametrize("on", [(), *((name,) for name in _OPTIONS), _OPTIONS], ids=",".join)
+def test_the_signature_has_the_fields_of_sacrebleus_in_its_order(on):
+    options = dict.fromkeys(on, True)
+    peer, metric = TER(**options), Ter(**options)
+    peer.corpus_score(["a"], [["a"]])
+    metric.update(["a"], ["a"])
+    theirs = str(peer.get_signature()).replace("version:", "sacrebleu:").split("|")
+    ours = metric.signature.split("|")
+    assert [field for field in ours if field in theirs] == theirs
+    assert [field for field in ours if field not in theirs] == [
+        "avg:micro",
+        "unit:text",
+        f"version:{ngram_metrics.__version__}",
+    ]
+
+
 def test_without_sacrebleu_the_package_is_named(monkeypatch):
     made = pickle.loads(pickle.dumps(Ter()))
     monkeypatch.setitem(sys.modules, "sacrebleu", None)

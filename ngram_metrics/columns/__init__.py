@@ -1,0 +1,273 @@
+"""Counts as columns of a table: corpus scores by group, on any engine that adds integers.
+
+A score of a corpus is computed from sums over its segments, and neither an average of the segments' scores nor one of
+the scores of groups is equal to it. So the counts of each segment become int64 columns. An engine adds them by any
+group, on one machine or many, and :meth:`StatisticsColumns.scores` turns the sums of all groups into scores. Integers
+add up to the same sums in every order, so the scores of any engine and any partition are equal to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ngram_metrics.columns.cells import groups_of, references, texts
+from ngram_metrics.columns.metric_columns import MetricColumns, ScoreError
+from ngram_metrics.columns.summed import SEGMENTS, read_sums, scores_of_groups, scores_of_rows
+from ngram_metrics.columns.tables import AnyTable, Integers, Table, table_of
+from ngram_metrics.scorer import Metric, Scorer, count_systems, scorer_of
+from ngram_metrics.scores.options import named_arguments, refuse_average_none, refuse_equal_names
+from ngram_metrics.scores.resampling import ENDS, check_confidence
+from ngram_metrics.text.messages import shortened, type_name
+
+if TYPE_CHECKING:
+    import pyarrow
+
+__all__ = ["StatisticsColumns"]
+
+#: Rows that are read at a time, which limits memory.
+_ROWS = 1 << 12
+_CPU = torch.device("cpu")
+
+
+class StatisticsColumns:
+    """The counts of segments as columns of tables, and scores from their sums.
+
+    A table is a ``Table`` or ``RecordBatch`` of pyarrow, a ``DataFrame`` of pandas or polars, or a mapping of names to
+    arrays or lists. What is returned is of the same type. An object can be pickled, so it is made once and sent to the
+    workers of an engine; it has no state.
+
+    The columns are :data:`names`, all int64: ``segments``, which is 1, and for each metric its counts, such as
+    ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each
+    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62). They add up exactly to sums
+    over 2^31 rows.
+
+    Args:
+        metrics: metrics by name, such as ``{"bleu": Bleu.sacrebleu(), "chrf": ChrF()}``. Their settings are used, and
+            their counts do not change.
+        preds: the column of hypotheses, which are texts.
+        target: the column of references, texts or lists of texts; or a sequence of columns of texts, each a reference.
+
+    Raises:
+        TypeError: arguments of other types; an object that is not a metric of this package.
+        ValueError: no metric, or no column of references; a metric with ``average="none"``; two metrics that would
+            write one name.
+
+    Example:
+        >>> import pyarrow
+        >>> from ngram_metrics import Bleu, ChrF
+        >>> from ngram_metrics.columns import StatisticsColumns
+        >>> table = pyarrow.table({
+        ...     "domain": ["news", "news", "talks"],
+        ...     "mt": ["The cat sat on the mat.", "A dog ran home.", "We saw them there."],
+        ...     "ref": ["The cat sat on a mat.", "The dog ran home.", "We saw them there yesterday."],
+        ... })
+        >>> columns = StatisticsColumns({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, preds="mt", target="ref")
+        >>> counted = columns(table)
+        >>> sums = counted.group_by("domain").aggregate([(name, "sum") for name in columns.names])
+        >>> for row in columns.scores(sums).to_pylist():
+        ...     print(row)
+        {'domain': 'news', 'segments': 2, 'bleu': 0.56, 'chrf': 0.73}
+        {'domain': 'talks', 'segments': 1, 'bleu': 0.58, 'chrf': 0.59}
+    """
+
+    @named_arguments
+    def __init__(self, metrics: Mapping[str, Metric | Scorer], preds: str, target: str | Sequence[str]) -> None:
+        if not isinstance(metrics, Mapping):
+            raise TypeError(f"metrics is {type_name(metrics)}: expected a mapping of names to metrics")
+        if not metrics:
+            raise ValueError("metrics is empty: expected at least one metric")
+        self._metrics = [_checked(name, metric) for name, metric in metrics.items()]
+        self._preds, self._target = _column_name(preds), _column_names(target, "target")
+        if not self._target:
+            raise ValueError("target names no column: expected at least one")
+        self._may_be_lists = isinstance(target, str)
+        written = [
+            (one.metric, [*one.names, *(f"{value}{end}" for value in one.values for end in ("", *ENDS))])
+            for one in self._metrics
+        ]
+        refuse_equal_names([(SEGMENTS, [SEGMENTS]), *written])
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns that are added to a batch: ``segments``, then those of each metric."""
+        return [SEGMENTS, *(name for metric in self._metrics for name in metric.names)]
+
+    @property
+    def signatures(self) -> dict[str, str]:
+        """The signature of each metric; of a column that may hold lists, the number of references is ``?``."""
+        references = "?" if self._may_be_lists else str(len(self._target))
+        return {metric.metric: metric.scorer.signature(references, "text", {}) for metric in self._metrics}
+
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """The columns that are added to a batch, as a pyarrow schema with a digest of the settings in its metadata.
+
+        Raises:
+            ModuleNotFoundError: pyarrow is not installed (extra ``columns``).
+        """
+        import pyarrow
+
+        nothing = dict.fromkeys([self._preds, *self._target], pyarrow.array([], pyarrow.string()))
+        counted = self(pyarrow.table(nothing))
+        return counted.select(self.names).schema
+
+    def __call__(self, batch: AnyTable) -> AnyTable:
+        """Return a batch with the columns of counts.
+
+        Args:
+            batch: a table with the columns of hypotheses and references.
+
+        Raises:
+            TypeError: a type that is not listed above; a cell that is no text, such as null; the message names the row.
+            ValueError: a missing column; a column that has a name of :attr:`names` already; an empty list of
+                references; for a macro average, a score that is not from 0 to below 2, as options of smoothing above 1
+                give it.
+        """
+        table = table_of(batch, "the batch")
+        if taken := [name for name in self.names if name in table.names]:
+            raise ValueError(
+                f"the batch has a column {taken[0]!r}, which the counts would replace: expected another name for it"
+            )
+        counts = np.empty((len(self.names), table.rows), np.int64)
+        for rows, counted in self._counted(table):
+            counts[:, rows] = counted.T
+        return table.made(table.names, None, dict(zip(self.names, counts, strict=True)), self._digests)
+
+    def sums(self, batch: AnyTable, by: str | Sequence[str] = ()) -> AnyTable:
+        """Return the sums of a batch by group, so that a worker sends a row for each group and not for each segment.
+
+        The sums of several batches are added like the columns of counts, by their names.
+
+        Args:
+            batch: as for a call.
+            by: the columns whose values make a group; without any, the batch is one group.
+
+        Returns:
+            A table with the columns ``by`` and :attr:`names`; the groups are in the order of their first rows.
+
+        Raises:
+            TypeError, ValueError: the errors of a call; values of ``by`` that cannot be compared, such as lists.
+        """
+        table = table_of(batch, "the batch")
+        names = _column_names(by, "by")
+        groups = groups_of(table, names)
+        added = np.zeros((groups.number, len(self.names)), np.int64)
+        for rows, counted in self._counted(table):
+            np.add.at(added, groups.of_rows[rows], counted)
+        return table.made(names, groups.first_rows, dict(zip(self.names, added.T.copy(), strict=True)), self._digests)
+
+    def arrow_batches(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
+        """Yield each batch with the columns of counts, as Spark's ``mapInArrow`` asks; raises the errors of a call."""
+        for batch in batches:
+            yield self(batch)
+
+    @named_arguments
+    def scores(
+        self, sums: AnyTable, confidence: float | None = None, by: str | Sequence[str] | None = None
+    ) -> AnyTable:
+        """Return the scores of sums.
+
+        A sum has the name of its column, or ``<name>_sum``, or ``sum(<name>)``: what pandas and polars, pyarrow, and
+        Spark, Ray and DuckDB call it. It is of a type of integers, or of decimal numbers without a fraction.
+
+        Args:
+            sums: a table whose rows are sums over segments.
+            confidence: the level of bootstrap intervals, between 0 and 1. The rows are clusters then, such as
+                documents, which are drawn with replacement (Miller 2024, arXiv 2411.00640); None for no intervals.
+            by: the columns whose values make a group. Its rows are added, and it has one row of scores; ``()`` makes
+                all rows one group. None scores each row, or with ``confidence`` all rows as one group.
+
+        Returns:
+            A table with the other columns, or with those of ``by``; then ``segments`` and the values of each metric,
+            float64 in 0..1: a metric with one value has its name, others have ``<metric>_<value>``. With
+            ``confidence``, each value is followed by ``<value>_low`` and ``<value>_high``.
+
+        Raises:
+            TypeError: floating-point sums, which may be rounded; a type that is not listed above.
+            ValueError: a missing column; sums that were made with other settings, as far as this is to be seen; a sum
+                below 0 or of 2^63 or more; more than 2^31 segments in a sum of a macro average; a level out of its
+                range.
+
+        Warns:
+            UserWarning: a row without segments, whose scores are 0, or NaN for ROUGE.
+        """
+        check_confidence(confidence, "micro")
+        table = table_of(sums, "the table of sums")
+        found = read_sums(self._metrics, table)
+        if by is None and confidence is None:
+            values = scores_of_rows(self._metrics, found.numbers)
+            return _scored(table, found.others, None, values)
+        kept = _column_names(by or (), "by")
+        groups = groups_of(table, kept)
+        return _scored(
+            table, kept, groups.first_rows, scores_of_groups(self._metrics, found.numbers, groups, confidence)
+        )
+
+    @property
+    def _digests(self) -> dict[str, str]:
+        return {metric.metric: metric.digest for metric in self._metrics}
+
+    def _counted(self, table: Table) -> Iterator[tuple[slice, Integers]]:
+        """Yield some rows of a batch at a time, and their columns ``(rows, names)``."""
+        for name in (self._preds, *self._target):
+            table.check(name)
+        scorers = [metric.scorer for metric in self._metrics]
+        for start in range(0, table.rows, _ROWS):
+            rows = slice(start, min(start + _ROWS, table.rows))
+            sides = [texts(table, self._preds, rows)], self._references(table, rows)
+            columns: list[Tensor] = [torch.ones((rows.stop - start, 1), dtype=torch.int64)] * (1 + len(scorers))
+            try:
+                for number, counts in count_systems(scorers, *sides, _CPU):
+                    columns[1 + number] = self._metrics[number].columns(counts)
+            except ScoreError as error:
+                raise ScoreError(start + error.row, error.value, error.score) from None
+            except (TypeError, ValueError) as error:
+                if start == 0:
+                    raise
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"{error} (sentence 0 is row {start} of the batch)") from error
+            yield rows, torch.cat(columns, 1).numpy()
+
+    def _references(self, table: Table, rows: slice) -> list[str] | list[list[str]]:
+        if self._may_be_lists:
+            return references(table, self._target[0], rows)
+        return [list(several) for several in zip(*(texts(table, name, rows) for name in self._target), strict=True)]
+
+
+def _scored(table: Table, kept: Sequence[Any], rows: Integers | None, added: Mapping[str, NDArray[Any]]) -> AnyTable:
+    """Return some columns and rows of a table of sums, with the scores behind them."""
+    if taken := [name for name in added if name in kept]:
+        raise ValueError(
+            f"{table.shown} has a column {taken[0]!r}, which the scores would replace: expected another name for it"
+        )
+    return table.made(kept, rows, added, {})
+
+
+def _checked(name: object, metric: object) -> MetricColumns:
+    """Return the columns of a metric, whose average gives a single score."""
+    if not isinstance(name, str):
+        raise TypeError(f"a metric is named by {shortened(name)}: expected a str")
+    scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"the metric {name!r}")
+    refuse_average_none(name, scorer)
+    return MetricColumns(name, scorer)
+
+
+def _column_name(name: object) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"a column is named by {shortened(name)}: expected a str")
+    return name
+
+
+def _column_names(names: object, argument: str) -> tuple[str, ...]:
+    """Return the names of columns that were passed for an argument, one or several."""
+    if isinstance(names, str):
+        return (names,)
+    if not isinstance(names, Sequence):
+        raise TypeError(f"{argument} is {type_name(names)}: expected the name of a column, or several names")
+    return tuple(map(_column_name, names))

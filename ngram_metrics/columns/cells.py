@@ -1,0 +1,133 @@
+"""What the cells of a table hold, checked: texts, references, sums of counts, and the groups of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ngram_metrics.columns.tables import Integers, Table
+from ngram_metrics.text.messages import NameOf, shortened, type_name
+
+_LARGEST = (1 << 63) - 1
+
+
+class Groups(NamedTuple):
+    """The groups of rows, in the order in which they first occur.
+
+    Attributes:
+        number: how many there are.
+        first_rows: ``(groups,)``, the first row of each; ``(0,)`` if all rows are one group, also no row.
+        of_rows: ``(rows,)``, the number of the group of each row.
+    """
+
+    number: int
+    first_rows: Integers
+    of_rows: Integers
+
+
+def texts(table: Table, name: str, rows: slice) -> list[str]:
+    """Return the texts of some rows; raises TypeError for a cell that is no text."""
+    cells = table.values(name, rows)
+    _check_texts(cells, _namer(name, rows))
+    return cells
+
+
+def references(table: Table, name: str, rows: slice) -> list[str] | list[list[str]]:
+    """Return the reference of each of some rows, or if a cell of the column is a list, the references of each.
+
+    Raises:
+        TypeError: a cell that is no text.
+        ValueError: an empty list.
+    """
+    name_of = _namer(name, rows)
+    cells = table.values(name, rows)
+    if np.ndarray in set(map(type, cells)):
+        cells = [cell.tolist() if isinstance(cell, np.ndarray) else cell for cell in cells]
+    _check_texts(cells, name_of, others=(list, tuple))
+    if set(map(type, cells)).isdisjoint((list, tuple)):
+        return cells
+    several = [[cell] if isinstance(cell, str) else list(cell) for cell in cells]
+    for index, of_row in enumerate(several):
+        if not of_row:
+            raise ValueError(f"{name_of(index)} is an empty list: expected at least one reference")
+        _check_texts(of_row, partial("reference {1} of {0}".format, name_of(index)))
+    return several
+
+
+def sums_of(table: Table, names: Sequence[str]) -> Integers:
+    """Return columns of sums as integers, ``(rows, columns)``.
+
+    Raises:
+        TypeError: a column that does not hold integers.
+        ValueError: a missing value, a sum below 0 or of 2^63 or more.
+    """
+    columns = np.empty((table.rows, len(names)), np.int64)
+    for place, name in enumerate(names):
+        found = table.integers(name)
+        columns[:, place] = _whole_numbers(table.values(name), name) if found is None else found
+        if (negative := columns[:, place] < 0).any():
+            row = int(negative.argmax())
+            raise ValueError(f"row {row} of {name!r} is {columns[row, place]}: expected a sum of counts, at least 0")
+    return columns
+
+
+def groups_of(table: Table, by: Sequence[str]) -> Groups:
+    """Return the groups of rows that are equal in some columns.
+
+    Raises:
+        TypeError: a cell that cannot be compared, such as a list.
+        ValueError: a column that is not there once.
+    """
+    if not by:
+        return Groups(1, np.zeros(0, np.int64), np.zeros(table.rows, np.int64))
+    for name in by:
+        table.check(name)
+    numbers: dict[Any, int] = {}
+    try:
+        of_rows = [numbers.setdefault(key, len(numbers)) for key in zip(*map(table.values, by), strict=True)]
+    except TypeError as error:
+        raise TypeError(f"rows cannot be grouped by {list(by)}: {error}") from error
+    of_rows_array = np.array(of_rows, np.int64)
+    return Groups(len(numbers), np.unique(of_rows_array, return_index=True)[1], of_rows_array)
+
+
+def _namer(name: str, rows: slice) -> NameOf:
+    return lambda index: f"row {rows.start + index} of {name!r}"
+
+
+def _check_texts(cells: Sequence[Any], name_of: NameOf, others: tuple[type, ...] = ()) -> None:
+    """Raise TypeError for a cell that is neither text nor of the other types."""
+    if set(map(type, cells)) <= {str, *others}:
+        return
+    for index, cell in enumerate(cells):
+        if not isinstance(cell, (str, *others)):
+            raise TypeError(f"{name_of(index)} is {_shown(cell)}: expected text")
+
+
+def _whole_numbers(cells: Sequence[Any], name: str) -> list[int]:
+    """Return integers of any type, also decimal numbers without a fraction, which some engines add integers to."""
+    found = []
+    for row, cell in enumerate(cells):
+        where = f"row {row} of {name!r}"
+        if isinstance(cell, (float, np.floating)):
+            raise TypeError(
+                f"{where} is a floating-point number, {cell}, which may be rounded: expected integers, in SQL "
+                f"CAST(sum(...) AS BIGINT)"
+            )
+        is_whole = isinstance(cell, (int, np.integer)) or (
+            isinstance(cell, Decimal) and cell == cell.to_integral_value()
+        )
+        if isinstance(cell, bool) or not is_whole:
+            raise TypeError(f"{where} is {_shown(cell)}: expected an integer, the sum of a column of counts")
+        if abs(int(cell)) > _LARGEST:
+            raise ValueError(f"{where} is {cell}: expected a sum below 2^63")
+        found.append(int(cell))
+    return found
+
+
+def _shown(cell: object) -> str:
+    return "null" if cell is None else f"{type_name(cell)}, {shortened(cell)}"

@@ -1,0 +1,133 @@
+"""The columns of one metric: what is counted for a segment, and the values of sums over segments.
+
+A micro average is the score of summed counts, so its columns are the counts. A macro average is a sum of scores, which
+:mod:`ngram_metrics.columns.fixed_point` turns into integers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.columns.fixed_point import BOUND, PARTS, from_parts, to_parts
+from ngram_metrics.scorer import Scorer, digest, renamed
+from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order
+
+
+@dataclass(frozen=True)
+class MetricColumns:
+    """The columns of one metric.
+
+    Attributes:
+        metric: the name of the metric.
+        scorer: the metric; its average is micro or macro.
+    """
+
+    metric: str
+    scorer: Scorer
+
+    @property
+    def is_macro(self) -> bool:
+        """Whether the columns are parts of scores, and not counts."""
+        return self.scorer.average == "macro"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        if self.is_macro:
+            return [value + part for value, part in product(self.values, PARTS)]
+        widths = self.scorer.measure.layout.widths
+        return [
+            name
+            for field, width in zip(self._fields, widths, strict=True)
+            for name in ([field] if width is None else [f"{field}_{number}" for number in range(1, width + 1)])
+        ]
+
+    @property
+    def values(self) -> list[str]:
+        """The names of the values."""
+        return list(renamed(self.metric, dict.fromkeys(self.scorer.values), self.scorer))
+
+    @property
+    def digest(self) -> str:
+        """The settings: only columns of the same settings can be added."""
+        scorer = self.scorer
+        return digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values)).hex()
+
+    def is_of_other_settings(self, name: str) -> bool:
+        """Return whether a column is one that this metric has with other settings only, such as a longer order."""
+        counts = rf"({'|'.join(map(re.escape, self._fields))})_\d+"
+        return not self.is_macro and name not in self.names and re.fullmatch(counts, name) is not None
+
+    def columns(self, rows: Tensor) -> Tensor:
+        """Return the columns ``(segments, columns)`` int64 of rows of counts ``(segments, fields)``.
+
+        Raises:
+            ScoreError: a score that the columns of a macro average do not hold.
+        """
+        if not self.is_macro:
+            return rows
+        scores = self._stacked(rows)  # (segments, values)
+        if not (held := (scores >= 0) & (scores < BOUND)).all():
+            row, value = (~held).nonzero()[0].tolist()
+            raise ScoreError(row, self.values[value], scores[row, value].item())
+        return to_parts(scores).flatten(1)
+
+    def scores(self, sums: Tensor, segments: Tensor) -> dict[str, Tensor]:
+        """Return the values ``(...)`` by name, of sums of columns ``(..., columns)`` over ``segments`` ``(...)``."""
+        return dict(zip(self.values, self._scores(self._summands(sums), segments).unbind(-1), strict=True))
+
+    def intervals(self, sums: Tensor, segments: Tensor, confidence: float) -> dict[str, float]:
+        """Return the ends of the interval of each value by name: of all clusters, drawn with replacement.
+
+        Args:
+            sums: ``(clusters, columns)``, the sums of at least one cluster.
+            segments: ``(clusters,)``, the number of segments of each, at least one.
+            confidence: the level, between 0 and 1.
+        """
+        # Of clusters of one segment each, micro averages have the interval of the metric itself, to the last bit.
+        order = row_order(torch.cat((sums, segments.unsqueeze(-1)), -1) if self.is_macro else sums)
+        summands, sizes = self._summands(sums[order]).to(torch.float64), segments[order].to(torch.float64)
+        drawn = [(weights @ summands, weights @ sizes) for weights in bootstrap_weights(len(order), RESAMPLES, SEED)]
+        resampled = self._scores(*map(torch.cat, zip(*drawn, strict=True)))  # (resamples, values)
+        return {
+            value + suffix: number
+            for suffix, end in zip(ENDS, interval(resampled, confidence), strict=True)
+            for value, number in zip(self.values, end.tolist(), strict=True)
+        }
+
+    @property
+    def _fields(self) -> list[str]:
+        return [f"{self.metric}_{field}" for field in self.scorer.measure.layout.make.__annotations__]
+
+    def _stacked(self, rows: Tensor) -> Tensor:
+        """Return the scores of rows of counts ``(..., fields)``: ``(..., values)``."""
+        return torch.stack([*self.scorer.named(self.scorer.scores(rows)).values()], -1)
+
+    def _summands(self, sums: Tensor) -> Tensor:
+        """Return what is added over segments: counts ``(..., fields)``, or scores ``(..., values)``."""
+        return from_parts(sums.unflatten(-1, (-1, len(PARTS)))) if self.is_macro else sums
+
+    def _scores(self, summed: Tensor, segments: Tensor) -> Tensor:
+        """Return the values ``(..., values)`` of sums of :meth:`_summands` over ``segments`` ``(...)``."""
+        sizes = segments.unsqueeze(-1)
+        scores = summed / sizes if self.is_macro else self._stacked(summed)
+        return scores.masked_fill(sizes == 0, self.scorer.empty_score)
+
+
+class ScoreError(ValueError):
+    """A score that the columns of a macro average do not hold; options of smoothing above 1 give such scores.
+
+    Args:
+        row: the number of the row.
+        value: the name of the value.
+        score: the score.
+    """
+
+    def __init__(self, row: int, value: str, score: float) -> None:
+        super().__init__(f"row {row} has the {value} {score}: expected a score from 0 to below {BOUND:g}")
+        self.row, self.value, self.score = row, value, score

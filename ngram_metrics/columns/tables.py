@@ -1,0 +1,253 @@
+"""The tables that hold columns: of pyarrow, pandas or polars, or mappings of names to columns.
+
+Each library is imported by those who hold its tables; this module asks only those that are imported already.
+"""
+
+from __future__ import annotations
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ngram_metrics.text.messages import counted, did_you_mean, shortened, type_name
+
+#: What :func:`table_of` takes and :meth:`Table.made` returns.
+AnyTable: TypeAlias = Any
+#: Numbers of rows, or columns of integers.
+Integers: TypeAlias = NDArray[np.int64]
+#: What precedes the name of a metric in the metadata of a schema.
+_DIGEST = b"ngram_metrics."
+
+
+class Table(ABC):
+    """A table of one library, read column by column.
+
+    Args:
+        native: the table as it was given.
+        shown: what errors call it, such as ``the batch``.
+
+    Attributes:
+        names: the names of the columns.
+        rows: the number of rows.
+    """
+
+    names: list[Any]
+    rows: int
+
+    def __init__(self, native: Any, shown: str) -> None:
+        self.native, self.shown = native, shown
+
+    def check(self, name: str) -> None:
+        """Raise ValueError if there is not exactly one column with this name."""
+        number = self.names.count(name)
+        if number > 1:
+            raise ValueError(f"{self.shown} has {number} columns {name!r}: expected one")
+        if number == 0:
+            known = list(map(str, self.names))
+            expected = f"expected it among {shortened(known, 200)}"
+            raise ValueError(f"{self.shown} has no column {name!r}: {expected}{did_you_mean(name, known)}")
+
+    @abstractmethod
+    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
+        """Return some values of a column, by default all; None for what is missing."""
+
+    @abstractmethod
+    def integers(self, name: str) -> Integers | None:
+        """Return a column as int64, or None if its type is not one of integers, or a value is missing."""
+
+    @abstractmethod
+    def made(
+        self,
+        kept: Sequence[str],
+        rows: Integers | None,
+        added: Mapping[str, NDArray[Any]],
+        digests: Mapping[str, str],
+    ) -> AnyTable:
+        """Return a table of the same type.
+
+        Args:
+            kept: the names of columns to keep.
+            rows: the numbers of rows to keep; None for all.
+            added: columns to add behind them.
+            digests: for each metric a digest of its settings, where the type has a place for it.
+        """
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        """The digests that :meth:`made` has put into a table, as far as they are still there."""
+        return {}
+
+
+class ArrowTable(Table):
+    """A ``Table`` or a ``RecordBatch`` of pyarrow."""
+
+    def __init__(self, native: Any, shown: str) -> None:
+        super().__init__(native, shown)
+        self.names, self.rows = native.schema.names, native.num_rows
+
+    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
+        return self.native.column(name)[rows].to_pylist()
+
+    def integers(self, name: str) -> Integers | None:
+        column = self.native.column(name)
+        types = sys.modules["pyarrow"].types
+        if column.null_count or not types.is_integer(column.type) or types.is_uint64(column.type):
+            return None
+        return np.asarray(column).astype(np.int64, copy=False)
+
+    def made(
+        self,
+        kept: Sequence[str],
+        rows: Integers | None,
+        added: Mapping[str, NDArray[Any]],
+        digests: Mapping[str, str],
+    ) -> AnyTable:
+        pyarrow = sys.modules["pyarrow"]
+        left = self.native.select(kept)
+        left = left if rows is None else left.take(pyarrow.array(rows))
+        columns = {name: pyarrow.array(column) for name, column in added.items()}
+        others = {key: value for key, value in (left.schema.metadata or {}).items() if not key.startswith(_DIGEST)}
+        metadata = others | {_DIGEST + metric.encode(): digest for metric, digest in digests.items()}
+        fields = [*left.schema, *(pyarrow.field(name, column.type) for name, column in columns.items())]
+        schema = pyarrow.schema(fields, metadata=metadata or None)
+        return type(self.native).from_arrays([*left.columns, *columns.values()], schema=schema)
+
+    @property
+    def digests(self) -> Mapping[str, str]:
+        found = self.native.schema.metadata or {}
+        return {
+            key.removeprefix(_DIGEST).decode(): value.decode(errors="replace")
+            for key, value in found.items()
+            if key.startswith(_DIGEST)
+        }
+
+
+class PandasTable(Table):
+    """A ``DataFrame`` of pandas."""
+
+    def __init__(self, native: Any, shown: str) -> None:
+        super().__init__(native, shown)
+        self.names, self.rows = list(native.columns), len(native)
+
+    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
+        column = self.native[name].iloc[rows]
+        values = column.tolist()
+        missing = column.isna()
+        return (
+            [None if none else value for value, none in zip(values, missing, strict=True)] if missing.any() else values
+        )
+
+    def integers(self, name: str) -> Integers | None:
+        dtype = self.native[name].dtype
+        is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iu" and dtype != np.uint64
+        return self.native[name].to_numpy(np.int64) if is_plain else None
+
+    def made(
+        self,
+        kept: Sequence[str],
+        rows: Integers | None,
+        added: Mapping[str, NDArray[Any]],
+        digests: Mapping[str, str],
+    ) -> AnyTable:
+        left = self.native[list(kept)]
+        left = left if rows is None else left.iloc[rows].reset_index(drop=True)
+        pandas = sys.modules["pandas"]
+        # All at once: a frame to which columns are added one after another is in many pieces.
+        beside = pandas.DataFrame(dict(added), index=left.index if rows is None else None)
+        return pandas.concat([left, beside], axis=1)
+
+
+class PolarsTable(Table):
+    """A ``DataFrame`` of polars."""
+
+    def __init__(self, native: Any, shown: str) -> None:
+        super().__init__(native, shown)
+        self.names, self.rows = native.columns, native.height
+
+    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
+        return self.native[name][rows].to_list()
+
+    def integers(self, name: str) -> Integers | None:
+        column = self.native[name]
+        polars = sys.modules["polars"]
+        small = (polars.Int64, polars.Int32, polars.Int16, polars.Int8, polars.UInt32, polars.UInt16, polars.UInt8)
+        return None if column.dtype not in small or column.null_count() else column.cast(polars.Int64).to_numpy()
+
+    def made(
+        self,
+        kept: Sequence[str],
+        rows: Integers | None,
+        added: Mapping[str, NDArray[Any]],
+        digests: Mapping[str, str],
+    ) -> AnyTable:
+        left = self.native.select(kept)
+        left = left if rows is None else left[rows]
+        polars = sys.modules["polars"]
+        # A frame without columns has no rows.
+        return polars.concat([left, polars.DataFrame(dict(added))], how="horizontal")
+
+
+class MappingTable(Table):
+    """A mapping of names to arrays or lists of equal length, such as a batch of Ray."""
+
+    def __init__(self, native: Mapping[str, Any], shown: str) -> None:
+        super().__init__(native, shown)
+        self.names = list(native)
+        lengths = {name: len(column) for name, column in native.items()}
+        self.rows = next(iter(lengths.values()), 0)
+        for name, length in lengths.items():
+            if length != self.rows:
+                first = f"column {self.names[0]!r} of {shown} has {counted(self.rows, 'row')}"
+                raise ValueError(f"{first} and column {name!r} has {length}: expected the same number")
+
+    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
+        column = self.native[name][rows]
+        values = column.tolist() if hasattr(column, "tolist") else list(column)
+        return [None if isinstance(value, float) and value != value else value for value in values]
+
+    def integers(self, name: str) -> Integers | None:
+        column = self.native[name]
+        is_plain = isinstance(column, np.ndarray) and column.dtype.kind in "iu" and column.dtype != np.uint64
+        return column.astype(np.int64, copy=False) if is_plain else None
+
+    def made(
+        self,
+        kept: Sequence[str],
+        rows: Integers | None,
+        added: Mapping[str, NDArray[Any]],
+        digests: Mapping[str, str],
+    ) -> AnyTable:
+        def left(column: Any) -> Any:
+            if rows is None:
+                return column
+            return column[rows] if isinstance(column, np.ndarray) else [column[row] for row in rows]
+
+        return {**{name: left(self.native[name]) for name in kept}, **added}
+
+
+def table_of(native: AnyTable, shown: str) -> Table:
+    """Return a table of a known type.
+
+    Raises:
+        TypeError: another type.
+        ValueError: a mapping of columns of different lengths.
+    """
+    kinds: dict[tuple[str, str], type[Table]] = {
+        ("pyarrow", "Table"): ArrowTable,
+        ("pyarrow", "RecordBatch"): ArrowTable,
+        ("pandas", "DataFrame"): PandasTable,
+        ("polars", "DataFrame"): PolarsTable,
+    }
+    for (module, name), kind in kinds.items():
+        if module in sys.modules and isinstance(native, getattr(sys.modules[module], name)):
+            return kind(native, shown)
+    if isinstance(native, Mapping):
+        return MappingTable(native, shown)
+    raise TypeError(
+        f"{shown} is {type_name(native)}: expected a pyarrow Table or RecordBatch, a pandas or polars DataFrame, or a "
+        "mapping of columns"
+    )

@@ -1,0 +1,232 @@
+"""Wrong input: an error that says what was given and what is expected, in a sentence."""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics.columns import StatisticsColumns
+
+MACRO = StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, "mt", "ref")
+COLUMNS = StatisticsColumns({"bleu": Bleu.sacrebleu()}, "mt", "ref")
+ROWS = {"domain": ["x", "y"], "mt": ["a b", "c"], "ref": ["a", "c"]}
+SUMS = COLUMNS.sums(ROWS, by="domain")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (([ChrF()], "mt", "ref"), TypeError, "metrics is a list: expected a mapping of names to metrics"),
+        (({}, "mt", "ref"), ValueError, "metrics is empty: expected at least one metric"),
+        (({"a": ChrF}, "mt", "ref"), TypeError, "the metric 'a' is the class ChrF: expected a metric object"),
+        (({"a": 3}, "mt", "ref"), TypeError, "the metric 'a' is an int: expected a metric object"),
+        (({1: ChrF()}, "mt", "ref"), TypeError, "a metric is named by 1: expected a str"),
+        (({"a": ChrF(average="none")}, "mt", "ref"), ValueError, "the metric a has average='none': expected one that"),
+        (({"a": ChrF()}, 0, "ref"), TypeError, "a column is named by 0: expected a str"),
+        (({"a": ChrF()}, "mt", ["ref", None]), TypeError, "a column is named by None: expected a str"),
+        (({"a": ChrF()}, "mt", 3), TypeError, "target is an int: expected the name of a column, or several"),
+        (({"a": ChrF()}, "mt", []), ValueError, "target names no column: expected at least one"),
+        (({"segments": ChrF()}, "mt", "ref"), ValueError, "both write 'segments': expected other names"),
+        (
+            ({"a": ROUGEScore(rouge_keys="rouge1"), "a_rouge1_recall": ChrF()}, "mt", "ref"),
+            *(ValueError, "the metrics 'a' and 'a_rouge1_recall' both write 'a_rouge1_recall': expected other names"),
+        ),
+        (({"a": ChrF(), "a_low": ChrF()}, "mt", "ref"), ValueError, "the metrics 'a' and 'a_low' both write 'a_low'"),
+    ],
+)
+def test_arguments(arguments: tuple, error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        StatisticsColumns(*arguments)
+
+
+def test_a_keyword_that_is_none_names_the_one_that_was_meant():
+    with pytest.raises(TypeError, match="StatisticsColumns has no references: expected target"):
+        StatisticsColumns({"a": ChrF()}, "mt", references="ref")  # type: ignore[call-arg]
+
+
+_BATCHES: dict[str, tuple[Any, type[Exception], str]] = {
+    "no table": ([1], TypeError, "the batch is a list: expected a pyarrow Table or RecordBatch, a pandas or polars"),
+    "a lazy frame": (polars.LazyFrame(ROWS), TypeError, "the batch is a LazyFrame: expected a pyarrow Table"),
+    "no column": (
+        *({"src": ["a"], "MT": ["a"], "ref": ["a"]}, ValueError),
+        r"the batch has no column 'mt': expected it among \['src', 'MT', 'ref'\]; did you mean 'MT'\?",
+    ),
+    "a column twice": (
+        pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 3, ["mt", "mt", "ref"]),
+        *(ValueError, "the batch has 2 columns 'mt': expected one"),
+    ),
+    "columns of different lengths": (
+        *({"mt": ["a", "b"], "ref": ["a"]}, ValueError),
+        "column 'mt' of the batch has 2 rows and column 'ref' has 1: expected the same number",
+    ),
+    "a float column": (*({"mt": [0.5], "ref": ["a"]}, TypeError, "row 0 of 'mt' is a float, 0.5: expected text"),),
+    "null": (pyarrow.table({"mt": ["a", None], "ref": ["a", "b"]}), TypeError, "row 1 of 'mt' is null: expected text"),
+    "null of polars": (polars.DataFrame({"mt": ["a"], "ref": [None]}), TypeError, "row 0 of 'ref' is null"),
+    "null of pandas": (pandas.DataFrame({"mt": ["a"], "ref": [None]}), TypeError, "row 0 of 'ref' is null"),
+    "nan of pandas": (
+        *(pandas.DataFrame({"mt": ["a", np.nan], "ref": "a"}, dtype=object), TypeError, "row 1 of 'mt' is null"),
+    ),
+    "nan of numpy": ({"mt": np.array(["a", np.nan], object), "ref": ["a", "a"]}, TypeError, "row 1 of 'mt' is null"),
+    "bytes": ({"mt": [b"a"], "ref": ["a"]}, TypeError, "row 0 of 'mt' is a bytes, b'a': expected text"),
+    "a list of tokens": ({"mt": [["a"]], "ref": ["a"]}, TypeError, r"row 0 of 'mt' is a list, \['a'\]: expected text"),
+    "no reference": (
+        pyarrow.table({"mt": ["a", "b"], "ref": [["a"], []]}),
+        *(ValueError, "row 1 of 'ref' is an empty list: expected at least one reference"),
+    ),
+    "null among references": (
+        pyarrow.table({"mt": ["a", "b"], "ref": [["a"], ["a", None]]}),
+        *(TypeError, "reference 1 of row 1 of 'ref' is null: expected text"),
+    ),
+    "null for references": (
+        pyarrow.table({"mt": ["a", "b"], "ref": [["a"], None]}),
+        *(TypeError, "row 1 of 'ref' is null: expected text"),
+    ),
+    "counted before": (
+        *(COLUMNS(ROWS), ValueError, "the batch has a column 'segments', which the counts would replace"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("batch", "error", "message"), _BATCHES.values(), ids=_BATCHES)
+def test_batches(batch: Any, error: type[Exception], message: str):
+    for count in (COLUMNS, COLUMNS.sums):
+        if count is COLUMNS or "would replace" not in message:
+            with pytest.raises(error, match=message):
+                count(batch)
+
+
+def test_a_sequence_of_columns_holds_no_lists():
+    columns = StatisticsColumns({"chrf": ChrF()}, "mt", ["ref"])
+    with pytest.raises(TypeError, match=r"row 0 of 'ref' is a list, \['a'\]: expected text"):
+        columns({"mt": ["a"], "ref": [["a"]]})
+
+
+def test_a_row_behind_the_first_thousands_is_named():
+    hypotheses = ["a"] * 9000
+    hypotheses[8500] = None  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match="row 8500 of 'mt' is null: expected text"):
+        COLUMNS({"mt": hypotheses, "ref": ["a"] * 9000})
+    odd = StatisticsColumns({"bleu": Bleu(tokenizer=lambda text: None if text == "b" else [text])}, "mt", "ref")
+    hypotheses[8500] = "b"
+    with pytest.raises(TypeError, match=r"for sentence 308, 'b'.*\(sentence 0 is row 8192 of the batch\)"):
+        odd({"mt": hypotheses, "ref": ["a"] * 9000})
+    large = StatisticsColumns({"bleu": Bleu(ngram=2, smooth="floor", smooth_value=9)}, "mt", "ref")
+    hypotheses[8500] = "a b"
+    with pytest.raises(ValueError, match=r"row 8500 has the bleu 2\.1.*: expected a score from 0 to below 2"):
+        large({"mt": hypotheses, "ref": ["a"] * 9000})
+
+
+def test_names_of_groups_that_are_none():
+    with pytest.raises(TypeError, match="by is an int: expected the name of a column, or several names"):
+        COLUMNS.sums(ROWS, by=3)  # type: ignore[arg-type]
+
+
+def test_groups_that_cannot_be_compared_or_are_not_there():
+    with pytest.raises(TypeError, match=r"rows cannot be grouped by \['refs'\]: unhashable type: 'list'"):
+        COLUMNS.sums({**ROWS, "refs": [["a"], ["b"]]}, by="refs")
+    with pytest.raises(ValueError, match=r"the batch has no column 'domains'.*did you mean 'domain'\?"):
+        COLUMNS.sums(ROWS, by="domains")
+    with pytest.raises(ValueError, match="the table of sums has no column 'domains'"):
+        COLUMNS.scores(SUMS, by=["domains"])
+
+
+def _with(name: str, *values: Any) -> Mapping[str, Any]:
+    return {**SUMS, name: list(values)}
+
+
+_SUMS: dict[str, tuple[Any, type[Exception], str]] = {
+    "no table": (None, TypeError, "the table of sums is a NoneType: expected a pyarrow Table"),
+    "a missing sum": (
+        {name: column for name, column in SUMS.items() if name != "bleu_totals_2"},
+        *(
+            ValueError,
+            r"has no sum of 'bleu_totals_2': expected a column 'bleu_totals_2', 'bleu_totals_2_sum' or 'sum\(",
+        ),
+    ),
+    "a sum twice": (_with("segments_sum", 1, 1), ValueError, "the columns 'segments' and 'segments_sum': expected one"),
+    "floats": (
+        *(_with("segments", 1.0, 2.0), TypeError),
+        r"row 0 of 'segments' is a floating-point number, 1.0, .* expected integers, in SQL CAST\(sum\(\.\.\.\) AS BIG",
+    ),
+    "null": (_with("segments", 1, None), TypeError, "row 1 of 'segments' is null: expected an integer"),
+    "truth": (_with("segments", True, False), TypeError, "row 0 of 'segments' is a bool, True: expected an integer"),
+    "text": (_with("segments", "1", "2"), TypeError, "row 0 of 'segments' is a str, '1': expected an integer"),
+    "a fraction": (
+        *(_with("segments", 1, Decimal("1.5")), TypeError, r"row 1 of 'segments' is a Decimal, Decimal\('1.5'\)"),
+    ),
+    "below 0": (_with("bleu_totals_1", 1, -1), ValueError, "row 1 of 'bleu_totals_1' is -1: expected a sum of counts"),
+    "2^63": (
+        _with("bleu_totals_1", 1, 2**63),
+        ValueError,
+        f"row 1 of 'bleu_totals_1' is {2**63}: expected a sum below",
+    ),
+    "a score's name": (_with("bleu", "x", "y"), ValueError, "has a column 'bleu', which the scores would replace"),
+}
+
+
+@pytest.mark.parametrize(("sums", "error", "message"), _SUMS.values(), ids=_SUMS)
+def test_sums(sums: Any, error: type[Exception], message: str):
+    with pytest.raises(error, match=message):
+        COLUMNS.scores(sums)
+
+
+def test_floating_point_sums_of_duckdb_come_with_the_cast():
+    counted = pyarrow.table(SUMS)
+    names = ", ".join(f"sum({name})" for name in COLUMNS.names)
+    with duckdb.connect() as database:
+        summed = database.from_arrow(counted).query("counted", f"SELECT {names} FROM counted").df()
+        with pytest.raises(TypeError, match=r"row 0 of 'sum\(segments\)' is a floating-point number"):
+            COLUMNS.scores(summed)
+        cast = ", ".join(f"CAST(sum({name}) AS BIGINT) AS {name}" for name in COLUMNS.names)
+        found = COLUMNS.scores(database.from_arrow(counted).query("counted", f"SELECT {cast} FROM counted").df())
+    assert found["segments"].tolist() == [2]
+
+
+def test_more_segments_than_a_macro_average_holds():
+    sums = {name: np.array([1, 2**31 + 1]) for name in MACRO.names}
+    with pytest.raises(ValueError, match="row 1 is a sum over 2147483649 segments: expected at most 2147483648"):
+        MACRO.scores(sums)
+    assert MACRO.scores({**sums, "segments": np.array([1, 2**31])})["segments"].tolist() == [1, 2**31]
+
+
+_SETTINGS: dict[str, Callable[[], Any]] = {
+    "smoothing": lambda: Bleu.sacrebleu(smooth="floor"),
+    "tokenizer": lambda: Bleu.sacrebleu(tokenizer="intl"),
+    "lowercase": lambda: Bleu.sacrebleu(lowercase=True),
+}
+
+
+@pytest.mark.parametrize("other", _SETTINGS.values(), ids=_SETTINGS)
+def test_sums_of_other_settings_where_the_schema_says_so(other: Callable[[], Any]):
+    columns = StatisticsColumns({"chrf": ChrF(), "bleu": other()}, "mt", "ref")
+    assert columns.names == StatisticsColumns({"chrf": ChrF(), "bleu": Bleu.sacrebleu()}, "mt", "ref").names
+    for sums in (columns.sums(pyarrow.table(ROWS)), columns(pyarrow.table(ROWS)).to_batches()[0]):
+        columns.scores(sums)
+        with pytest.raises(
+            ValueError, match=r"the sums of 'bleu' were counted with other settings: expected .*smooth:exp"
+        ):
+            COLUMNS.scores(sums)
+
+
+def test_sums_of_other_orders_are_known_by_their_names():
+    short = StatisticsColumns({"bleu": Bleu.sacrebleu(ngram=2)}, "mt", "ref")
+    with pytest.raises(ValueError, match="has no sum of 'bleu_matches_3'"):
+        COLUMNS.scores(short.sums(ROWS))
+    for name in ("{}", "{}_sum", "sum({})"):
+        longer = {name.format(column): values for column, values in COLUMNS.sums(ROWS).items()}
+        with pytest.raises(ValueError, match=r"has the column '.*bleu_matches_3.*', which is of other settings"):
+            short.scores(longer)
+    with pytest.raises(ValueError, match="has no sum of 'bleu_high_bits'"):
+        MACRO.scores(COLUMNS.sums(ROWS))
+
+
+def test_another_level_of_confidence():
+    with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0.95 \(got: 95\)"):
+        COLUMNS.scores(SUMS, confidence=95)

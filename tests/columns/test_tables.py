@@ -1,0 +1,182 @@
+"""Tables of every library: the type that is given is returned, with the same counts and scores."""
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from columns.adding import records
+from systems import output, references
+
+from ngram_metrics import Bleu, ChrF, ROUGEScore, functional
+from ngram_metrics.columns import StatisticsColumns
+
+ROWS = {
+    "domain": ["news", "talks", "news", "talks"],
+    "mt": ["the cat sat on a mat", "", "a dog ran home", "we saw them there"],
+    "ref": ["the cat sat on the mat", "it is", "the dog ran home", "we saw them"],
+    "second": ["a cat sat on the mat", "", "a dog ran off", "we have seen them there"],
+}
+KINDS: dict[str, Callable[[dict[str, list[str]]], Any]] = {
+    "pyarrow.Table": pyarrow.table,
+    "pyarrow.RecordBatch": lambda rows: pyarrow.RecordBatch.from_pydict(dict(rows)),
+    "in chunks": lambda rows: pyarrow.concat_tables([pyarrow.table(rows).slice(n, 2) for n in (0, 2)]),
+    "dictionaries": lambda rows: pyarrow.table({n: pyarrow.array(c).dictionary_encode() for n, c in rows.items()}),
+    "pandas": pandas.DataFrame,
+    "pandas of objects": lambda rows: pandas.DataFrame(rows, index=[7, 7, 1, 0][: len(rows["mt"])], dtype=object),
+    "pandas of arrow": lambda rows: pyarrow.table(rows).to_pandas(types_mapper=pandas.ArrowDtype),
+    "polars": polars.DataFrame,
+    "lists": dict,
+    "numpy": lambda rows: {name: np.array(column, object) for name, column in rows.items()},
+    "numpy of str": lambda rows: {name: np.array(column, str) for name, column in rows.items()},
+}
+COLUMNS = StatisticsColumns({"bleu": Bleu.sacrebleu(), "rouge": ROUGEScore(rouge_keys="rouge1")}, "mt", "ref")
+each_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+
+
+@each_kind
+def test_the_type_that_is_given_is_returned_with_columns_added(make: Callable[[Any], Any]):
+    given = make(ROWS)
+    counted = COLUMNS(given)
+    assert type(counted) is type(given)
+    plain = COLUMNS(pyarrow.table(ROWS))
+    assert records(counted) == records(plain)
+    scores = COLUMNS.scores(counted)
+    assert type(scores) is type(given)
+    assert records(scores) == records(COLUMNS.scores(plain))
+    if isinstance(given, pandas.DataFrame):
+        assert scores.index.equals(counted.index)
+        assert counted.index.equals(given.index)
+
+
+@each_kind
+@pytest.mark.parametrize("by", ["domain", ["domain", "second"], ()], ids=str)
+def test_sums_by_group_are_those_of_the_rows(make: Callable[[Any], Any], by: Any):
+    names = [by] if isinstance(by, str) else list(by)
+    given = make(ROWS)
+    sums = COLUMNS.sums(given, by=by)
+    assert type(sums) is type(given)
+    expected: dict[tuple, dict] = {}
+    for row in records(COLUMNS(pyarrow.table(ROWS))):
+        key = tuple(row[name] for name in names)
+        total = expected.setdefault(key, dict(zip(names, key, strict=True)) | dict.fromkeys(COLUMNS.names, 0))
+        for name in COLUMNS.names:
+            total[name] += row[name]
+    assert records(sums) == list(expected.values())
+    assert records(COLUMNS.scores(COLUMNS(given), by=by)) == records(COLUMNS.scores(sums))
+
+
+@each_kind
+def test_no_row_is_a_table_like_any_other(make: Callable[[Any], Any]):
+    given = make({name: column[:0] for name, column in ROWS.items()})
+    if isinstance(given, pyarrow.Table):  # lists without an item have no type
+        given = given.cast(pyarrow.schema([(name, pyarrow.string()) for name in ROWS]))
+    counted = COLUMNS(given)
+    assert type(counted) is type(given)
+    assert records(counted) == records(COLUMNS.scores(counted)) == records(COLUMNS.sums(given, by="domain")) == []
+    assert records(COLUMNS.sums(given)) == [dict.fromkeys(COLUMNS.names, 0)]
+    with pytest.warns(UserWarning, match="no sentence was counted"):
+        (row,) = records(COLUMNS.scores(COLUMNS.sums(given)))
+    assert (row["segments"], row["bleu"]) == (0, 0)
+    assert np.isnan(row["rouge_rouge1_fmeasure"])
+
+
+@each_kind
+def test_several_columns_are_several_references(make: Callable[[Any], Any]):
+    pairs = list(map(list, zip(ROWS["ref"], ROWS["second"], strict=True)))
+    columns = StatisticsColumns({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, preds="mt", target=["ref", "second"])
+    bleu = functional.bleu_score(ROWS["mt"], pairs, average="micro", smooth="exp", tokenizer="13a")
+    expected = {"segments": 4, "bleu": bleu, "chrf": functional.chrf_score(ROWS["mt"], pairs)}
+    assert records(columns.scores(columns.sums(make(ROWS)))) == [expected]
+    assert columns.signatures["bleu"].startswith("nrefs:2|avg:micro|unit:text")
+    assert COLUMNS.signatures["bleu"].startswith("nrefs:?|")
+    assert StatisticsColumns({"chrf": ChrF()}, "mt", ("ref",)).signatures["chrf"].startswith("nrefs:1|")
+
+
+def test_lists_of_references_may_differ_in_length_and_be_arrays():
+    rows = {"mt": ["a b", "b c", "c"], "ref": [["a b", "a"], ["b"], ["c", "d", "c c"]]}
+    columns = StatisticsColumns({"chrf": ChrF()}, "mt", "ref")
+    chrf = functional.chrf_score(rows["mt"], rows["ref"]).item()
+    arrays = pandas.DataFrame({**rows, "ref": [np.array(several, object) for several in rows["ref"]]})
+    mixed = {**rows, "ref": [rows["ref"][0], "b", tuple(rows["ref"][2])]}
+    for table in (rows, arrays, mixed, pyarrow.table(rows), polars.DataFrame(rows)):
+        assert records(columns.scores(columns.sums(table)))[0]["chrf"] == chrf
+    square = {"mt": np.array(["a b", "c"]), "ref": np.array([["a", "b b"], ["c", "d d"]])}
+    expected = functional.chrf_score(["a b", "c"], square["ref"].tolist()).item()
+    assert records(columns.scores(columns.sums(square)))[0]["chrf"] == expected
+
+
+def test_a_pickled_copy_counts_and_scores_alike():
+    copy = pickle.loads(pickle.dumps(COLUMNS))
+    assert copy(pyarrow.table(ROWS)).equals(COLUMNS(pyarrow.table(ROWS)), check_metadata=True)
+    assert (copy.names, copy.signatures) == (COLUMNS.names, COLUMNS.signatures)
+
+
+def test_batches_of_arrow_have_the_columns_of_the_schema():
+    table = pyarrow.table(ROWS).replace_schema_metadata({"kept": "yes"})
+    batches = [*COLUMNS.arrow_batches(iter(table.to_batches(max_chunksize=3)))]
+    assert [batch.num_rows for batch in batches] == [3, 1]
+    expected = pyarrow.schema([*table.schema, *COLUMNS.schema], {**COLUMNS.schema.metadata, "kept": "yes"})
+    assert all(batch.schema.equals(expected, check_metadata=True) for batch in batches)
+    assert COLUMNS.schema.names == COLUMNS.names
+    assert set(COLUMNS.schema.types) == {pyarrow.int64()}
+    # The scores are no counts, and keep only what is not of them.
+    assert COLUMNS.scores(pyarrow.Table.from_batches(batches)).schema.metadata == {b"kept": b"yes"}
+
+
+def test_many_rows_are_read_in_parts():
+    sources = references(6000)
+    table = pyarrow.table({"mt": output(sources, 0.2, seed=2), "ref": sources, "n": [n % 3 for n in range(6000)]})
+    columns = StatisticsColumns({"bleu": Bleu.sacrebleu()}, "mt", "ref")
+    counted = columns(table)
+    assert counted.slice(5990).equals(columns(table.slice(5990)))
+    sums = counted.group_by("n").aggregate([(name, "sum") for name in columns.names])
+    assert records(columns.scores(sums)) == records(columns.scores(columns.sums(table, by="n")))
+
+
+@pytest.mark.parametrize("name", ["{}", "{}_sum", "sum({})", 'sum("{}")'])
+def test_sums_are_known_by_the_names_that_engines_give_them(name: str):
+    sums = COLUMNS.sums(ROWS, by="domain")
+    renamed = {name.format(one) if one in COLUMNS.names else one: column for one, column in sums.items()}
+    assert records(COLUMNS.scores(renamed)) == records(COLUMNS.scores(sums))
+
+
+_TYPES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "decimal128(38, 0)": lambda sums: pyarrow.table(
+        {name: pyarrow.array(map(Decimal, column), pyarrow.decimal128(38, 0)) for name, column in sums.items()}
+    ),
+    "uint64": lambda sums: pyarrow.table({n: pyarrow.array(c, pyarrow.uint64()) for n, c in sums.items()}),
+    "int32": lambda sums: pyarrow.table({n: pyarrow.array(c, pyarrow.int32()) for n, c in sums.items()}),
+    "Decimal of polars": lambda sums: polars.DataFrame(sums, {name: polars.Decimal(38, 0) for name in sums}),
+    "Int128 of polars": lambda sums: polars.DataFrame(sums, dict.fromkeys(sums, polars.Int128)),
+    "Int64 of pandas": lambda sums: pandas.DataFrame(sums, dtype="Int64"),
+    "objects of pandas": lambda sums: pandas.DataFrame(sums, dtype=object),
+    "int": lambda sums: {name: list(map(int, column)) for name, column in sums.items()},
+    "uint64 of numpy": lambda sums: {name: np.array(column, np.uint64) for name, column in sums.items()},
+}
+
+
+@pytest.mark.parametrize("typed", _TYPES.values(), ids=_TYPES)
+def test_sums_of_any_type_of_integers_are_scored(typed: Callable[[dict[str, Any]], Any]):
+    columns = StatisticsColumns({"chrf": ChrF()}, "mt", "ref")
+    sums = columns.sums({name: ROWS[name] for name in ("mt", "ref")})
+    plain = {name: column.tolist() for name, column in sums.items()}
+    assert records(columns.scores(typed(plain))) == records(columns.scores(sums))
+
+
+@pytest.mark.programs
+def test_a_worker_imports_neither_a_library_of_tables_nor_torchmetrics():
+    """What was pickled are the settings of the metrics, and not their classes for torchmetrics."""
+    code = (
+        "import pickle, sys; columns = pickle.loads(sys.stdin.buffer.read());"
+        "columns.scores(columns.sums({'mt': ['a'], 'ref': ['a']}));"
+        "assert not {'pyarrow', 'pandas', 'polars', 'torchmetrics'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], input=pickle.dumps(COLUMNS), check=True)
