@@ -7,7 +7,7 @@ command line, from the same code.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from ngram_metrics.evaluation import DEFAULT_METRICS
 from ngram_metrics.evaluation.evaluate import evaluate
@@ -15,7 +15,6 @@ from ngram_metrics.evaluation.page import check_installed
 from ngram_metrics.metrics import named
 from ngram_metrics.scorer import Metric, Scorer
 from ngram_metrics.scores.options import named_arguments
-from ngram_metrics.significance.clusters import Labels
 from ngram_metrics.text.inputs import Tokenizer
 
 __all__ = ["write_report"]
@@ -31,7 +30,7 @@ def write_report(
     confidence: float = 0.95,
     tokenizer: Tokenizer | None = "13a",
     sources: Sequence[str] | None = None,
-    columns: Mapping[str, Labels] | None = None,
+    columns: Mapping[str, Sequence[Hashable]] | None = None,
 ) -> None:
     """Score systems, test them against the first, and write all results as one HTML page.
 
