@@ -44,8 +44,8 @@ from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.documents import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
 
-#: The slots of a chunk need at most this many bits, so that an int16 holds their number, and at least that many:
-#: smaller chunks take more time than torch.
+#: The slots of a chunk need at most this many bits, so that an int16 holds the sum of 1 and -1 over them, and at least
+#: that many: smaller chunks take more time than torch.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 15, 11
 #: A chunk has room for all pairs, or for as many as it has slots, divided by two to this power.
 _BITS_OF_A_SHORT_PAIR = 4

@@ -47,9 +47,8 @@ class Characters(NamedTuple):
             return self.units[:-WINDOW]
         return code_points(self.joined)
 
-    def as_bytes(self) -> Characters:
-        """Return the same texts with each byte taken as a character."""
-        later = (self.units[:-WINDOW] & 0xC0 == 0x80).nonzero()[0]  # the bytes of characters but their first ones
+    def as_bytes(self, later: Integers) -> Characters:
+        """Return the same texts with each byte taken as a character; ``later`` are the bytes that begin none."""
         ends = self.ends + (later - np.arange(len(later))).searchsorted(self.ends, side="right")
         return self._replace(ends=ends, ascii=True)
 

@@ -86,7 +86,8 @@ def chrf_words(text: str) -> list[str]:
     return words
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """Return a text as 13a splits it: without trailing whitespace, escapes replaced."""
     text = text.rstrip()
     if "&" in text or "\n" in text or "<skipped>" in text:
         for escape, character in _ESCAPES:
@@ -108,7 +109,7 @@ def _split(name: str, prepared: Callable[[str], str], text: str) -> list[str]:
 RULES: dict[object, Callable[[str], Sequence[str]]] = {
     None: str.split,
     "none": str.split,
-    "13a": partial(_split, "13a", _unescaped),
+    "13a": partial(_split, "13a", unescaped),
     "char": rule_char,
     "intl": partial(_split, "intl", str.rstrip),
     "unicode": rule_unicode,
