@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ngram_metrics.evaluation import tables
-from ngram_metrics.evaluation.arguments import Texts, checked_groups, checked_scorers, checked_settings, checked_texts
+from ngram_metrics.evaluation.arguments import (
+    Texts,
+    checked_annotations,
+    checked_groups,
+    checked_scorers,
+    checked_settings,
+    checked_texts,
+)
 from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
@@ -110,7 +117,12 @@ class Evaluation:
         return self._written("json")
 
     def write_report(
-        self, path: str | os.PathLike[str], title: str | None = None, tokenizer: Tokenizer | None = "13a"
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        tokenizer: Tokenizer | None = "13a",
+        sources: Sequence[str] | None = None,
+        columns: Mapping[str, Labels] | None = None,
     ) -> None:
         """Write all results and all texts as one HTML page, see :mod:`ngram_metrics.report`.
 
@@ -118,16 +130,23 @@ class Evaluation:
             path: the path of the page; an existing file is replaced when the page is complete.
             title: the title of the page; None for the names of the systems.
             tokenizer: splits texts into words, where matches are shown.
+            sources: the source of each segment, which is shown beside it.
+            columns: a label for each segment by the name of the column, such as ``{"domain": [...], "id": [...]}``.
+                Segments are filtered by them; each label of a column with at most 50 is scored as a corpus.
 
         Raises:
-            TypeError: a title that is not a text.
-            ValueError: an unknown tokenizer, or no references.
+            TypeError: a title or sources that are not text; columns that are not a mapping of names to labels.
+            ValueError: an unknown tokenizer; no references; another number of sources or labels than of segments.
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
+
+        Warns:
+            UserWarning: the bootstrap test of all pairs of fewer than 50 segments, or clusters.
         """
         from ngram_metrics.evaluation.page import write_page
 
-        write_page(path, self._systems, self._summary, self._texts, title, tokenizer)
+        annotations = checked_annotations(sources, columns, self._texts)
+        write_page(path, self._systems, self._summary, self._texts, annotations, title, tokenizer)
 
     def _written(self, form: str) -> str:
         return tables.written(self._summary, form, tables.Style())

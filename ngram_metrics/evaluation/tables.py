@@ -87,8 +87,8 @@ def notes(summary: Summary) -> list[str]:
     settings, names = summary.settings, summary.references
     word = f"reference{'s' * (len(names) > 1)} {', '.join(names)}" if names else "no references"
     of_baseline = summary.results[summary.baseline].items()
-    scales = [f"{value} in 0..{each.highest:g}" for value, each in of_baseline if each.highest != 1]
-    told = [", ".join([counted(summary.segments, "sentence"), word, "scores in 0..100", *scales])]
+    scales = [f"{value} on a 0-{each.highest:g} scale" for value, each in of_baseline if each.highest != 1]
+    told = [", ".join([counted(summary.segments, "sentence"), word, "scores on a 0-100 scale", *scales])]
     drawn = "" if settings.cluster_count is None else f" of {counted(settings.cluster_count, 'cluster')}"
     if settings.confidence is not None:
         told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval{drawn}")
@@ -116,7 +116,7 @@ def is_significant(result: Result) -> bool:
 
 
 def as_shown(result: Result, part: Any, name: str) -> Any:
-    """Return a part of a result by its name: scores in 0..100 or on their own scale, anything else as it is."""
+    """Return a part of a result by its name: scores on a 0-100 scale or that of the metric, anything else as it is."""
     if isinstance(part, tuple):
         return [100 * each for each in part]
     return result.shown_scale * part if name in _SCORES or name.startswith("precision") else part

@@ -271,7 +271,7 @@ def test_numbers_are_not_percentages():
     found = evaluate({"base": preds, "same": preds}, target, {"cider": CiderD(table)}, confidence=0.95)
     assert found.results["base"]["cider"].score == pytest.approx(score)
     assert f"{score:.2f} [" in str(found)
-    assert "scores in 0..100, cider in 0..10" in str(found)
+    assert "scores on a 0-100 scale, cider on a 0-10 scale" in str(found)
     assert f'"score": {found.results["base"]["cider"].score!r}' in found.to_json()
     assert repr(found.results["base"]["cider"].score) in found.to_tsv()
     assert (
