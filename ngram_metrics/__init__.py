@@ -1,8 +1,8 @@
 """BLEU, ROUGE, chrF, n-gram overlap, GLEU and TER for PyTorch training loops, on one exact counting module.
 
 The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
-:mod:`ngram_metrics.ignite` has the same metrics for pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in
-one call, and :mod:`ngram_metrics.pair` those of one hypothesis, without torch.
+``ngram_metrics.ignite`` has the same metrics for pytorch-ignite, ``ngram_metrics.functional`` the same scores in
+one call, and ``ngram_metrics.pair`` those of one hypothesis, without torch.
 """
 
 from importlib import import_module

@@ -24,9 +24,9 @@ _LAYOUT = 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DocumentFrequency:
-    """A table of document frequencies, as :func:`ngram_metrics.functional.document_frequency` counts it.
+    """A table of document frequencies, as ``ngram_metrics.functional.document_frequency`` counts it.
 
-    Two tables with the same contents are equal. A table can be pickled, and saved with :meth:`save`.
+    Two tables with the same contents are equal. A table can be pickled, and saved with ``save``.
 
     Attributes:
         tokens: the distinct tokens of the corpus: words, or ids in ascending order.
@@ -35,7 +35,7 @@ class DocumentFrequency:
         segments: the number of segments of the corpus.
         counts: for each order ``(ngrams,)`` int64 on the CPU, the number of segments that have each n-gram.
         keys: for each order above 1 ``(ngrams,)`` int64 on the CPU, see
-            :class:`ngram_metrics.counting.weighted_matches.NgramWeights`.
+            ``ngram_metrics.counting.weighted_matches.NgramWeights``.
     """
 
     tokens: Sequence[Hashable]
@@ -88,7 +88,7 @@ class DocumentFrequency:
         return self._on_device[device]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table to a file of JSON, which :meth:`load` reads.
+        """Write the table to a file of JSON, which ``load`` reads.
 
         Raises:
             TypeError: a token that is neither a ``str`` nor an integer; pickle the table instead.
@@ -104,7 +104,7 @@ class DocumentFrequency:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DocumentFrequency:
-        """Read a table from a file that :meth:`save` wrote.
+        """Read a table from a file that ``save`` wrote.
 
         Raises:
             ValueError: a file with something else in it.

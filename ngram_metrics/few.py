@@ -28,7 +28,7 @@ def counts_of_few(
     """Return the counts of each sentence as a row, and the numbers of references; None for others than few on a CPU.
 
     Raises:
-        TypeError, ValueError: the errors of :meth:`Reader.encode`.
+        TypeError, ValueError: the errors of ``Reader.encode``.
     """
     limit = measure.plain_limit if sentences.kind == "text" else measure.plain_tokens
     if not len(sentences.hypotheses) or not _is_below(limit, sentences):

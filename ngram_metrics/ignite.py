@@ -46,10 +46,10 @@ __all__ = [
 
 
 class Bleu(Face):
-    """BLEU for an ignite engine. See :mod:`ngram_metrics.scores.bleu` for the formula.
+    """BLEU for an ignite engine. See ``ngram_metrics.scores.bleu`` for the formula.
 
     The parameters up to ``average`` are ignite's. The keyword-only parameters, and the smoothings that ignite lacks,
-    are those of :class:`ngram_metrics.Bleu`.
+    are those of ``ngram_metrics.Bleu``.
 
     ``compute`` returns a float64 tensor ``()`` for macro, a float for micro, both in 0..1; with ``confidence`` a dict
     of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
@@ -95,18 +95,18 @@ class Bleu(Face):
 
     @classmethod
     def sacrebleu(cls, **options: Any) -> Self:
-        """Return BLEU as papers report it; see :meth:`ngram_metrics.Bleu.sacrebleu`."""
+        """Return BLEU as papers report it; see ``ngram_metrics.Bleu.sacrebleu``."""
         return cls(**{**SACREBLEU, **options})
 
 
 class ROUGEScore(Face):
-    """ROUGE with the parameters and keys of :class:`ngram_metrics.ROUGEScore`, for an ignite engine.
+    """ROUGE with the parameters and keys of ``ngram_metrics.ROUGEScore``, for an ignite engine.
 
     ``compute`` returns a dict of floats in 0..1, or for average none of tensors ``(sentences,)``. With ``confidence``
     it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
 
     Raises:
-        ValueError, TypeError, ModuleNotFoundError: the errors of :class:`ngram_metrics.ROUGEScore`.
+        ValueError, TypeError, ModuleNotFoundError: the errors of ``ngram_metrics.ROUGEScore``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -133,13 +133,13 @@ class ROUGEScore(Face):
 
 
 class ChrF(Face):
-    """chrF with the parameters of :class:`ngram_metrics.ChrF`, for an ignite engine.
+    """chrF with the parameters of ``ngram_metrics.ChrF``, for an ignite engine.
 
     ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)``; with ``confidence`` a dict of
     floats: ``chrf``, ``chrf_low``, ``chrf_high``.
 
     Raises:
-        ValueError, TypeError: the errors of :class:`ngram_metrics.ChrF`.
+        ValueError, TypeError: the errors of ``ngram_metrics.ChrF``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -164,13 +164,13 @@ class ChrF(Face):
 
 
 class NgramOverlap(Face):
-    """N-gram overlap with the parameters of :class:`ngram_metrics.NgramOverlap`, for an ignite engine.
+    """N-gram overlap with the parameters of ``ngram_metrics.NgramOverlap``, for an ignite engine.
 
     ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)`` or ``(sentences, samples)``; with
     ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``.
 
     Raises:
-        ValueError, TypeError: the errors of :class:`ngram_metrics.NgramOverlap`.
+        ValueError, TypeError: the errors of ``ngram_metrics.NgramOverlap``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -189,9 +189,9 @@ class NgramOverlap(Face):
 
 
 class Gleu(Face):
-    """Google-BLEU with the parameters of :class:`ngram_metrics.Gleu`, for an ignite engine.
+    """Google-BLEU with the parameters of ``ngram_metrics.Gleu``, for an ignite engine.
 
-    The errors and the result of ``compute`` are those of :class:`ChrF`, with the names ``gleu``, ``gleu_low`` and
+    The errors and the result of ``compute`` are those of ``ChrF``, with the names ``gleu``, ``gleu_low`` and
     ``gleu_high``.
     """
 
@@ -210,12 +210,12 @@ class Gleu(Face):
 
 
 class Ter(Face):
-    """TER with the parameters of :class:`ngram_metrics.Ter`, for an ignite engine. Lower is better.
+    """TER with the parameters of ``ngram_metrics.Ter``, for an ignite engine. Lower is better.
 
-    The result of ``compute`` is that of :class:`ChrF`, with the names ``ter``, ``ter_low`` and ``ter_high``.
+    The result of ``compute`` is that of ``ChrF``, with the names ``ter``, ``ter_low`` and ``ter_high``.
 
     Raises:
-        TypeError, ValueError, ModuleNotFoundError: the errors of :class:`ngram_metrics.Ter`.
+        TypeError, ValueError, ModuleNotFoundError: the errors of ``ngram_metrics.Ter``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -235,10 +235,10 @@ class Ter(Face):
 
 
 class Repetition(Face):
-    """Repetition with the parameters of :class:`ngram_metrics.Repetition`, for an ignite engine.
+    """Repetition with the parameters of ``ngram_metrics.Repetition``, for an ignite engine.
 
     ``update`` takes ``(y_pred, y)``, and does not read ``y``: without references it is None. The errors and the result
-    of ``compute`` are those of :class:`ChrF`, with the names ``repetition``, ``repetition_low`` and
+    of ``compute`` are those of ``ChrF``, with the names ``repetition``, ``repetition_low`` and
     ``repetition_high``.
     """
 
@@ -257,9 +257,9 @@ class Repetition(Face):
 
 
 class CiderD(Face):
-    """CIDEr-D with the parameters of :class:`ngram_metrics.CiderD`, for an ignite engine.
+    """CIDEr-D with the parameters of ``ngram_metrics.CiderD``, for an ignite engine.
 
-    The errors are those of that class, and the result of ``compute`` is that of :class:`ChrF`, in 0..10, with the names
+    The errors are those of that class, and the result of ``compute`` is that of ``ChrF``, in 0..10, with the names
     ``cider_d``, ``cider_d_low`` and ``cider_d_high``.
     """
 

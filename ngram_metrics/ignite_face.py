@@ -1,4 +1,4 @@
-"""The base classes of the ignite metrics ("faces") in :mod:`ngram_metrics.ignite`: they wrap the accumulator."""
+"""The base classes of the ignite metrics ("faces") in ``ngram_metrics.ignite``: they wrap the accumulator."""
 
 from __future__ import annotations
 

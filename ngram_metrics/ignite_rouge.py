@@ -1,4 +1,4 @@
-"""ROUGE with the parameters and results of ``ignite.metrics.Rouge``; :mod:`ngram_metrics.ignite` has all metrics."""
+"""ROUGE with the parameters and results of ``ignite.metrics.Rouge``; ``ngram_metrics.ignite`` has all metrics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 
 class Rouge(KeyedFace):
-    """Several ROUGE variants, from one tokenization and one sort. See :mod:`ngram_metrics.scores.rouge`.
+    """Several ROUGE variants, from one tokenization and one sort. See ``ngram_metrics.scores.rouge``.
 
     Args:
         variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.
@@ -24,7 +24,7 @@ class Rouge(KeyedFace):
             precision; 0.5 gives F1.
 
     ``output_transform`` and ``device`` are those of all metrics in this module, ``pad_id`` and ``tokenizer`` those of
-    :class:`ngram_metrics.Bleu`. ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and
+    ``ngram_metrics.Bleu``. ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and
     ``-F`` for each variant.
 
     Raises:
@@ -76,7 +76,7 @@ class Rouge(KeyedFace):
 
 
 class RougeN(Rouge):
-    """ROUGE-N. See :class:`Rouge` for the parameters; ``ngram`` is the order."""
+    """ROUGE-N. See ``Rouge`` for the parameters; ``ngram`` is the order."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class RougeN(Rouge):
 
 
 class RougeL(Rouge):
-    """ROUGE-L. See :class:`Rouge` for the parameters."""
+    """ROUGE-L. See ``Rouge`` for the parameters."""
 
     def __init__(
         self,

@@ -40,7 +40,7 @@ def bleu(
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return BLEU with the options of :class:`ngram_metrics.Bleu`."""
+    """Return BLEU with the options of ``ngram_metrics.Bleu``."""
     measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
     return Scorer(WordReader(tokenizer, lowercase, pad_id), measure, average, {"bleu": ()})
 
@@ -56,7 +56,7 @@ def rouge(
     sentence_separator_id: int | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return ROUGE with the options of :class:`ngram_metrics.ROUGEScore`; without segments its score is NaN."""
+    """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``; without segments its score is NaN."""
     keys = checked_keys(rouge_keys)
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
@@ -76,7 +76,7 @@ def chrf(
     average: Average = "micro",
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return chrF with the options of :class:`ngram_metrics.ChrF`."""
+    """Return chrF with the options of ``ngram_metrics.ChrF``."""
     measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
     return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {"chrf": ()})
 
@@ -87,7 +87,7 @@ def overlap(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return n-gram overlap with the options of :class:`ngram_metrics.NgramOverlap`."""
+    """Return n-gram overlap with the options of ``ngram_metrics.NgramOverlap``."""
     reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
     return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
 
@@ -98,7 +98,7 @@ def gleu(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return Google-BLEU with the options of :class:`ngram_metrics.Gleu`."""
+    """Return Google-BLEU with the options of ``ngram_metrics.Gleu``."""
     return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
 
 
@@ -109,7 +109,7 @@ def ter(
     case_sensitive: bool = False,
     average: Average = "micro",
 ) -> Scorer:
-    """Return TER with the options of :class:`ngram_metrics.Ter`."""
+    """Return TER with the options of ``ngram_metrics.Ter``."""
     measure = TerMeasure(normalized, no_punct, asian_support, case_sensitive)
     return Scorer(TextReader(splits=measure.normalized and measure.asian_support), measure, average, {"ter": ()})
 
@@ -120,7 +120,7 @@ def repetition(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return repetition with the options of :class:`ngram_metrics.Repetition`."""
+    """Return repetition with the options of ``ngram_metrics.Repetition``."""
     return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
 
 
@@ -132,7 +132,7 @@ def cider(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return CIDEr-D with the options of :class:`ngram_metrics.CiderD`; None for the references of each batch."""
+    """Return CIDEr-D with the options of ``ngram_metrics.CiderD``; None for the references of each batch."""
     measure = CiderMeasure(document_frequency, ngram, sigma)
     refuse_micro(average)
     reader = VocabularyReader(tokenizer, pad_id=pad_id, document_frequency=document_frequency)
@@ -142,7 +142,7 @@ def cider(
 def named(
     name: str, tokenizer: Tokenizer = "13a", lowercase: bool = False, chrf_lowercase: bool = False, stem: bool = False
 ) -> Scorer:
-    """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
+    """Return a metric with this name: one of ``ngram_metrics.evaluation.METRICS``, or a key of ROUGE.
 
     ``tokenizer`` is for BLEU, overlap, GLEU and repetition, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
 

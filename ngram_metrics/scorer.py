@@ -1,7 +1,7 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
-Every face holds a :class:`Scorer`: the accumulators of the frameworks, the functions, the paired tests, the loggers,
-the command and the report. What each metric is, :mod:`ngram_metrics.metrics` says.
+Every face holds a ``Scorer``: the accumulators of the frameworks, the functions, the paired tests, the loggers,
+the command and the report. What each metric is, ``ngram_metrics.metrics`` says.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Scorer:
         """Read, count and score a batch.
 
         Args:
-            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
+            preds: hypotheses, see ``ngram_metrics.text.door``.
             target: references; None for a measure without references, which ignores them.
             device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
@@ -101,7 +101,7 @@ class Scorer:
             ``(segments, *score_shape)``, for samples ``(segments, samples)``.
 
         Raises:
-            TypeError, ValueError: the errors of :meth:`Reader.read`.
+            TypeError, ValueError: the errors of ``Reader.read``.
 
         Warns:
             UserWarning: no segments.
@@ -121,7 +121,7 @@ class Scorer:
         return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)
 
     def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
-        """Read and count a batch; raises the errors of :meth:`Reader.read`."""
+        """Read and count a batch; raises the errors of ``Reader.read``."""
         alone = not self.measure.has_references
         if getattr(preds, "ndim", 0) == 3:  # several hypotheses for each segment
             # Without a target, Reader.read raises the error.
@@ -161,7 +161,7 @@ class Scorer:
         return self.measure.score(unpack(rows, self.measure.layout))
 
     def parts(self, row: Tensor) -> dict[str, Tensor]:
-        """Return the parts of the score of a row by name, see :meth:`Measure.parts`."""
+        """Return the parts of the score of a row by name, see ``Measure.parts``."""
         return self.measure.parts(unpack(row, self.measure.layout))
 
     def named(self, scores: Tensor) -> dict[str, Tensor]:

@@ -2,7 +2,7 @@
 
 A score of a corpus is computed from sums over its segments, and neither an average of the segments' scores nor one of
 the scores of groups is equal to it. So the counts of each segment become int64 columns. An engine adds them by any
-group, on one machine or many, and :meth:`StatisticsColumns.scores` turns the sums of all groups into scores. Integers
+group, on one machine or many, and ``StatisticsColumns.scores`` turns the sums of all groups into scores. Integers
 add up to the same sums in every order, so the scores of any engine and any partition are equal to the last bit.
 """
 
@@ -42,7 +42,7 @@ class StatisticsColumns:
     arrays or lists. What is returned is of the same type. An object can be pickled, so it is made once and sent to the
     workers of an engine; it has no state.
 
-    The columns are :data:`names`, all int64: ``segments``, which is 1, and for each metric its counts, such as
+    The columns are ``names``, all int64: ``segments``, which is 1, and for each metric its counts, such as
     ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each
     in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62). They add up exactly to sums
     over 2^31 rows.
@@ -125,7 +125,7 @@ class StatisticsColumns:
 
         Raises:
             TypeError: a type that is not listed above; a cell that is no text, such as null; the message names the row.
-            ValueError: a missing column; a column that has a name of :attr:`names` already; an empty list of
+            ValueError: a missing column; a column that has a name of ``names`` already; an empty list of
                 references; for a macro average, a score that is not from 0 to below 2, as options of smoothing above 1
                 give it.
         """
@@ -149,7 +149,7 @@ class StatisticsColumns:
             by: the columns whose values make a group; without any, the batch is one group.
 
         Returns:
-            A table with the columns ``by`` and :attr:`names`; the groups are in the order of their first rows.
+            A table with the columns ``by`` and ``names``; the groups are in the order of their first rows.
 
         Raises:
             TypeError, ValueError: the errors of a call; values of ``by`` that cannot be compared, such as lists.

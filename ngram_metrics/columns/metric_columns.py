@@ -1,7 +1,7 @@
 """The columns of one metric: what is counted for a segment, and the values of sums over segments.
 
 A micro average is the score of summed counts, so its columns are the counts. A macro average is a sum of scores, which
-:mod:`ngram_metrics.columns.fixed_point` turns into integers.
+``ngram_metrics.columns.fixed_point`` turns into integers.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class MetricColumns:
         return from_parts(sums.unflatten(-1, (-1, len(PARTS)))) if self.is_macro else sums
 
     def _scores(self, summed: Tensor, segments: Tensor) -> Tensor:
-        """Return the values ``(..., values)`` of sums of :meth:`_summands` over ``segments`` ``(...)``."""
+        """Return the values ``(..., values)`` of sums of ``_summands`` over ``segments`` ``(...)``."""
         scores = summed / segments.unsqueeze(-1) if self.is_macro else self._values(self.scorer.scores(summed))
         return self._without_empty(scores, segments)
 

@@ -96,12 +96,12 @@ def scores_of_groups(
 
     Args:
         metrics: the metrics.
-        numbers: the sums of each row, a cluster: see :class:`Sums`.
+        numbers: the sums of each row, a cluster: see ``Sums``.
         groups: the groups of the rows.
         confidence: the level of intervals, from clusters that are drawn with replacement; None for no intervals.
 
     Raises:
-        ValueError: as :func:`scores_of_rows`.
+        ValueError: as ``scores_of_rows``.
     """
     totals = np.zeros((groups.number, numbers.shape[1]), np.int64)
     np.add.at(totals, groups.of_rows, numbers)

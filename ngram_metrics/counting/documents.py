@@ -233,7 +233,7 @@ def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
 
 
 def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> Tensor:
-    """Return which ids :func:`drop_ids` keeps, bool of the shape of ``ids``."""
+    """Return which ids ``drop_ids`` keeps, bool of the shape of ``ids``."""
     kept = ids >= 0
     if separator is not None and separator < 0:
         kept = kept | (ids == separator)

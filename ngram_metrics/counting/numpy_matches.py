@@ -1,9 +1,9 @@
-"""Clipped matches of pairs on a CPU, in numpy: the same counts as :mod:`~ngram_metrics.counting.matches`.
+"""Clipped matches of pairs on a CPU, in numpy: the same counts as ``ngram_metrics.counting.matches``.
 
 A numpy operation on a few thousand numbers takes a third of the time of a torch operation and starts no threads, and
 numpy sorts numbers without an index twice as fast as torch sorts them with one. So the pairs are cut into chunks whose
 arrays stay in the cache; words are counted in half the time. The keys are those of
-:mod:`~ngram_metrics.counting.keys`, with three differences, after which one sort without an index is enough:
+``ngram_metrics.counting.keys``, with three differences, after which one sort without an index is enough:
 
 * Below the last digit is one more bit: 0 in a hypothesis, 1 in a reference.
 * If ids are wide, a digit is the place of a token in the chunk, the last place of equal tokens.
@@ -103,7 +103,7 @@ class _Plan(NamedTuple):
 def numpy_pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor | None:
     """Return the matches of each pair, ``(pairs, orders)`` int64.
 
-    Returns None if torch counts them instead: where :func:`numpy_pairs` does, and if n-grams do not fit into a key.
+    Returns None if torch counts them instead: where ``numpy_pairs`` does, and if n-grams do not fit into a key.
     """
     arrays = numpy_pairs(pairs)
     plan = None if arrays is None else _plan(arrays, max_order)

@@ -1,4 +1,4 @@
-"""The arguments of :func:`ngram_metrics.evaluate`, checked."""
+"""The arguments of ``ngram_metrics.evaluate``, checked."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any, clu
 
     Raises:
         ValueError: a level or a seed out of its range, or an unknown test or correction; the errors of
-            :func:`ngram_metrics.significance.clusters.cluster_numbers`.
+            ``ngram_metrics.significance.clusters.cluster_numbers``.
         TypeError: a seed that is not an integer; the errors of the same function.
     """
     check_confidence(confidence, "micro")

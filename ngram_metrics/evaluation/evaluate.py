@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Evaluation:
-    """The results of systems on the same segments, as :func:`evaluate` returns them.
+    """The results of systems on the same segments, as ``evaluate`` returns them.
 
     ``print`` shows the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
-    :attr:`results`, :attr:`groups`, :meth:`segments` and :meth:`to_pandas` are in 0..1, those of tables in 0..100.
+    ``results``, ``groups``, ``segments`` and ``to_pandas`` are in 0..1, those of tables in 0..100.
     """
 
     def __init__(self, systems: Systems, summary: Summary, texts: Texts) -> None:
@@ -45,7 +45,7 @@ class Evaluation:
     def results(self) -> Results:
         """The results by the names of systems and values, the baseline first: ``results[system][value].score``.
 
-        Each is a :class:`ngram_metrics.evaluation.results.Result`. A value has the name of its metric; those of ROUGE
+        Each is a ``ngram_metrics.evaluation.results.Result``. A value has the name of its metric; those of ROUGE
         have the names of its keys, with precision and recall beside F.
         """
         return self._summary.results
@@ -124,7 +124,7 @@ class Evaluation:
         sources: Sequence[str] | None = None,
         columns: Mapping[str, Labels] | None = None,
     ) -> None:
-        """Write all results and all texts as one HTML page, see :mod:`ngram_metrics.report`.
+        """Write all results and all texts as one HTML page, see ``ngram_metrics.report``.
 
         Args:
             path: the path of the page; an existing file is replaced when the page is complete.
@@ -186,7 +186,7 @@ def evaluate(
             change. None for ``"bleu,chrf"``.
         baseline: the system that the others are compared with; None for the first.
         confidence: the level of the bootstrap intervals, between 0 and 1; None for no intervals.
-        test: ``"randomization"`` or ``"bootstrap"``, see :mod:`ngram_metrics.significance`.
+        test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
         groups: a label for each segment, or such lists by name; the results of each label are those of its segments as
             a corpus, never means of scores.

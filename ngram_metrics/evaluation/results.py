@@ -98,7 +98,7 @@ Results: TypeAlias = dict[str, dict[str, Result]]
 
 
 class Settings(NamedTuple):
-    """How systems are compared: the arguments of :func:`ngram_metrics.evaluate`.
+    """How systems are compared: the arguments of ``ngram_metrics.evaluate``.
 
     ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64.
     """

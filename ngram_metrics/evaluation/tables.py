@@ -72,7 +72,7 @@ class _Table(NamedTuple):
 
 
 def written(summary: Summary, form: str, style: Style) -> str:
-    """Return all results in one of :data:`ngram_metrics.evaluation.FORMATS`, as text that ends in a newline."""
+    """Return all results in one of ``ngram_metrics.evaluation.FORMATS``, as text that ends in a newline."""
     return "\n".join([*_WRITTEN[form](summary, style), ""])
 
 

@@ -28,7 +28,7 @@ def document_frequency(
             ids ``(segments, width)`` or ``(segments, references, width)``. A list of ``str`` is a list of texts, so
             tokens are one level deeper: ``[[["the", "cat"]], ...]``.
         ngram: the longest order, 1 to 1,000.
-        tokenizer: for text: see :mod:`ngram_metrics.text.tokenizers`; the metric must have the same.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizers``; the metric must have the same.
         pad_id: for ids: the id or ids that are no tokens.
 
     Returns:
@@ -58,10 +58,10 @@ def cider_d(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return CIDEr-D, in 0..10. See :mod:`ngram_metrics.scores.cider`.
+    """Return CIDEr-D, in 0..10. See ``ngram_metrics.scores.cider``.
 
-    The settings are those of :class:`ngram_metrics.CiderD`; ``preds``, ``target`` and ``device`` are those of
-    :func:`bleu_score`. Without a table the references in ``target`` are the corpus that weighs the n-grams, as in
+    The settings are those of ``ngram_metrics.CiderD``; ``preds``, ``target`` and ``device`` are those of
+    ``bleu_score``. Without a table the references in ``target`` are the corpus that weighs the n-grams, as in
     pycocoevalcap: then a score depends on all segments of the call.
 
     Returns:

@@ -29,7 +29,7 @@ def distinct(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return distinct-n: distinct n-grams divided by all n-grams. See :mod:`ngram_metrics.scores.repetition`.
+    """Return distinct-n: distinct n-grams divided by all n-grams. See ``ngram_metrics.scores.repetition``.
 
     Args:
         texts: texts, sequences of tokens or ids, or padded ids ``(texts, width)`` or ``(sentences, samples, width)``.
@@ -37,7 +37,7 @@ def distinct(
         average: ``"micro"``: an n-gram is distinct among all texts, as in Li et al.; ``"macro"``: the mean of the
             texts' own numbers, without texts that are shorter than the order; ``"none"``: a number for each text, 0 for
             a text that is shorter than the order.
-        tokenizer: for text: see :mod:`ngram_metrics.text.tokenizers`.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizers``.
         pad_id: for ids: the id or ids that are no tokens.
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
@@ -90,8 +90,8 @@ def repetition(
 ) -> Tensor:
     """Return repetition: the share of the n-grams of a text that occurred in it before, 1 - distinct / all.
 
-    The settings are those of :class:`ngram_metrics.Repetition`; ``texts`` and ``device`` are those of
-    :func:`distinct`. A lower number is better.
+    The settings are those of ``ngram_metrics.Repetition``; ``texts`` and ``device`` are those of
+    ``distinct``. A lower number is better.
 
     Returns:
         ``()`` float64 in 0..1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(sentences,
@@ -122,7 +122,7 @@ def self_repetition(
     """Return self-repetition: how much the texts repeat n-grams of each other.
 
     For each text the other texts that share its n-grams are counted, and the mean of ln(1 + count) is returned; see
-    :mod:`ngram_metrics.scores.self_similarity`. The parameters are those of :func:`distinct`.
+    ``ngram_metrics.scores.self_similarity``. The parameters are those of ``distinct``.
 
     Returns:
         ``()`` float64, at least 0 (float32 if the device has no float64); 0 for one text or none.
@@ -160,8 +160,8 @@ def self_bleu(
 ) -> Tensor:
     """Return self-BLEU: BLEU of each text with all other texts as its references; a lower number is more varied.
 
-    See :mod:`ngram_metrics.scores.self_similarity`. The settings are those of :class:`ngram_metrics.Bleu`, without
-    average micro; ``texts`` and ``device`` are those of :func:`distinct`.
+    See ``ngram_metrics.scores.self_similarity``. The settings are those of ``ngram_metrics.Bleu``, without
+    average micro; ``texts`` and ``device`` are those of ``distinct``.
 
     Returns:
         ``()`` float64 in 0..1 (float32 if the device has no float64), or ``(texts,)`` for ``"none"``; 0 for one text.

@@ -1,6 +1,6 @@
 """From a hypothesis and its references to tokens, if they are of Python's own types.
 
-For anything else :class:`Unusual` is raised: tensors and arrays, the integers of numpy, and wrong input.
+For anything else ``Unusual`` is raised: tensors and arrays, the integers of numpy, and wrong input.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from ngram_metrics.text.stemmer import rouge_stem
 
 
 class Unusual(Exception):
-    """Input or a setting that is of another type, or is wrong; :mod:`ngram_metrics.functional` reads or refuses it."""
+    """Input or a setting that is of another type, or is wrong; ``ngram_metrics.functional`` reads or refuses it."""
 
 
 def require(condition: object) -> None:
-    """Raise :class:`Unusual` unless the condition is true."""
+    """Raise ``Unusual`` unless the condition is true."""
     if not condition:
         raise Unusual
 

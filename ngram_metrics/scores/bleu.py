@@ -1,6 +1,6 @@
 r"""BLEU (Papineni et al. 2002), with the smoothings of Chen & Cherry 2014 and of sacrebleu (Post 2018).
 
-Definition. Let :math:`m_n` be the matches of order n, clipped by the largest count in one reference, :math:`t_n` the
+Definition. Let ``m_n`` be the matches of order n, clipped by the largest count in one reference, ``t_n`` the
 number of n-grams of the hypothesis, h its length and r the closest reference length. Then
 
 .. math:: \text{BLEU} = \min(1, e^{1 - r / h}) \cdot \exp \sum_{n=1}^{N} w_n \log \frac{m_n}{t_n}
@@ -11,7 +11,7 @@ Conventions. Scores are in 0..1. The closest reference length is the one nearest
 equally near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis scores 0,
 also against an empty reference. Weights need not sum to 1; an order with weight 0 is ignored.
 
-The smoothings, and the packages that give the same number. A smoothing applies to orders with :math:`m_n = 0` unless
+The smoothings, and the packages that give the same number. A smoothing applies to orders with ``m_n = 0`` unless
 the table says "always":
 
 =================  ============================================  ===================================================
@@ -30,7 +30,7 @@ exp                1 / (2^k t) for the k-th order without match  sacrebleu ``exp
 Differences from other packages:
 
 1. nltk ``method0`` gives about 1e-231 if an order has no match; here the score is 0, as in ignite and sacrebleu.
-2. An order longer than every hypothesis has :math:`t_n = 0`. sacrebleu scores 0, and so do ``none``, ``floor`` and
+2. An order longer than every hypothesis has ``t_n = 0``. sacrebleu scores 0, and so do ``none``, ``floor`` and
    ``exp``; ignite divides by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``. nltk does so sentence by sentence,
    so its corpus score counts an n-gram for each sentence that has none. ``effective_order=True`` leaves such orders
    out, as sacrebleu does, and distributes their weight over the others in proportion. Under ``add-k`` and ``smooth2``
@@ -93,7 +93,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
     Attributes:
         ngram: the longest order, 1 to 1,000.
-        smooth: one of :data:`SMOOTHINGS`.
+        smooth: one of ``SMOOTHINGS``.
         smooth_value: the value for ``floor`` and ``add-k``, at least 0; None for the default.
         weights: the weight of each order, ``ngram`` numbers of at least 0; None for equal weights that sum to 1.
         effective_order: whether orders without any n-gram are left out.
@@ -229,7 +229,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
 
 def brevity_penalty(statistics: BleuStatistics) -> Tensor:
-    r"""Return :math:`\min(1, e^{1 - r / h})` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
+    r"""Return ``min(1, exp(1 - r / h))`` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
     dtype = score_dtype(statistics.matches.device)
     # If both are empty, 0 / 0 is nan, which becomes 0. If the hypothesis is, this is -inf.
     exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length

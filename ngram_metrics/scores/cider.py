@@ -1,8 +1,8 @@
 r"""CIDEr-D (Vedantam et al. 2015), as pycocoevalcap computes what it calls CIDEr.
 
-Definition. The weight of an n-gram is :math:`w = \ln(S / \max(1, f))`, where f of the S segments of a corpus of
+Definition. The weight of an n-gram is ``w = ln(S / max(1, f))``, where f of the S segments of a corpus of
 references have the n-gram in one of their references. Let h and r be its counts in the hypothesis and a reference, and
-:math:`\delta` the difference of their lengths. For each order
+d the difference of their lengths. For each order
 
 .. math::
     s_n = e^{-\delta^2 / 2 \sigma^2}

@@ -82,7 +82,7 @@ class Measure(ABC, Generic[Statistics]):
     def statistics(self, batch: Batch) -> Statistics:
         """Count a batch: one row per sentence."""
 
-    #: Texts with fewer characters, and other sentences with fewer tokens, are counted by :meth:`plain` on a CPU, which
+    #: Texts with fewer characters, and other sentences with fewer tokens, are counted by ``plain`` on a CPU, which
     #: then takes less time than arrays.
     plain_limit: ClassVar[int] = 0
     plain_tokens: ClassVar[int] = 0
@@ -97,7 +97,7 @@ class Measure(ABC, Generic[Statistics]):
     def plain_score(self, *fields: Any) -> Any:
         """Score one row in plain Python: a number, or lists of them of ``score_shape``.
 
-        The fields are those of :meth:`plain`, or their sums. None if this measure has no plain form.
+        The fields are those of ``plain``, or their sums. None if this measure has no plain form.
         """
         return None
 
@@ -164,7 +164,7 @@ def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
 
 
 def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
-    """Return the statistics of rows ``(..., row_width)``: the inverse of :func:`pack`."""
+    """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
     fields, start = [], 0
     for width in layout.widths:
         fields.append(rows[..., start] if width is None else rows[..., start : start + width])

@@ -85,7 +85,7 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
 
     Raises:
         TypeError: a value that is not an integer.
-        ValueError: an integer outside ``lowest`` .. :data:`MAX_ORDER`.
+        ValueError: an integer outside ``lowest`` .. ``MAX_ORDER``.
     """
     order = whole_number(value)
     if order is None:

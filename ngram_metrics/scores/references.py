@@ -27,7 +27,7 @@ from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.scores.measure import Measure, PairCounts, Statistics
 from ngram_metrics.scores.options import checked_order
 
-#: The range of the number of references before any sentence, see :func:`joined_range`.
+#: The range of the number of references before any sentence, see ``joined_range``.
 NO_REFERENCES = (-(1 << 62), 0)
 
 

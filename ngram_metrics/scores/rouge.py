@@ -8,7 +8,7 @@ count, h the total of the hypothesis and r the total of the reference. Then
 .. math:: P = \frac{c}{h}, \quad R = \frac{c}{r}, \quad F = \frac{2 P R}{P + R}
 
 Conventions. Values are in 0..1; 0 / 0 is 0. The mean of F over sentences may be lower than both mean P and mean R,
-because F is computed for each sentence. The words are those of :mod:`ngram_metrics.text.rouge_reader`.
+because F is computed for each sentence. The words are those of ``ngram_metrics.text.rouge_reader``.
 
 Several references. ``best``: for each key the reference with the highest F, the first on ties, as in rouge_score's
 ``score_multi`` and torchmetrics. ``avg``: the means of P, R and F over the references, as in torchmetrics. ignite has
@@ -196,7 +196,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
     """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score.
 
     Attributes:
-        variants: those of :class:`RougeMeasure`.
+        variants: those of ``RougeMeasure``.
     """
 
     variants: tuple[int | str, ...]
@@ -243,7 +243,7 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
 
     Args:
         counts: counts of any leading shape.
-        alpha: the weight in F, see :class:`RougeMeasure`; None for F1.
+        alpha: the weight in F, see ``RougeMeasure``; None for F1.
     """
     dtype = score_dtype(counts.matches.device)
     matches, hypothesis, reference = (field.to(dtype) for field in counts)

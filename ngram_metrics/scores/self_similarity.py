@@ -2,7 +2,7 @@ r"""How much the texts of a corpus resemble each other: self-BLEU and self-repet
 
 Self-BLEU (Zhu et al. 2018, "Texygen: A Benchmarking Platform for Text Generation Models") is the mean BLEU of each text
 with all other texts as its references. The number of each text is that of nltk's ``sentence_bleu``, with the smoothings
-and conventions of :mod:`ngram_metrics.scores.bleu`.
+and conventions of ``ngram_metrics.scores.bleu``.
 
 Self-repetition (Salkar et al. 2022, "Self-Repetition in Abstractive Neural Summarizers") counts for each distinct
 n-gram of a text the other texts that have it. With r the sum of a text over its n-grams, and T texts,

@@ -3,7 +3,7 @@
 * A ``str`` is text. Several sentences are a sequence of ``str``. A single ``str`` in ``preds`` is one sentence, and its
   ``target`` is one reference or a list of references. A single ``str`` in ``target`` is the reference of one sentence.
 * A sentence of tokens is a sequence of hashables. A sentence of ids is a sequence of integers, or a 1-D integer tensor
-  or array. The type of each token decides, see :mod:`ngram_metrics.text.kinds`: an integer is always an id, a
+  or array. The type of each token decides, see ``ngram_metrics.text.kinds``: an integer is always an id, a
   floating-point number is always an error, any other hashable is always a token.
 * A batch of ids may be one padded integer tensor or array: hypotheses ``(sentences, width)``, references
   ``(sentences, width)`` or ``(sentences, references, width)``.
@@ -109,7 +109,7 @@ def read_texts(texts: Any, together: bool = False) -> Sentences | PaddedSentence
     ``together`` says whether all texts are compared with each other.
 
     Raises:
-        TypeError, ValueError: the errors of :func:`read` for hypotheses.
+        TypeError, ValueError: the errors of ``read`` for hypotheses.
     """
     texts = plain([texts] if isinstance(texts, str) else texts, "texts")
     if isinstance(texts, Tensor):

@@ -42,7 +42,7 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> R
 
 
 def _numbered_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
-    """Number integers of any size; returns the same as :func:`numbered`."""
+    """Number integers of any size; returns the same as ``numbered``."""
     try:
         return numbered(np.fromiter(tokens, np.int64, len(tokens)))
     except OverflowError:
@@ -83,7 +83,7 @@ def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedToke
     """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the others; this waits for the device.
 
     Raises:
-        ValueError: a negative id, as in :func:`listed_ids`.
+        ValueError: a negative id, as in ``listed_ids``.
     """
     documents = sentences.documents
     ids = torch.cat(documents)

@@ -1,4 +1,4 @@
-"""From a text to its words: one expression for each rule of :mod:`ngram_metrics.text.rules`, compiled when first used.
+"""From a text to its words: one expression for each rule of ``ngram_metrics.text.rules``, compiled when first used.
 
 The rules 13a, zh and intl split off stops, such as ``.`` and ``,``. A stop stays in a word only if a number follows. If
 the stop is alone, a number must precede it too; it then joins the two. The last stop of a run begins a word instead,

@@ -48,14 +48,14 @@ class Reader(ABC):
         """Turn a batch into token ids.
 
         Args:
-            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
+            preds: hypotheses, see ``ngram_metrics.text.door``.
             target: references.
             device: where text, tokens and lists of ids are counted; tensors are counted on their device.
 
         Raises:
-            TypeError: sentences that :func:`ngram_metrics.text.door.read` cannot read; a token that is not hashable; a
+            TypeError: sentences that ``ngram_metrics.text.door.read`` cannot read; a token that is not hashable; a
                 callable that returned an object of a wrong type.
-            ValueError: as :func:`ngram_metrics.text.door.read`; options for text together with tokens or ids; a padded
+            ValueError: as ``ngram_metrics.text.door.read``; options for text together with tokens or ids; a padded
                 tensor without ``pad_id``; in a sequence or 1-D tensor a negative id that is not in ``pad_id``.
         """
         return self.encode(read(preds, target), device)
@@ -64,12 +64,12 @@ class Reader(ABC):
         """Turn texts without references into token ids: the hypotheses of a batch.
 
         Args:
-            texts: hypotheses as for :meth:`read`; padded ids may be ``(sentences, samples, width)`` too.
+            texts: hypotheses as for ``read``; padded ids may be ``(sentences, samples, width)`` too.
             device: where text, tokens and lists of ids are counted; tensors are counted on their device.
             together: whether texts are compared with each other: equal tokens of different texts then have one id.
 
         Raises:
-            TypeError, ValueError: the errors of :meth:`read`.
+            TypeError, ValueError: the errors of ``read``.
         """
         if not isinstance(texts, (Tensor, np.ndarray)) or texts.ndim != 3:
             return self.encode(read_texts(texts, together), device)
@@ -94,7 +94,7 @@ class Reader(ABC):
             A batch of all sentences of the first system, then those of the second, and so on.
 
         Raises:
-            TypeError, ValueError: the errors of :meth:`read`.
+            TypeError, ValueError: the errors of ``read``.
         """
         sentences = read(systems[0], references) if any(references) else read_texts(systems[0])
         assert isinstance(sentences, Sentences)
@@ -112,7 +112,7 @@ class Reader(ABC):
         )
 
     def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
-        """Turn checked sentences into token ids; raises the errors of :meth:`read`."""
+        """Turn checked sentences into token ids; raises the errors of ``read``."""
         if sentences.kind == "text":
             return self._encode_text(sentences, device)
         self._refuse_text_options(sentences.kind)
@@ -125,14 +125,14 @@ class Reader(ABC):
         return self._encode_tokens(sentences, dropped, device)
 
     def plain_sentences(self, sentences: Sentences | PaddedSentences) -> tuple[list[Any], list[Any], list[int]] | None:
-        """Read sentences in plain Python, each document as :mod:`ngram_metrics.scores.plain` counts it.
+        """Read sentences in plain Python, each document as ``ngram_metrics.scores.plain`` counts it.
 
         Returns:
-            The hypotheses, all references, and the number of references of each sentence. None if :meth:`encode` has
+            The hypotheses, all references, and the number of references of each sentence. None if ``encode`` has
             to read them: for an external tokenizer or a caller's function, and for tokens other than ``str``.
 
         Raises:
-            TypeError, ValueError: the errors of :meth:`encode`.
+            TypeError, ValueError: the errors of ``encode``.
         """
         listed = self._listed(sentences) if isinstance(sentences, PaddedSentences) else sentences
         if listed is None:
@@ -142,11 +142,11 @@ class Reader(ABC):
         return None if documents is None else (documents[:first], documents[first:], listed.counts)
 
     def plain(self, sentences: Sentences) -> list[Any] | None:
-        """Read texts, the hypotheses first, for :meth:`plain_sentences`."""
+        """Read texts, the hypotheses first, for ``plain_sentences``."""
         return None
 
     def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
-        """Read tokens or ids, the hypotheses first, for :meth:`plain_sentences`."""
+        """Read tokens or ids, the hypotheses first, for ``plain_sentences``."""
         self._refuse_text_options(sentences.kind)
         documents = sentences.documents
         if any(isinstance(document, Tensor) and document.device.type != "cpu" for document in documents):
@@ -267,7 +267,7 @@ def check_id(token: int, name: str) -> None:
 
 
 def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
-    """Return a checked ``pad_id``, several ids as a tuple, which cannot change; raises as :func:`pad_ids` does."""
+    """Return a checked ``pad_id``, several ids as a tuple, which cannot change; raises as ``pad_ids`` does."""
     ids = pad_ids(pad_id)
     return pad_id if pad_id is None else int(pad_id) if isinstance(pad_id, (int, np.integer)) else ids
 

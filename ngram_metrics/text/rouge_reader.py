@@ -1,10 +1,10 @@
 """How ROUGE reads ``preds`` and ``target``: whole texts, and for ROUGE-Lsum their sentences.
 
-Text. The default is rouge_score's rule, ``ROUGE`` in :mod:`ngram_metrics.text.rules`: lowercase, keep ``a-z0-9``. A
+Text. The default is rouge_score's rule, ``ROUGE`` in ``ngram_metrics.text.rules``: lowercase, keep ``a-z0-9``. A
 ``normalizer`` takes a text and returns the text to tokenize; a ``tokenizer`` returns the words. As in torchmetrics, a
 callable ``tokenizer`` without a ``normalizer`` gets the text after this ASCII rule. A tokenizer given by name, or a
 Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming,
-:mod:`ngram_metrics.text.stemmer`, is the last step.
+``ngram_metrics.text.stemmer``, is the last step.
 
 Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns:
 ``nltk.sent_tokenize`` gives torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token.
@@ -60,7 +60,7 @@ class RougeReader(Reader):
     Attributes:
         use_stemmer: whether words are stemmed.
         normalizer: ``str -> str``.
-        tokenizer: see :mod:`ngram_metrics.text.tokenizers`; None for the ASCII rule.
+        tokenizer: see ``ngram_metrics.text.tokenizers``; None for the ASCII rule.
         sentence_splitter: ``str -> sequence of str``; None for lines.
         sentence_separator_id: the id between two sentences.
         pad_id: the id or ids that are no tokens.
@@ -210,7 +210,7 @@ class RougeReader(Reader):
     def _numbered(
         self, texts: list[str], name_of: NameOf, columns: Sequence[Integers], by_line: bool = False
     ) -> RaggedTokens:
-        """Number the words of texts, or of their lines; ``columns`` are those of :func:`number_words`."""
+        """Number the words of texts, or of their lines; ``columns`` are those of ``number_words``."""
         if self.normalizer is not None:
             texts = [_checked(self.normalizer(text), name_of, index) for index, text in enumerate(texts)]
         if self._rule is not None:

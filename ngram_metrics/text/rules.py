@@ -184,7 +184,7 @@ def _mteval_alone(classes: Classes, ends: Integers) -> Flags:
 
 
 def _chinese_alone(classes: Classes, ends: Integers) -> Flags:
-    """Mark the same, and Chinese characters; the ends of a text are as in :func:`_international_alone`."""
+    """Mark the same, and Chinese characters; the ends of a text are as in ``_international_alone``."""
     return _with_hyphens(_international_alone(classes, ends), classes)
 
 

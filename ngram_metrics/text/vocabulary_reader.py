@@ -48,7 +48,7 @@ class TokenReader(WordReader):
         """Count in the references of how many segments each n-gram occurs, up to the order ``ngram``.
 
         Raises:
-            TypeError, ValueError: the errors of :meth:`ngram_metrics.text.reader.Reader.read`.
+            TypeError, ValueError: the errors of ``ngram_metrics.text.reader.Reader.read``.
         """
         if isinstance(sentences, PaddedSentences):
             documents: Sequence[Sequence[Hashable]] = self._rows(sentences)
@@ -113,7 +113,7 @@ class VocabularyReader(TokenReader):
             )
 
     def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
-        """Turn checked sentences into token ids; raises the errors of :meth:`read`."""
+        """Turn checked sentences into token ids; raises the errors of ``read``."""
         if isinstance(sentences, Sentences):
             sentences = sentences._replace(together=self.document_frequency is None)
         return super().encode(sentences, device)
@@ -152,7 +152,7 @@ class VocabularyReader(TokenReader):
 
 
 def references_alone(references: References) -> Sentences | PaddedSentences:
-    """Read the references of segments, see :mod:`ngram_metrics.text.door`, without hypotheses.
+    """Read the references of segments, see ``ngram_metrics.text.door``, without hypotheses.
 
     Where a list of ``str`` may be several texts or one of tokens, it is several texts.
     """

@@ -100,7 +100,7 @@ def number_words(
 
 
 def found_words(characters: Characters, begin: Integers, end: Integers, units: NDArray[np.uint8]) -> Found:
-    """Return words as a :class:`Found`, from what :meth:`Rule.words` returns."""
+    """Return words as a ``Found``, from what ``Rule.words`` returns."""
     if units is characters.units and not characters.ascii:
         places = characters.unit_places()
         begin, end = places[begin], places[end]

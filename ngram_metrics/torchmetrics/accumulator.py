@@ -50,7 +50,7 @@ class Accumulator(States, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each sentence.
 
     Every metric has these states: ``settings``, ``callables`` and ``counted``, the kind of input, int64 on the CPU (see
-    :mod:`ngram_metrics.torchmetrics.agreement`); ``sentences``, their number, int64; ``reference_range``, the fewest
+    ``ngram_metrics.torchmetrics.agreement``); ``sentences``, their number, int64; ``reference_range``, the fewest
     and most references of a sentence, int64; ``row``, the summed counts, int64. Average macro adds ``score_sum``,
     float64. Average none and ``confidence`` add ``rows``, a list of ``(sentences, fields)`` int64. A move changes the
     device of a state and never its dtype: if the device has no float64, float64 states stay on the CPU.
@@ -131,7 +131,7 @@ class Accumulator(States, Generic[Level]):
 
         Args:
             preds: hypotheses, one per sentence: texts, sequences of tokens or ids, or a padded id tensor.
-            target: for each sentence its reference or a list of references. See :mod:`ngram_metrics.text.door`.
+            target: for each sentence its reference or a list of references. See ``ngram_metrics.text.door``.
 
         Raises:
             TypeError, ValueError: sentences that cannot be read; the states do not change.

@@ -83,7 +83,7 @@ def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
 
 
 def with_batch(known: Tensor, codes: tuple[int, int]) -> Tensor:
-    """Join the codes of a batch to the known codes; raises ValueError as :func:`agreed` does."""
+    """Join the codes of a batch to the known codes; raises ValueError as ``agreed`` does."""
     before = known.tolist()
     # The usual cases, equal codes and the first batch, need no tensor operation.
     if all(code in (0, old) for code, old in zip(codes, before, strict=True)):

@@ -15,18 +15,18 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 
 
 class CiderD(Accumulator[Level]):
-    """CIDEr-D over batches, on its published scale of 0 to 10. See :mod:`ngram_metrics.scores.cider`.
+    """CIDEr-D over batches, on its published scale of 0 to 10. See ``ngram_metrics.scores.cider``.
 
     The weights of n-grams come from a table, so that batches and ranks have the same. Count the table in the references
     of the whole data set: ``document_frequency(references)``.
 
     Args:
-        document_frequency: the table of :func:`ngram_metrics.functional.document_frequency`.
+        document_frequency: the table of ``ngram_metrics.functional.document_frequency``.
         ngram: the longest order, 1 to that of the table.
         sigma: how much the lengths may differ, in words, above 0.
         average: ``"macro"`` (mean of the segments) or ``"none"``.
 
-    The other parameters, the errors and the result of ``compute`` are those of :class:`ngram_metrics.NgramOverlap`, but
+    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.NgramOverlap``, but
     the scores are in 0..10. ``tokenizer`` must be that of the table. CiderD takes one hypothesis per sentence.
 
     Example:

@@ -40,14 +40,14 @@ class WithoutReferences(Accumulator[Level]):
 class Repetition(WithoutReferences[Level]):
     """Repetition over batches: the share of n-grams that occurred in their text before. It needs no references.
 
-    See :mod:`ngram_metrics.scores.repetition`. A lower number is better. A text that is shorter than the order repeats
+    See ``ngram_metrics.scores.repetition``. A lower number is better. A text that is shorter than the order repeats
     nothing: its number is 0.
 
     Args:
         ngram: the order, 1 to 1,000.
         average: ``"macro"`` (mean of the texts), ``"micro"`` (of the summed counts) or ``"none"``.
 
-    The other parameters, the errors and the result of ``compute`` are those of :class:`ngram_metrics.NgramOverlap`.
+    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.NgramOverlap``.
 
     Example:
         >>> from ngram_metrics import Repetition

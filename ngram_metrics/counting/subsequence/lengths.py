@@ -1,7 +1,7 @@
 """Lengths of longest common subsequences, exact for all int64 ids.
 
 On a CPU RapidFuzz counts: each document becomes a ``str`` whose code points are the ids. On other devices, and while
-operations are recorded, this module prepares pairs, and :mod:`ngram_metrics.counting.subsequence.table` fills the
+operations are recorded, this module prepares pairs, and ``ngram_metrics.counting.subsequence.table`` fills the
 table. Ragged pairs are shortened first: a token that occurs in only one text is in no common subsequence. Then they are
 cut into chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the
 longest. For padded tokens no step depends on data: they run on the ``meta`` device, compile in one graph and never wait

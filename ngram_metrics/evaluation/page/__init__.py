@@ -89,7 +89,7 @@ def write_page(
     title: str | None,
     tokenizer: Tokenizer | None,
 ) -> None:
-    """Write the page to a file; see :meth:`ngram_metrics.Evaluation.write_report`."""
+    """Write the page to a file; see ``ngram_metrics.Evaluation.write_report``."""
     check_installed()
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {type_name(title)}: expected a text")
