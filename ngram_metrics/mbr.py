@@ -1,9 +1,7 @@
-r"""Minimum Bayes risk decoding: score every hypothesis against every reference, and choose the best hypothesis.
+"""Minimum Bayes risk decoding: score every hypothesis against every reference, and choose the best hypothesis.
 
-MBR decoding chooses the hypothesis with the highest expected utility under a set of samples from the model, which are
-the references (Kumar and Byrne 2004; Eikema and Aziz 2020):
-
-.. math:: \hat h = \arg\max_h \sum_r p(r) \, u(h, r)
+MBR decoding chooses the hypothesis h with the highest expected utility, the sum of p(r) u(h, r) over a set of samples
+r from the model, which are the references (Kumar and Byrne 2004; Eikema and Aziz 2020).
 
 The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and of which
 more is better: ``Bleu``, ``ROUGEScore`` with a single key other than ``rougeLsum``, ``ChrF``, ``NgramOverlap``,

@@ -4,10 +4,9 @@ Definition. The weight of an n-gram is ``w = ln(S / max(1, f))``, where f of the
 references have the n-gram in one of their references. Let h and r be its counts in the hypothesis and a reference, and
 d the difference of their lengths. For each order
 
-.. math::
-    s_n = e^{-\delta^2 / 2 \sigma^2}
-    \frac{\sum \min(w h, w r) \, w r}{\sqrt{\sum (w h)^2} \sqrt{\sum (w r)^2}}
-    \qquad \text{CIDEr-D} = \frac{10}{N} \sum_{n=1}^{N} \overline{s_n}
+.. math:: s_n = e^{-d^2 / 2 \sigma^2} \frac{\sum \min(w h, w r) \, w r}{\sqrt{\sum (w h)^2} \sqrt{\sum (w r)^2}}
+
+.. math:: \text{CIDEr-D} = \frac{10}{N} \sum_{n=1}^{N} \overline{s_n}
 
 with the mean over the references of a segment. The score of a corpus is the mean over its segments.
 
