@@ -73,7 +73,7 @@ def _linked(entry: Entry, package: Any) -> str:
         return f"::: {entry.name}\n{entry.options}"
     docstring = package[entry.name.partition(".")[2]].docstring
     summary = re.split(r"\n\s*\n|(?<=\.)\s", docstring.value)[0] if docstring else ""
-    summary = re.sub(r":\w+:`([^`]*)`", r"`\1`", summary).replace("``", "`").replace("\n", " ")
+    summary = summary.replace("``", "`").replace("\n", " ")
     return f"- [`{entry.name}`]({entry.path}): {summary}\n"
 
 

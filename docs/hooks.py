@@ -1,7 +1,7 @@
 """What building the site needs of Python: docstrings turned into Markdown, formulas into MathML, prompts not copied.
 
 mkdocs calls the functions named ``on_...``, and griffe, which reads the package, the extension. The docstrings are
-written for ``pydoc`` and the reader of the code: reStructuredText roles, a few formulas in TeX, tables.
+written for ``help`` and the reader of the code: names in code, which become links, a few formulas in TeX, tables.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import griffe
 from latex2mathml.converter import convert
 
-_ROLE = re.compile(r":(class|func|meth|mod|attr|data|exc|math):`([^`]+)`")
+_CODE = re.compile(r"``([A-Za-z_][\w.]*)``")
 _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
 _NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
@@ -109,15 +109,15 @@ def to_markdown(text: str, target: Callable[[str], str]) -> str:
             lines += _table(line, rest[:end])
             del rest[: end + 1]
         else:
-            lines.append(_ROLE.sub(lambda role: _inline(role[1], role[2], target), line))
+            lines.append(_CODE.sub(lambda code: _inline(code[1], target), line))
     return "\n".join(lines)
 
 
-def _inline(role: str, name: str, target: Callable[[str], str]) -> str:
-    if role == "math":
-        return f"${name}$"
+def _inline(name: str, target: Callable[[str], str]) -> str:
+    full = target(name)
     # Optional: what the pages do not show stays code without a link.
-    return f'<autoref identifier="{target(name)}" optional><code>{name}</code></autoref>'
+    optional = f'<autoref identifier="{full}" optional><code>{name}</code></autoref>'
+    return optional if full.startswith("ngram_metrics.") else f"``{name}``"
 
 
 def _table(border: str, rows: list[str]) -> list[str]:

@@ -26,7 +26,7 @@ def main(report: Path) -> None:
     options.binary_location = shutil.which("chromium") or ""
     service = webdriver.ChromeService(shutil.which("chromedriver"))
     with webdriver.Chrome(options=options, service=service) as browser:
-        take(browser, report, "report", 1240, 960, "light", "systems")
+        take(browser, report, "report", 1240, 1300, "light", "systems")
         take(browser, report, "report_dark", 390, 700, "dark", "list")
 
 

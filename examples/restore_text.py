@@ -106,7 +106,8 @@ def main() -> None:
     references = [text for _, _, texts in task.validation_batches for text in texts]
     report = arguments.out / "restore_text.html"
     # The last epoch is what the others are compared with.
-    write_report(report, dict(reversed(written.items())), references, title="Vowels given back")
+    sources = list(map(without_vowels, references))
+    write_report(report, dict(reversed(written.items())), references, title="Vowels given back", sources=sources)
     print(f"Where it is right and wrong, sentence by sentence: {report}")
 
 

@@ -1,8 +1,8 @@
 """BLEU, ROUGE, chrF, n-gram overlap, GLEU and TER for PyTorch training loops, on one exact counting module.
 
 The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compares several systems.
-:mod:`ngram_metrics.ignite` has the same metrics for pytorch-ignite, :mod:`ngram_metrics.functional` the same scores in
-one call, and :mod:`ngram_metrics.pair` those of one hypothesis, without torch.
+``ngram_metrics.ignite`` has the same metrics for pytorch-ignite, ``ngram_metrics.functional`` the same scores in
+one call, and ``ngram_metrics.pair`` those of one hypothesis, without torch.
 """
 
 from importlib import import_module
@@ -18,19 +18,34 @@ if TYPE_CHECKING:
     from ngram_metrics import significance as significance
     from ngram_metrics.evaluation.evaluate import Evaluation as Evaluation
     from ngram_metrics.evaluation.evaluate import evaluate as evaluate
+    from ngram_metrics.torchmetrics.cider import CiderD as CiderD
     from ngram_metrics.torchmetrics.metrics import Bleu as Bleu
     from ngram_metrics.torchmetrics.metrics import ChrF as ChrF
     from ngram_metrics.torchmetrics.metrics import Gleu as Gleu
     from ngram_metrics.torchmetrics.metrics import NgramOverlap as NgramOverlap
     from ngram_metrics.torchmetrics.metrics import ROUGEScore as ROUGEScore
     from ngram_metrics.torchmetrics.ter import Ter as Ter
+    from ngram_metrics.torchmetrics.without_references import Repetition as Repetition
 
     __version__: str
 
-__all__ = ["Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter", "evaluate", "Evaluation"]
+__all__ = [
+    "Bleu",
+    "ROUGEScore",
+    "ChrF",
+    "NgramOverlap",
+    "Gleu",
+    "Ter",
+    "Repetition",
+    "CiderD",
+    "evaluate",
+    "Evaluation",
+]
 _MODULES = {
     **dict.fromkeys(("Bleu", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu"), "torchmetrics.metrics"),
     "Ter": "torchmetrics.ter",
+    "Repetition": "torchmetrics.without_references",
+    "CiderD": "torchmetrics.cider",
     **dict.fromkeys(("evaluate", "Evaluation"), "evaluation.evaluate"),
 }
 #: The public modules, and the framework that a module needs besides torch.

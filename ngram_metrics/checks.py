@@ -20,7 +20,7 @@ def checked_bool(value: object, name: str) -> bool:
 
 
 def check_booleans(settings: Any) -> None:
-    """Check every field of a frozen dataclass that is a bool, as :func:`checked_bool` does."""
+    """Check every field of a frozen dataclass that is a bool, as ``checked_bool`` does."""
     for field in fields(settings):
         if field.type == "bool":
             object.__setattr__(settings, field.name, checked_bool(getattr(settings, field.name), field.name))

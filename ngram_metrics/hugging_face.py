@@ -30,7 +30,7 @@ class ComputeMetrics:
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
     run the trainer gathers the batches of all processes, so each process scores all sentences, and the metrics do not
     synchronize their counts again. After an error in a call, the next evaluation begins without counts; if an
-    evaluation breaks off between two calls, call :meth:`reset`. A trainer keeps the model with the highest
+    evaluation breaks off between two calls, call ``reset``. A trainer keeps the model with the highest
     ``metric_for_best_model``; of a metric whose ``higher_is_better`` is False pass it ``greater_is_better=False``.
 
     Args:

@@ -19,24 +19,37 @@ import torch
 from typing_extensions import Self
 
 import ngram_metrics
-from ngram_metrics.ignite_face import CPU, Face, KeyedFace, OutputTransform, unchanged
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.document_frequency import DocumentFrequency
+from ngram_metrics.ignite_face import CPU, Face, OutputTransform, unchanged
+from ngram_metrics.ignite_rouge import Rouge as Rouge
+from ngram_metrics.ignite_rouge import RougeL as RougeL
+from ngram_metrics.ignite_rouge import RougeN as RougeN
 from ngram_metrics.scores.bleu import SACREBLEU, Smoothing
 from ngram_metrics.scores.options import Average
-from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
+from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.scores.rouge_keys import RougeKey
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.torchmetrics.accumulator import Accumulator
 
-__all__ = ["Bleu", "Rouge", "RougeN", "RougeL", "ROUGEScore", "ChrF", "NgramOverlap", "Gleu", "Ter"]
+__all__ = [
+    "Bleu",
+    "Rouge",
+    "RougeN",
+    "RougeL",
+    "ROUGEScore",
+    "ChrF",
+    "NgramOverlap",
+    "Gleu",
+    "Ter",
+    "Repetition",
+    "CiderD",
+]
 
 
 class Bleu(Face):
-    """BLEU for an ignite engine. See :mod:`ngram_metrics.scores.bleu` for the formula.
+    """BLEU for an ignite engine. See ``ngram_metrics.scores.bleu`` for the formula.
 
     The parameters up to ``average`` are ignite's. The keyword-only parameters, and the smoothings that ignite lacks,
-    are those of :class:`ngram_metrics.Bleu`.
+    are those of ``ngram_metrics.Bleu``.
 
     ``compute`` returns a float64 tensor ``()`` for macro, a float for micro, both in 0..1; with ``confidence`` a dict
     of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
@@ -82,114 +95,18 @@ class Bleu(Face):
 
     @classmethod
     def sacrebleu(cls, **options: Any) -> Self:
-        """Return BLEU as papers report it; see :meth:`ngram_metrics.Bleu.sacrebleu`."""
+        """Return BLEU as papers report it; see ``ngram_metrics.Bleu.sacrebleu``."""
         return cls(**{**SACREBLEU, **options})
 
 
-class Rouge(KeyedFace):
-    """Several ROUGE variants, from one tokenization and one sort. See :mod:`ngram_metrics.scores.rouge`.
-
-    Args:
-        variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.
-        multiref: for several references, ``"average"`` sums the counts and ``"best"`` takes the highest recall.
-        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), in 0..1: 0, the default, makes F the recall, 1 the
-            precision; 0.5 gives F1.
-
-    ``output_transform`` and ``device`` are those of all metrics in this module, ``pad_id`` and ``tokenizer`` those of
-    :class:`ngram_metrics.Bleu`. ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and
-    ``-F`` for each variant.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; sentences
-            that cannot be read.
-        NotComputableError: ``compute`` before any data.
-
-    Example:
-        >>> from ngram_metrics.ignite import Rouge
-        >>> metric = Rouge(variants=["L", 2], multiref="best")
-        >>> metric.update((["the cat is not there"], [["the cat is on the mat", "there is a cat on the mat"]]))
-        >>> metric.compute()
-        {'Rouge-L-P': 0.6, 'Rouge-L-R': 0.5, 'Rouge-L-F': 0.5, 'Rouge-2-P': 0.5, 'Rouge-2-R': 0.4, 'Rouge-2-F': 0.4}
-    """
-
-    _no_data = "Rouge metric must have at least one example before being computed"
-
-    def __init__(
-        self,
-        variants: Sequence[int | str] | None = None,
-        multiref: str = "average",
-        alpha: float = 0,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        pad_id: int | Sequence[int] | None = None,
-        tokenizer: Tokenizer | None = None,
-    ) -> None:
-        chosen: Sequence[int | str] = variants if variants else [1, 2, 4, "L"]
-        if not 0 <= alpha <= 1:
-            raise ValueError(f"alpha must be in interval [0, 1] (got : {alpha})")
-        reducers: dict[str, Reducer] = {"best": "best_recall", "average": "sum"}
-        if multiref not in reducers:
-            raise ValueError(f"multiref : valid values are {list(reducers)} (got : {multiref})")
-        for variant in chosen:
-            if variant != "L" and (isinstance(variant, bool) or not isinstance(variant, int)):
-                raise ValueError("variant must be 'L' or integer greater to zero")
-            if variant != "L" and int(variant) < 1:
-                raise ValueError(f"ngram order must be greater than zero (got : {variant})")
-        measure = RougeMeasure(tuple(chosen), reducers[multiref], alpha)
-        reader = WordReader(tokenizer, pad_id=pad_id)
-        values = {
-            f"Rouge-{variant}-{letter}": (number, column)
-            for number, variant in enumerate(chosen)
-            for column, letter in enumerate("PRF")
-        }
-        rouge = Scorer(reader, measure, "macro", values, {key: key for key in values if key.endswith("F")})
-        super().__init__(Accumulator(rouge, None, device), output_transform)
-
-
-class RougeN(Rouge):
-    """ROUGE-N. See :class:`Rouge` for the parameters; ``ngram`` is the order."""
-
-    def __init__(
-        self,
-        ngram: int = 4,
-        multiref: str = "average",
-        alpha: float = 0,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        pad_id: int | Sequence[int] | None = None,
-        tokenizer: Tokenizer | None = None,
-    ) -> None:
-        if isinstance(ngram, bool) or not isinstance(ngram, int):
-            raise TypeError(f"ngram order must be an integer (got : {ngram!r})")
-        super().__init__([ngram], multiref, alpha, output_transform, device, pad_id=pad_id, tokenizer=tokenizer)
-
-
-class RougeL(Rouge):
-    """ROUGE-L. See :class:`Rouge` for the parameters."""
-
-    def __init__(
-        self,
-        multiref: str = "average",
-        alpha: float = 0,
-        output_transform: OutputTransform = unchanged,
-        device: str | torch.device = CPU,
-        *,
-        pad_id: int | Sequence[int] | None = None,
-        tokenizer: Tokenizer | None = None,
-    ) -> None:
-        super().__init__(["L"], multiref, alpha, output_transform, device, pad_id=pad_id, tokenizer=tokenizer)
-
-
 class ROUGEScore(Face):
-    """ROUGE with the parameters and keys of :class:`ngram_metrics.ROUGEScore`, for an ignite engine.
+    """ROUGE with the parameters and keys of ``ngram_metrics.ROUGEScore``, for an ignite engine.
 
     ``compute`` returns a dict of floats in 0..1, or for average none of tensors ``(sentences,)``. With ``confidence``
     it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
 
     Raises:
-        ValueError, TypeError, ModuleNotFoundError: the errors of :class:`ngram_metrics.ROUGEScore`.
+        ValueError, TypeError, ModuleNotFoundError: the errors of ``ngram_metrics.ROUGEScore``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -216,13 +133,13 @@ class ROUGEScore(Face):
 
 
 class ChrF(Face):
-    """chrF with the parameters of :class:`ngram_metrics.ChrF`, for an ignite engine.
+    """chrF with the parameters of ``ngram_metrics.ChrF``, for an ignite engine.
 
     ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)``; with ``confidence`` a dict of
     floats: ``chrf``, ``chrf_low``, ``chrf_high``.
 
     Raises:
-        ValueError, TypeError: the errors of :class:`ngram_metrics.ChrF`.
+        ValueError, TypeError: the errors of ``ngram_metrics.ChrF``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -247,13 +164,13 @@ class ChrF(Face):
 
 
 class NgramOverlap(Face):
-    """N-gram overlap with the parameters of :class:`ngram_metrics.NgramOverlap`, for an ignite engine.
+    """N-gram overlap with the parameters of ``ngram_metrics.NgramOverlap``, for an ignite engine.
 
     ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)`` or ``(sentences, samples)``; with
     ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``.
 
     Raises:
-        ValueError, TypeError: the errors of :class:`ngram_metrics.NgramOverlap`.
+        ValueError, TypeError: the errors of ``ngram_metrics.NgramOverlap``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -272,9 +189,9 @@ class NgramOverlap(Face):
 
 
 class Gleu(Face):
-    """Google-BLEU with the parameters of :class:`ngram_metrics.Gleu`, for an ignite engine.
+    """Google-BLEU with the parameters of ``ngram_metrics.Gleu``, for an ignite engine.
 
-    The errors and the result of ``compute`` are those of :class:`ChrF`, with the names ``gleu``, ``gleu_low`` and
+    The errors and the result of ``compute`` are those of ``ChrF``, with the names ``gleu``, ``gleu_low`` and
     ``gleu_high``.
     """
 
@@ -293,12 +210,12 @@ class Gleu(Face):
 
 
 class Ter(Face):
-    """TER with the parameters of :class:`ngram_metrics.Ter`, for an ignite engine. Lower is better.
+    """TER with the parameters of ``ngram_metrics.Ter``, for an ignite engine. Lower is better.
 
-    The result of ``compute`` is that of :class:`ChrF`, with the names ``ter``, ``ter_low`` and ``ter_high``.
+    The result of ``compute`` is that of ``ChrF``, with the names ``ter``, ``ter_low`` and ``ter_high``.
 
     Raises:
-        TypeError, ValueError, ModuleNotFoundError: the errors of :class:`ngram_metrics.Ter`.
+        TypeError, ValueError, ModuleNotFoundError: the errors of ``ngram_metrics.Ter``.
         NotComputableError: ``compute`` before any data.
     """
 
@@ -315,3 +232,48 @@ class Ter(Face):
     ) -> None:
         ter = ngram_metrics.Ter(normalized, no_punct, asian_support, case_sensitive, average, confidence, device)
         super().__init__(ter, output_transform)
+
+
+class Repetition(Face):
+    """Repetition with the parameters of ``ngram_metrics.Repetition``, for an ignite engine.
+
+    ``update`` takes ``(y_pred, y)``, and does not read ``y``: without references it is None. The errors and the result
+    of ``compute`` are those of ``ChrF``, with the names ``repetition``, ``repetition_low`` and
+    ``repetition_high``.
+    """
+
+    def __init__(
+        self,
+        ngram: int = 4,
+        average: Average = "macro",
+        tokenizer: Tokenizer | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
+        output_transform: OutputTransform = unchanged,
+        device: str | torch.device = CPU,
+    ) -> None:
+        repetition = ngram_metrics.Repetition(ngram, average, tokenizer, pad_id, confidence, device)
+        super().__init__(repetition, output_transform)
+
+
+class CiderD(Face):
+    """CIDEr-D with the parameters of ``ngram_metrics.CiderD``, for an ignite engine.
+
+    The errors are those of that class, and the result of ``compute`` is that of ``ChrF``, in 0..10, with the names
+    ``cider_d``, ``cider_d_low`` and ``cider_d_high``.
+    """
+
+    def __init__(
+        self,
+        document_frequency: DocumentFrequency,
+        ngram: int = 4,
+        sigma: float = 6.0,
+        average: Average = "macro",
+        tokenizer: Tokenizer | None = None,
+        pad_id: int | Sequence[int] | None = None,
+        confidence: float | None = None,
+        output_transform: OutputTransform = unchanged,
+        device: str | torch.device = CPU,
+    ) -> None:
+        cider = ngram_metrics.CiderD(document_frequency, ngram, sigma, average, tokenizer, pad_id, confidence, device)
+        super().__init__(cider, output_transform)

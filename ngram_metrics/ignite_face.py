@@ -1,4 +1,4 @@
-"""The base classes of the ignite metrics ("faces") in :mod:`ngram_metrics.ignite`: they wrap the accumulator."""
+"""The base classes of the ignite metrics ("faces") in ``ngram_metrics.ignite``: they wrap the accumulator."""
 
 from __future__ import annotations
 
@@ -116,7 +116,8 @@ class Face(Metric):
             raise TypeError("update takes one argument, a pair: expected metric.update((y_pred, y))")
         y_pred, y = output
         lengths = [len(side) for side in (y_pred, y) if isinstance(side, Sized) and not isinstance(side, str)]
-        if len(set(lengths)) > 1 and not isinstance(y_pred, str):  # a str is one sentence
+        compared = self.scorer.measure.has_references
+        if compared and len(set(lengths)) > 1 and not isinstance(y_pred, str):  # a str is one sentence
             raise ValueError(
                 f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
             )

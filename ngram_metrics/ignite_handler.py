@@ -28,7 +28,7 @@ class ScoresHandler:
 
     Args:
         evaluator: the engine with the sentences in its output; the handler reads each output from now on.
-        metrics: metrics of :mod:`ngram_metrics.ignite` by the names with which they are attached.
+        metrics: metrics of ``ngram_metrics.ignite`` by the names with which they are attached.
         tag: the beginning of all names.
         sentences: the number of sentences to write, at least 0; ids are written as numbers.
         output_transform: turns the engine's output into ``(y_pred, y)``, or a dict of both, as for the metrics.

@@ -1,14 +1,12 @@
-r"""Minimum Bayes risk decoding: score every hypothesis against every reference, and choose the best hypothesis.
+"""Minimum Bayes risk decoding: score every hypothesis against every reference, and choose the best hypothesis.
 
-MBR decoding chooses the hypothesis with the highest expected utility under a set of samples from the model, which are
-the references (Kumar and Byrne 2004; Eikema and Aziz 2020):
-
-.. math:: \hat h = \arg\max_h \sum_r p(r) \, u(h, r)
+MBR decoding chooses the hypothesis h with the highest expected utility, the sum of p(r) u(h, r) over a set of samples
+r from the model, which are the references (Kumar and Byrne 2004; Eikema and Aziz 2020).
 
 The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and of which
 more is better: ``Bleu``, ``ROUGEScore`` with a single key other than ``rougeLsum``, ``ChrF``, ``NgramOverlap``,
 ``Gleu``. ROUGE means its F, and one of its values, such as ``rouge["rougeL_recall"]``, that value. All pairs are
-counted together, see :mod:`ngram_metrics.counting.all_pairs`.
+counted together, see ``ngram_metrics.counting.all_pairs``.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Args:
         metric: the score of a pair; its ``average`` has no effect, and its states are neither read nor changed.
-        hypotheses: rows of documents, see :mod:`ngram_metrics.text.groups`.
+        hypotheses: rows of documents, see ``ngram_metrics.text.groups``.
         references: as many rows of references; the same object, or the same texts, are counted once.
 
     Returns:
@@ -92,14 +90,14 @@ def decode(
     """Choose the hypothesis of each row with the highest expected utility, the first on ties.
 
     Args:
-        metric: the utility, as for :func:`pairwise`.
+        metric: the utility, as for ``pairwise``.
         hypotheses: rows of documents, at least one in each row.
         references: as many rows, at least one reference in each row; None if the hypotheses are the references too.
         reference_probabilities: for each row a number of at least 0 for each reference, not all 0; only their
             proportions matter. None for equal probabilities, as for samples.
 
     Raises:
-        TypeError, ValueError: the errors of :func:`pairwise`; a row without hypotheses or references, or with wrong
+        TypeError, ValueError: the errors of ``pairwise``; a row without hypotheses or references, or with wrong
             probabilities. The message has the number of the row.
 
     Example:

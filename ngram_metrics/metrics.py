@@ -9,12 +9,15 @@ import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
+from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.bleu import SACREBLEU, BleuMeasure, Smoothing
 from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.cider import CiderMeasure, refuse_micro
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.options import Average
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.repetition import RepetitionMeasure
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.rouge_keys import RougeKey, checked_keys, value_places
 from ngram_metrics.scores.ter import TerMeasure
@@ -22,6 +25,7 @@ from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.text_reader import TextReader
+from ngram_metrics.text.vocabulary_reader import VocabularyReader
 from ngram_metrics.text.word_reader import WordReader
 
 
@@ -36,7 +40,7 @@ def bleu(
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return BLEU with the options of :class:`ngram_metrics.Bleu`."""
+    """Return BLEU with the options of ``ngram_metrics.Bleu``."""
     measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
     return Scorer(WordReader(tokenizer, lowercase, pad_id), measure, average, {"bleu": ()})
 
@@ -52,7 +56,7 @@ def rouge(
     sentence_separator_id: int | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return ROUGE with the options of :class:`ngram_metrics.ROUGEScore`; without segments its score is NaN."""
+    """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``; without segments its score is NaN."""
     keys = checked_keys(rouge_keys)
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
@@ -72,7 +76,7 @@ def chrf(
     average: Average = "micro",
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return chrF with the options of :class:`ngram_metrics.ChrF`."""
+    """Return chrF with the options of ``ngram_metrics.ChrF``."""
     measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
     return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {"chrf": ()})
 
@@ -83,7 +87,7 @@ def overlap(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return n-gram overlap with the options of :class:`ngram_metrics.NgramOverlap`."""
+    """Return n-gram overlap with the options of ``ngram_metrics.NgramOverlap``."""
     reader = WordReader(tokenizer, pad_id=pad_id, samples=True)
     return Scorer(reader, OverlapMeasure(ngram), average, {"ngram_overlap": ()})
 
@@ -94,7 +98,7 @@ def gleu(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return Google-BLEU with the options of :class:`ngram_metrics.Gleu`."""
+    """Return Google-BLEU with the options of ``ngram_metrics.Gleu``."""
     return Scorer(WordReader(tokenizer, pad_id=pad_id), GleuMeasure(ngram), average, {"gleu": ()})
 
 
@@ -105,17 +109,42 @@ def ter(
     case_sensitive: bool = False,
     average: Average = "micro",
 ) -> Scorer:
-    """Return TER with the options of :class:`ngram_metrics.Ter`."""
+    """Return TER with the options of ``ngram_metrics.Ter``."""
     measure = TerMeasure(normalized, no_punct, asian_support, case_sensitive)
     return Scorer(TextReader(splits=measure.normalized and measure.asian_support), measure, average, {"ter": ()})
+
+
+def repetition(
+    ngram: int = 4,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return repetition with the options of ``ngram_metrics.Repetition``."""
+    return Scorer(WordReader(tokenizer, pad_id=pad_id), RepetitionMeasure(ngram), average, {"repetition": ()})
+
+
+def cider(
+    document_frequency: DocumentFrequency | None,
+    ngram: int = 4,
+    sigma: float = 6.0,
+    average: Average = "macro",
+    tokenizer: Tokenizer | None = None,
+    pad_id: int | Sequence[int] | None = None,
+) -> Scorer:
+    """Return CIDEr-D with the options of ``ngram_metrics.CiderD``; None for the references of each batch."""
+    measure = CiderMeasure(document_frequency, ngram, sigma)
+    refuse_micro(average)
+    reader = VocabularyReader(tokenizer, pad_id=pad_id, document_frequency=document_frequency)
+    return Scorer(reader, measure, average, {"cider_d": ()})
 
 
 def named(
     name: str, tokenizer: Tokenizer = "13a", lowercase: bool = False, chrf_lowercase: bool = False, stem: bool = False
 ) -> Scorer:
-    """Return a metric with this name: one of :data:`ngram_metrics.evaluation.METRICS`, or a key of ROUGE.
+    """Return a metric with this name: one of ``ngram_metrics.evaluation.METRICS``, or a key of ROUGE.
 
-    ``tokenizer`` is for BLEU, overlap and GLEU, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
+    ``tokenizer`` is for BLEU, overlap, GLEU and repetition, ``lowercase`` for BLEU, and ``stem`` for ROUGE.
 
     Raises:
         ValueError: an unknown name.
@@ -131,6 +160,8 @@ def named(
         made = gleu(tokenizer=tokenizer)
     elif name == "ter":
         made = ter()
+    elif name == "repetition":
+        made = repetition(tokenizer=tokenizer)
     else:
         made = rouge(use_stemmer=stem) if name == "rouge" else rouge(stem, rouge_keys=cast("RougeKey", name))
     return made.called(name)

@@ -7,7 +7,7 @@ command line, from the same code.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 from ngram_metrics.evaluation import DEFAULT_METRICS
 from ngram_metrics.evaluation.evaluate import evaluate
@@ -29,6 +29,8 @@ def write_report(
     title: str | None = None,
     confidence: float = 0.95,
     tokenizer: Tokenizer | None = "13a",
+    sources: Sequence[str] | None = None,
+    columns: Mapping[str, Sequence[Hashable]] | None = None,
 ) -> None:
     """Score systems, test them against the first, and write all results as one HTML page.
 
@@ -41,13 +43,16 @@ def write_report(
         title: the title of the page; None for the names of the systems.
         confidence: the level of the bootstrap intervals, between 0 and 1.
         tokenizer: splits texts into words, where matches are shown and for the default BLEU; see
-            :mod:`ngram_metrics.text.tokenizers`.
+            ``ngram_metrics.text.tokenizers``.
+        sources: the source of each sentence, which is shown beside it; an output that equals it is flagged.
+        columns: a label for each sentence by the name of the column, such as ``{"domain": [...], "id": [...]}``. The
+            sentences are filtered by them; each label of a column with at most 50 is scored as a corpus.
 
     Raises:
         TypeError: systems that are not a mapping of names to sentences; an object that is not a metric of this package;
-            sentences that are not text.
-        ValueError: no system or no sentence; systems or references of different lengths; a metric with average none;
-            two metrics with the same name for a value; a level out of its range.
+            sentences or sources that are not text; columns that are not a mapping of names to labels.
+        ValueError: no system or no sentence; systems, references, sources or columns of different lengths; a metric
+            with average none; two metrics with the same name for a value; a level out of its range.
         OSError: the file cannot be written; an existing file does not change.
         ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
 
@@ -67,4 +72,4 @@ def write_report(
         name: named(name, "none" if tokenizer is None else tokenizer) for name in DEFAULT_METRICS
     }
     found = evaluate(systems, references, default if metrics is None else metrics, confidence=confidence)
-    found.write_report(path, title, tokenizer)
+    found.write_report(path, title, tokenizer, sources, columns)

@@ -5,7 +5,7 @@ A new measure is a new entry of MEASURES; no test is copied.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -20,17 +20,21 @@ from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
 from sacrebleu.metrics import TER
 
+from ngram_metrics.functional import document_frequency
 from ngram_metrics.scores.bleu import SMOOTHINGS, BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.cider import CiderMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.repetition import RepetitionMeasure
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.scores.rouge_keys import ROUGE_KEYS
 from ngram_metrics.scores.ter import PARTS, TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.text_reader import TextReader
+from ngram_metrics.text.vocabulary_reader import VocabularyReader
 from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
@@ -116,12 +120,13 @@ class Measured:
         score: in plain Python, from settings and fields to the score.
         variants: settings that differ in their steps, one or more for each step of the code.
         of_text: from a text to a document.
-        perfect: settings, and documents that score 1 against themselves under them.
+        perfect: settings, and documents that score 1 against themselves under them; None if no text is compared.
         past_float32: settings, counts that float32 does not hold, and their score.
         tolerance: how far a score may lie from that in plain Python, in proportion.
         averages: those it has.
         choice_is_exact: whether plain Python rounds as the code does where it chooses between references.
         text_only: whether tokens and ids are refused.
+        highest: the end of the scale of the scores.
     """
 
     make: Callable[[Settings], AnyMeasure]
@@ -132,12 +137,13 @@ class Measured:
     score: Callable[[Settings, Sequence[Any]], Any]
     variants: tuple[Settings, ...]
     of_text: Callable[[str], Any] = str
-    perfect: st.SearchStrategy = field(default_factory=st.nothing)
+    perfect: st.SearchStrategy | None = None
     past_float32: tuple[tuple[Settings, tuple, Any], ...] = ()
     tolerance: float = 1e-12
     averages: tuple[str, ...] = ("none", "macro", "micro")
     choice_is_exact: bool = True
     text_only: bool = False
+    highest: float = 1
 
     @property
     def higher_is_better(self) -> bool:
@@ -180,6 +186,11 @@ def _gleu_counts(settings: Settings, hypothesis: Any, references: Sequence[Any])
     rows = [oracles.gleu_counts(hypothesis, one, settings.get("ngram", 4)) for one in references]
     # nltk leaves out a reference where neither side has an n-gram.
     return oracles.first_best(rows, lambda matches, ngrams: matches / ngrams if ngrams else -1)
+
+
+def _repetition_counts(settings: Settings, text: Any, references: Sequence[Any]) -> tuple:
+    found = oracles.ngrams(text, settings.get("ngram", 4))
+    return len(found), found.total()
 
 
 def _chrf_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
@@ -242,6 +253,10 @@ _TER_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
 _of_ter = options(**{name: [False, True] for name in _TER_OPTIONS})
 _three_words = characters.filter(lambda text: len(text.split()) > 2)
 _NINE_WORDS = "\na b c d e f g h i"
+
+#: The corpus of CIDEr-D: two words in several segments, and one in none.
+_CORPUS = [[list("abab")], [list("aab"), list("b")], [list("ba")], [list("d")]]
+_TABLE = document_frequency([[" ".join(one) for one in several] for several in _CORPUS])
 
 MEASURES = {
     "BLEU": Measured(
@@ -337,6 +352,17 @@ MEASURES = {
         perfect=st.tuples(_of_order, _long_tokens),
         past_float32=(({}, (_MANY - 1, _MANY), (_MANY - 1) / _MANY),),
     ),
+    "repetition": Measured(
+        make=_of(RepetitionMeasure, without=["pad_id"]),
+        reader=_of(WordReader, "pad_id"),
+        documents=tokens,
+        settings=_of_order,
+        counts=_repetition_counts,
+        score=lambda settings, counts: 1 - counts[0] / counts[1] if counts[1] else 0.0,
+        variants=options(ngram=[1, 4, 9]),
+        of_text=str.split,
+        past_float32=(({}, (1, _MANY), (_MANY - 1) / _MANY),),
+    ),
     "TER": Measured(
         make=_of(TerMeasure),
         reader=lambda settings: TextReader(splits=True),
@@ -350,5 +376,20 @@ MEASURES = {
         perfect=st.tuples(st.sampled_from(_of_ter), characters),
         past_float32=(({}, (_MANY - 1, _MANY, 0), (_MANY - 1) / _MANY), ({}, (_MANY, 0, _MANY * PARTS), 1.0)),
         text_only=True,
+    ),
+    "CIDEr-D": Measured(
+        make=lambda settings: CiderMeasure(_TABLE, **settings),
+        reader=lambda settings: VocabularyReader(document_frequency=_TABLE),
+        documents=tokens,
+        settings=st.fixed_dictionaries({"ngram": st.integers(1, 4), "sigma": st.sampled_from([0.5, 6.0])}),
+        counts=lambda settings, one, several: (
+            oracles.cider_similarities(one, several, _CORPUS, settings.get("ngram", 4), settings.get("sigma", 6.0)),
+        ),
+        score=lambda settings, counts: 10 * sum(counts[0]) / len(counts[0]),
+        variants=options(ngram=[1, 4], sigma=[1.0, 6.0]),
+        of_text=str.split,
+        averages=("none", "macro"),
+        text_only=True,  # a table is of words or of ids
+        highest=10,
     ),
 }

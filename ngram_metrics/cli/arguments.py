@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
-from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from ngram_metrics.cli.files import InputError, place_of
+from ngram_metrics.cli.files import InputError
+from ngram_metrics.cli.names import System, check_names, column_of, names_of, system_of
 from ngram_metrics.cli.options import (
     Options,
     Parser,
@@ -27,7 +27,7 @@ from ngram_metrics.cli.options import (
     parsed,
     printing,
 )
-from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS
+from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS, WITHOUT_REFERENCES
 from ngram_metrics.text.messages import did_you_mean
 
 if TYPE_CHECKING:
@@ -35,12 +35,13 @@ if TYPE_CHECKING:
 
 TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
-MBR_METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "overlap", "gleu")
+MBR_METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "overlap", "gleu")
 MBR_FORMATS = ("text", "jsonl")
 SHELLS = ("bash", "zsh", "tcsh")
 _LEVEL = "0.95"
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics REFERENCE... -i SYSTEM... [options]
+       ngram-metrics SYSTEM... -m repetition [options]
        ngram-metrics mbr SAMPLES... [options]"""
 _DESCRIPTION = "Score files with one sentence per line, and test systems against the first."
 _FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is its second tab-separated column;
@@ -77,6 +78,8 @@ class ScoreOptions(Options):
     details: bool
     sentences: str | None
     report: str | None
+    source: str | None
+    columns: list[tuple[str, str]]
 
 
 class MbrOptions(Options):
@@ -86,13 +89,6 @@ class MbrOptions(Options):
     k: int | None
     weights: str | None
     metric: str
-
-
-class _System(NamedTuple):
-    """A system on the command line; without a name of its own it gets a part of its path."""
-
-    file: str
-    name: str | None = None
 
 
 def score_parser() -> Parser:
@@ -145,6 +141,16 @@ def _add_output_options(made: Parser) -> None:
     report.add_argument(
         "--report", type=file_name, metavar="FILE", help="an HTML page that shows where systems are right and wrong"
     )
+    report.add_argument("--source", type=file_name, metavar="FILE", help="the source sentences, for --report")
+    report.add_argument(
+        "--column",
+        dest="columns",
+        type=column_of,
+        action="append",
+        default=[],
+        metavar="NAME=FILE",
+        help="labels of the sentences such as domains, for --report: filters and scores by label",
+    )
 
 
 def mbr_parser() -> Parser:
@@ -192,15 +198,19 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     """Parse the arguments of ``score``; exit with code 2 if they are wrong.
 
     Returns:
-        ``systems``, their names, the baseline first; ``references``; ``inputs``, the files of the systems and the
-        references; ``metrics``; and the other options by name.
+        ``systems``, their names, the baseline first; ``references``; ``inputs``, the files of the systems, the
+        references, the source and the columns; ``metrics``; and the other options by name.
     """
     made = score_parser()
     options = parsed(made, _joined(words), ScoreOptions(), _INSTEAD)
     options.metrics = list(dict.fromkeys(options.metrics or DEFAULT_METRICS))
     systems, options.references = _sides(made, options)
-    options.systems = _names(made, systems)
-    options.inputs = [*(system.file for system in systems), *options.references]
+    options.systems = names_of(made, systems)
+    beside = [*filter(None, [options.source]), *(file for _, file in options.columns)]
+    if beside and not options.report:
+        made.error(f"{'--source' if options.source else '--column'} is for the page: expected --report too")
+    check_names(made, "columns", [name for name, _ in options.columns])
+    options.inputs = [*(system.file for system in systems), *options.references, *beside]
     check_inputs(made, options.inputs)
     check_text_options(made, options, options.metrics)
     for name in ("test", "correction", "baseline"):
@@ -209,6 +219,8 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     options.test, options.correction = options.test or TESTS[0], options.correction or CORRECTIONS[0]
     if options.sentences and not options.sentences.endswith((".tsv", ".jsonl")):
         made.error(f"--sentences {options.sentences}: expected a name that ends in .tsv or .jsonl")
+    if options.report and not options.references:
+        made.error("--report shows what matches the references, and there is none: expected -r REFERENCE...")
     written = {"--output": options.output, "--sentences": options.sentences, "--report": options.report}
     check_written(made, written, [*options.inputs, *filter(None, [options.spm_model])])
     return options
@@ -251,7 +263,7 @@ def _joined(words: Sequence[str]) -> list[str]:
     return joined
 
 
-def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[_System], list[str]]:
+def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[System], list[str]]:
     """Return the systems, the baseline first, and the references."""
     if options.input and options.references:
         if options.files:
@@ -260,13 +272,13 @@ def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[_
     elif options.input:
         systems, references = options.input, options.files
     else:
-        systems, references = options.files, options.references
-    if not references:
+        systems, references = options.files, options.references or []
+    if not references and not {*options.metrics} <= {*WITHOUT_REFERENCES}:
         made.error("no reference: expected SYSTEM... -r REFERENCE..., or REFERENCE... -i SYSTEM...")
     if not systems and not options.baseline:
         made.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")
-    given = list(map(_system, systems))
-    wanted = _system(options.baseline) if options.baseline else given[0]
+    given = list(map(system_of, systems))
+    wanted = system_of(options.baseline) if options.baseline else given[0]
     by_file = [system for system in given if is_same(system.file, wanted.file)]
     by_name = [system for system in given if system.name == wanted.file and not os.path.exists(wanted.file)]
     baseline = [*by_file, *by_name, wanted][0]
@@ -276,33 +288,6 @@ def _sides(made: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[_
     check_different(made, "system", [system.file for system in [baseline, *others]])
     check_different(made, "reference", references)
     return [baseline, *others], references
-
-
-def _system(word: str) -> _System:
-    """Split NAME=FILE; a path that exists is a path."""
-    name, _, file = word.partition("=")
-    if not name or not file or "/" in name or any(map(os.path.exists, (word, place_of(word).path))):
-        return _System(word)
-    return _System(file, name)
-
-
-def _names(made: argparse.ArgumentParser, systems: Sequence[_System]) -> list[str]:
-    """Return the name of each system: the one that was given, or the part of its path that tells it from others."""
-    parts = [os.path.normpath(system.file).split(os.sep) for system in systems if system.name is None]
-    most = min(map(len, parts), default=1) - 1
-    first = min(most, _alike(parts))
-    last = min(most - first, _alike([of_path[::-1] for of_path in parts]))
-    own = iter("/".join(of_path[first : len(of_path) - last]) for of_path in parts)
-    names = [next(own) if system.name is None else system.name for system in systems]
-    for name in names:
-        if names.count(name) > 1:
-            made.error(f"two systems have the name {name!r}: expected different names, as NAME=FILE gives them")
-    return names
-
-
-def _alike(parts: Sequence[Sequence[str]]) -> int:
-    """Return how many of the first parts are the same."""
-    return len(list(takewhile(lambda places: len({*places}) == 1, zip(*parts, strict=False))))
 
 
 def _metrics(text: str) -> list[str]:

@@ -122,7 +122,7 @@ class Source:
         return texts
 
     def values(self, lines: int) -> list[object]:
-        """Return the JSON values of the next lines, or the field of each; raises InputError as :meth:`chunk` does."""
+        """Return the JSON values of the next lines, or the field of each; raises InputError as ``chunk`` does."""
         found = [self._json(text, number) for number, text in enumerate(self._texts(lines), self._line + 1)]
         self._line += len(found)
         return found

@@ -17,8 +17,8 @@ from ngram_metrics.text.tokenizers import TokenizerName
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
 #: The metrics for which an option has an effect.
 _FOR = {
-    "tokenizer": ("bleu", "overlap", "gleu"),
-    "spm_model": ("bleu", "overlap", "gleu"),
+    "tokenizer": ("bleu", "overlap", "gleu", "repetition"),
+    "spm_model": ("bleu", "overlap", "gleu", "repetition"),
     "lowercase": ("bleu",),
     "chrf_lowercase": ("chrf", "chrf++"),
     "stem": ("rouge",),
@@ -99,7 +99,7 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
         "-tok",
         type=_tokenizer,
         metavar="NAME",
-        help=f"for bleu, overlap and gleu: {', '.join(TOKENIZERS)}; default: 13a",
+        help=f"for bleu, overlap, gleu and repetition: {', '.join(TOKENIZERS)}; default: 13a",
     )
     text.add_argument(
         "--spm-model", type=file_name, metavar="FILE", help="instead of --tokenizer: a sentencepiece model, for spBLEU"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.cli.arguments import ScoreOptions
 from ngram_metrics.cli.files import Source, chunks
-from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.arguments import Annotations, Texts
 from ngram_metrics.evaluation.output import Progress, written_to
 from ngram_metrics.evaluation.results import Settings, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
@@ -22,14 +23,15 @@ from ngram_metrics.significance import Correction
 from ngram_metrics.text.word_reader import WordReader
 
 
-def run(options: ScoreOptions, scorers: Mapping[str, Scorer], sources: Sequence[Source]) -> None:
-    """Score all systems, and write all results; the sources are those of the systems, and of the references."""
+def run(options: ScoreOptions, scorers: Mapping[str, Scorer], files: Sequence[Source]) -> None:
+    """Score all systems, and write all results; the files are those of ``options.inputs``."""
     keep = options.confidence is not None or len(options.systems) > 1 or options.report is not None
     references = str(len(options.references))
     systems = {
         system: [SystemCounts(scorer, references, keep) for scorer in scorers.values()] for system in options.systems
     }
     texts = Texts({system: [] for system in systems}, options.references, [])
+    annotations = Annotations([] if options.source else None, {name: [] for name, _ in options.columns})
     correction: Correction = "holm" if options.correction == "holm" else None
     settings = Settings(options.confidence, options.test, correction, SEED)
     if options.report:
@@ -41,14 +43,14 @@ def run(options: ScoreOptions, scorers: Mapping[str, Scorer], sources: Sequence[
         write = stack.enter_context(written_to(options.output))
         write_report = stack.enter_context(written_to(options.report)) if options.report else None
         with Progress("lines") as bar:
-            _count(systems, options, sources, bar, texts if write_report is not None else None)
+            _count(systems, options, files, bar, (texts, annotations) if write_report is not None else None)
             if keep:
                 bar.name("resampling")
             summary = summarised(systems, list(scorers), options.references, settings)
             if write_report is not None:
                 readers = [each.reader for each in scorers.values() if isinstance(each.reader, WordReader)]
                 words = readers[0] if readers else WordReader("13a")
-                write_report(page(systems, summary, texts, words, digits=options.digits))
+                write_report(page(systems, summary, texts, annotations, words, digits=options.digits))
         width = {} if options.output else {"width": terminal_width()}
         write(written(summary, options.format, Style(options.digits, options.details, **width)))
 
@@ -56,25 +58,40 @@ def run(options: ScoreOptions, scorers: Mapping[str, Scorer], sources: Sequence[
 def _count(
     systems: Mapping[str, list[SystemCounts]],
     options: ScoreOptions,
-    sources: Sequence[Source],
+    files: Sequence[Source],
     bar: Progress,
-    texts: Texts | None,
+    of_page: tuple[Texts, Annotations] | None,
 ) -> None:
-    """Count all lines, write the scores of each, and keep the texts if the page needs them."""
+    """Count all lines, write the scores of each, and keep what the page shows."""
     with ExitStack() as stack:
         write = stack.enter_context(written_to(options.sentences)) if options.sentences else None
         as_json, first = (options.sentences or "").endswith(".jsonl"), 1
-        for columns in chunks(sources, CHUNK):
-            hypotheses = columns[: len(systems)]
-            references = list(map(list, zip(*columns[len(systems) :], strict=True)))
+        last = len(systems) + len(options.references)
+        for parts in chunks(files, CHUNK):
+            hypotheses, beside = parts[: len(systems)], parts[last:]
+            of_files = parts[len(systems) : last]
+            references = list(map(list, zip(*of_files, strict=True))) if of_files else [[] for _ in hypotheses[0]]
             rows = count(systems, hypotheses, references, torch.device(options.device), bar.update)
-            if texts is not None:
-                texts.references.extend(references)
-                for kept, lines in zip(texts.systems.values(), hypotheses, strict=True):
-                    kept.extend(lines)
+            if of_page is not None:
+                _keep(*of_page, hypotheses, references, beside)
             if write is not None:
                 write("".join(f"{line}\n" for line in _segment_lines(systems, rows, first, as_json)))
             first += len(references)
+
+
+def _keep(
+    texts: Texts,
+    annotations: Annotations,
+    hypotheses: Sequence[Sequence[str]],
+    references: Sequence[list[str]],
+    beside: Sequence[Sequence[str]],
+) -> None:
+    """Add lines to the texts of the page; ``beside`` are those of the source, if there is one, and of the columns."""
+    texts.references.extend(references)
+    sources = [] if annotations.sources is None else [annotations.sources]
+    kept: list[list[Any]] = [*texts.systems.values(), *sources, *annotations.columns.values()]
+    for lines, added in zip(kept, [*hypotheses, *beside], strict=True):
+        lines.extend(added)
 
 
 def _segment_lines(

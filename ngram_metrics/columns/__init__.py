@@ -2,7 +2,7 @@
 
 A score of a corpus is computed from sums over its segments, and neither an average of the segments' scores nor one of
 the scores of groups is equal to it. So the counts of each segment become int64 columns. An engine adds them by any
-group, on one machine or many, and :meth:`StatisticsColumns.scores` turns the sums of all groups into scores. Integers
+group, on one machine or many, and ``StatisticsColumns.scores`` turns the sums of all groups into scores. Integers
 add up to the same sums in every order, so the scores of any engine and any partition are equal to the last bit.
 """
 
@@ -42,10 +42,10 @@ class StatisticsColumns:
     arrays or lists. What is returned is of the same type. An object can be pickled, so it is made once and sent to the
     workers of an engine; it has no state.
 
-    The columns are :data:`names`, all int64: ``segments``, which is 1, and for each metric its counts, such as
+    The columns are ``names``, all int64: ``segments``, which is 1, and for each metric its counts, such as
     ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each
-    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62), or 2^51 for TER. They add up
-    exactly to sums over 2^31 rows.
+    in two columns: ``<value>_high_bits`` and ``<value>_low_bits`` of round(score * 2^62), or 2^51 for TER and 2^59
+    for CIDEr-D. They add up exactly to sums over 2^31 rows.
 
     Args:
         metrics: metrics by name, such as ``{"bleu": Bleu.sacrebleu(), "chrf": ChrF()}``. Their settings are used, and
@@ -125,9 +125,9 @@ class StatisticsColumns:
 
         Raises:
             TypeError: a type that is not listed above; a cell that is no text, such as null; the message names the row.
-            ValueError: a missing column; a column that has a name of :attr:`names` already; an empty list of
-                references; for a macro average, a score of 2 or more, as options of smoothing above 1 give it, or a
-                TER of 4096 or more.
+            ValueError: a missing column; a column that has a name of ``names`` already; an empty list of references;
+                for a macro average, a score of 2 or more, as options of smoothing above 1 give it, or a TER of 4096 or
+                more.
         """
         table = table_of(batch, "the batch")
         if taken := [name for name in self.names if name in table.names]:
@@ -149,7 +149,7 @@ class StatisticsColumns:
             by: the columns whose values make a group; without any, the batch is one group.
 
         Returns:
-            A table with the columns ``by`` and :attr:`names`; the groups are in the order of their first rows.
+            A table with the columns ``by`` and ``names``; the groups are in the order of their first rows.
 
         Raises:
             TypeError, ValueError: the errors of a call; values of ``by`` that cannot be compared, such as lists.
@@ -189,7 +189,7 @@ class StatisticsColumns:
 
         Returns:
             A table with the other columns, or with those of ``by``; then ``segments`` and the values of each metric,
-            float64 in 0..1, or for TER at least 0: a metric with one value has its name, others have
+            float64 on the scale of the metric: a metric with one value has its name, others have
             ``<metric>_<value>``. With ``confidence``, each value is followed by ``<value>_low`` and ``<value>_high``.
 
         Raises:

@@ -96,12 +96,12 @@ def scores_of_groups(
 
     Args:
         metrics: the metrics.
-        numbers: the sums of each row, a cluster: see :class:`Sums`.
+        numbers: the sums of each row, a cluster: see ``Sums``.
         groups: the groups of the rows.
         confidence: the level of intervals, from clusters that are drawn with replacement; None for no intervals.
 
     Raises:
-        ValueError: as :func:`scores_of_rows`; a sum of a group of 2^63 or more.
+        ValueError: as ``scores_of_rows``; a sum of a group of 2^63 or more.
     """
     totals = np.zeros((groups.number, numbers.shape[1]), np.int64)
     try:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ngram_metrics.text.messages import counted, did_you_mean, shortened, type_name
 
-#: What :func:`table_of` takes and :meth:`Table.made` returns.
+#: What ``table_of`` takes and ``Table.made`` returns.
 AnyTable: TypeAlias = Any
 #: Numbers of rows, or columns of integers.
 Integers: TypeAlias = NDArray[np.int64]
@@ -82,7 +82,7 @@ class Table(ABC):
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """The digests that :meth:`made` has put into a table, as far as they are still there."""
+        """The digests that ``made`` has put into a table, as far as they are still there."""
         return {}
 
 

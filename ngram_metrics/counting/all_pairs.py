@@ -2,7 +2,7 @@
 
 Only n-grams that occur on both sides matter. A few of them occur in many documents: these are counted by a matrix
 product. Most occur in a few documents: for these it is cheaper to list the pairs of documents that share the n-gram.
-:mod:`ngram_metrics.counting.shared_ngrams` has both ways.
+``ngram_metrics.counting.shared_ngrams`` has both ways.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
@@ -165,7 +165,7 @@ def _shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Ru
 
 
 def _parted(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[CountTable, ListedPairs | None]:
-    """Split the n-grams of an order; see :func:`_shared`."""
+    """Split the n-grams of an order; see ``_shared``."""
     in_table = frequent.index_select(0, ngram)
     in_list = indices(~in_table)
     number = (frequent.cumsum(0) - 1).index_select(0, ngram)  # (runs,)

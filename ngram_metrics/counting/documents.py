@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -232,7 +233,7 @@ def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
 
 
 def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> Tensor:
-    """Return which ids :func:`drop_ids` keeps, bool of the shape of ``ids``."""
+    """Return which ids ``drop_ids`` keeps, bool of the shape of ``ids``."""
     kept = ids >= 0
     if separator is not None and separator < 0:
         kept = kept | (ids == separator)
@@ -247,9 +248,27 @@ def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
     return RaggedTokens(renamed, lengths, len(names))
 
 
+def ragged_from_rows(rows: PaddedTokens) -> RaggedTokens:
+    """Return padded rows ``(documents, width)`` one after another, renumbered; this waits for the device."""
+    inside = torch.arange(rows.ids.shape[1], device=rows.ids.device) < rows.lengths.unsqueeze(1)
+    return ragged_from_ids(rows.ids.masked_select(inside), rows.lengths.cpu())
+
+
+def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
+    """Return padded sentences in the ragged layout, with one vocabulary; this waits for the device."""
+    hypotheses, ((references, lengths), present) = sides
+    rows = [hypotheses, PaddedTokens(references[present], lengths[present])]
+    inside = [torch.arange(side.ids.shape[1], device=side.ids.device) < side.lengths.unsqueeze(1) for side in rows]
+    tokens = torch.cat([side.ids.masked_select(kept) for side, kept in zip(rows, inside, strict=True)])
+    both = ragged_from_ids(tokens, torch.cat([side.lengths for side in rows]).cpu())
+    first = len(hypotheses.lengths)
+    groups = DocumentGroups(both.slice(first, both.documents), present.sum(1).cpu())
+    return RaggedSides(both.slice(0, first), groups)
+
+
 def host_counts(counts: Sequence[int]) -> Tensor:
     """Return numbers as an int64 tensor on the CPU, whatever the default device."""
-    return torch.tensor(counts, dtype=torch.int64, device="cpu")
+    return torch.from_numpy(np.array(counts, np.int64))  # a quarter of the time of torch.tensor
 
 
 def flat_positions(lengths: Tensor) -> Tensor:

@@ -3,7 +3,7 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU, most sentences with one reference are counted by :mod:`~ngram_metrics.counting.numpy_matches`. All others are
+On a CPU, most sentences with one reference are counted by ``ngram_metrics.counting.numpy_matches``. All others are
 counted here, and the same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta``
 device, compile in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a
 hypothesis with its references. The cuts do not change the counts.
@@ -244,7 +244,7 @@ def _running_sums(keys: SortedKeys, chunk: Chunk) -> tuple[int, list[tuple[Tenso
 
 
 def _unpacked(packed: list[Tensor], bits: int, documents: int) -> list[Tensor]:
-    """Return the count of each document from the differences of :func:`_running_sums`."""
+    """Return the count of each document from the differences of ``_running_sums``."""
     at_once, low = KEY_BITS // bits, (1 << bits) - 1
     counts = []
     for document in range(documents):
@@ -256,7 +256,7 @@ def _unpacked(packed: list[Tensor], bits: int, documents: int) -> list[Tensor]:
 
 
 def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
-    """Yield the same as :func:`_minima`, one order at a time, for any number of documents.
+    """Yield the same as ``_minima``, one order at a time, for any number of documents.
 
     In the run of a shorter order the documents are not sorted, so each order sorts again, by n-gram and document.
     """

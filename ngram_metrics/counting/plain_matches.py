@@ -88,7 +88,7 @@ def subsequence_length(first: Tokens, second: Tokens) -> int:
 def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int:
     """Return the hits of ROUGE-Lsum: the tokens of the reference that are in a common subsequence with a sentence.
 
-    A token counts at most as often as the hypothesis has it. See :mod:`ngram_metrics.counting.subsequence.union`.
+    A token counts at most as often as the hypothesis has it. See ``ngram_metrics.counting.subsequence.union``.
     """
     if len(hypothesis) == 1 == len(reference):
         return subsequence_length(hypothesis[0], reference[0])

@@ -1,6 +1,6 @@
 """Where n-grams match: for each token the longest order of a matched n-gram that covers it.
 
-The number of matched n-grams of a hypothesis is the one that :func:`~ngram_metrics.counting.matches.clipped_matches`
+The number of matched n-grams of a hypothesis is the one that ``ngram_metrics.counting.matches.clipped_matches``
 counts. Of n equal n-grams the first k are matched, where k is the clipped count: the largest count in one reference, if
 that is smaller than n. In each reference the first k are matched, where k is the count in the hypothesis.
 """

@@ -1,4 +1,4 @@
-"""The arguments of :func:`ngram_metrics.evaluate`, checked."""
+"""The arguments of ``ngram_metrics.evaluate``, checked."""
 
 from __future__ import annotations
 
@@ -22,12 +22,24 @@ class Texts(NamedTuple):
     Attributes:
         systems: the segments of each system.
         names: the names of the references.
-        references: the references of each segment, at least one.
+        references: the references of each segment: at least one, or none for all.
     """
 
     systems: dict[str, list[str]]
     names: list[str]
     references: list[list[str]]
+
+
+class Annotations(NamedTuple):
+    """What the page shows beside the texts.
+
+    Attributes:
+        sources: the source of each segment; None without sources.
+        columns: a label for each segment, by the name of the column.
+    """
+
+    sources: list[str] | None
+    columns: Mapping[str, list[Hashable]]
 
 
 def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
@@ -87,7 +99,7 @@ def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any, clu
 
     Raises:
         ValueError: a level or a seed out of its range, or an unknown test or correction; the errors of
-            :func:`ngram_metrics.significance.clusters.cluster_numbers`.
+            ``ngram_metrics.significance.clusters.cluster_numbers``.
         TypeError: a seed that is not an integer; the errors of the same function.
     """
     check_confidence(confidence, "micro")
@@ -98,8 +110,8 @@ def checked_settings(confidence: Any, test: Any, correction: Any, seed: Any, clu
     return Settings(confidence, test, correction, checked_seed(seed), numbers)
 
 
-def checked_groups(groups: Any, texts: Texts) -> Any:
-    """Return the label of each segment, or such lists by name.
+def checked_groups(groups: Any, texts: Texts, given: str = "groups") -> Any:
+    """Return the label of each segment, or such lists by name; ``given`` is the name of the argument.
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
@@ -109,9 +121,26 @@ def checked_groups(groups: Any, texts: Texts) -> Any:
     if groups is None:
         return None
     if isinstance(groups, Mapping):
-        named = _named("groups", groups)
-        return {name: _labels(f"groups {name!r}", labels, texts) for name, labels in named.items()}
-    return _labels("groups", groups, texts)
+        named = _named(given, groups)
+        return {name: _labels(f"{given} {name!r}", labels, texts) for name, labels in named.items()}
+    return _labels(given, groups, texts)
+
+
+def checked_annotations(sources: Any, columns: Any, texts: Texts) -> Annotations:
+    """Return the source and the labels of each segment of the texts.
+
+    Raises:
+        TypeError: sources that are not texts; columns that are not a mapping of names to lists of hashable labels.
+        ValueError: another number of sources or labels than of segments; two labels that are written alike.
+    """
+    if sources is not None:
+        sources = _texts("sources", sources)
+        _check_length("sources", sources, f"system {next(iter(texts.systems))!r}", len(texts.references))
+    if columns is None:
+        return Annotations(sources, {})
+    if not isinstance(columns, Mapping):
+        raise TypeError(f"columns is {type_name(columns)}: expected a mapping of names to lists of labels")
+    return Annotations(sources, checked_groups(columns, texts, "columns"))
 
 
 def _labels(name: str, labels: Any, texts: Texts) -> list[Hashable]:
@@ -139,6 +168,8 @@ def _named(given: str, mapping: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _references(references: Any, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of the references, and the references of each segment."""
+    if references is None:
+        return [], [[] for _ in range(segments)]
     if isinstance(references, Mapping):
         return _streams(_named("references", references), system, segments)
     items = _listed("references", references, "a list of texts, several such lists, or a mapping of names to lists")

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from ngram_metrics.evaluation import tables
-from ngram_metrics.evaluation.arguments import Texts, checked_groups, checked_scorers, checked_settings, checked_texts
+from ngram_metrics.evaluation.arguments import (
+    Texts,
+    checked_annotations,
+    checked_groups,
+    checked_scorers,
+    checked_settings,
+    checked_texts,
+)
 from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Results, Summary, Systems, summarised
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, count, segment_values
@@ -25,10 +32,10 @@ if TYPE_CHECKING:
 
 
 class Evaluation:
-    """The results of systems on the same segments, as :func:`evaluate` returns them.
+    """The results of systems on the same segments, as ``evaluate`` returns them.
 
     ``print`` shows the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
-    :attr:`results`, :attr:`groups`, :meth:`segments` and :meth:`to_pandas` are in 0..1, those of tables in 0..100.
+    ``results``, ``groups``, ``segments`` and ``to_pandas`` are in 0..1, those of tables in 0..100.
     """
 
     def __init__(self, systems: Systems, summary: Summary, texts: Texts) -> None:
@@ -38,7 +45,7 @@ class Evaluation:
     def results(self) -> Results:
         """The results by the names of systems and values, the baseline first: ``results[system][value].score``.
 
-        Each is a :class:`ngram_metrics.evaluation.results.Result`. A value has the name of its metric; those of ROUGE
+        Each is a ``ngram_metrics.evaluation.results.Result``. A value has the name of its metric; those of ROUGE
         have the names of its keys, with precision and recall beside F.
         """
         return self._summary.results
@@ -110,24 +117,36 @@ class Evaluation:
         return self._written("json")
 
     def write_report(
-        self, path: str | os.PathLike[str], title: str | None = None, tokenizer: Tokenizer | None = "13a"
+        self,
+        path: str | os.PathLike[str],
+        title: str | None = None,
+        tokenizer: Tokenizer | None = "13a",
+        sources: Sequence[str] | None = None,
+        columns: Mapping[str, Labels] | None = None,
     ) -> None:
-        """Write all results and all texts as one HTML page, see :mod:`ngram_metrics.report`.
+        """Write all results and all texts as one HTML page, see ``ngram_metrics.report``.
 
         Args:
             path: the path of the page; an existing file is replaced when the page is complete.
             title: the title of the page; None for the names of the systems.
             tokenizer: splits texts into words, where matches are shown.
+            sources: the source of each segment, which is shown beside it.
+            columns: a label for each segment by the name of the column, such as ``{"domain": [...], "id": [...]}``.
+                Segments are filtered by them; each label of a column with at most 50 is scored as a corpus.
 
         Raises:
-            TypeError: a title that is not a text.
-            ValueError: an unknown tokenizer.
+            TypeError: a title or sources that are not text; columns that are not a mapping of names to labels.
+            ValueError: an unknown tokenizer; no references; another number of sources or labels than of segments.
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
+
+        Warns:
+            UserWarning: the bootstrap test of all pairs of fewer than 50 segments, or clusters.
         """
         from ngram_metrics.evaluation.page import write_page
 
-        write_page(path, self._systems, self._summary, self._texts, title, tokenizer)
+        annotations = checked_annotations(sources, columns, self._texts)
+        write_page(path, self._systems, self._summary, self._texts, annotations, title, tokenizer)
 
     def _written(self, form: str) -> str:
         return tables.written(self._summary, form, tables.Style())
@@ -142,7 +161,7 @@ class Evaluation:
 @named_arguments
 def evaluate(
     systems: Mapping[str, Sequence[str]] | Sequence[str],
-    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]],
+    references: Sequence[str] | Sequence[str | Sequence[str]] | Mapping[str, Sequence[str]] | None,
     metrics: str | Mapping[str, Metric | Scorer] | None = None,
     baseline: str | None = None,
     confidence: float | None = 0.95,
@@ -161,13 +180,13 @@ def evaluate(
         systems: the segments of each system by its name, or those of one system, named ``"system"``.
         references: the reference of each segment; several such lists; a list of references for each segment; or a
             mapping of names to lists. If there are as many lists as segments, each with as many texts, only the last
-            form is clear.
+            form is clear. None if no metric compares with references: repetition does not.
         metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"``, with the settings that papers
             report; or a mapping of names to metrics of this package, whose settings are used and whose counts do not
             change. None for ``"bleu,chrf"``.
         baseline: the system that the others are compared with; None for the first.
         confidence: the level of the bootstrap intervals, between 0 and 1; None for no intervals.
-        test: ``"randomization"`` or ``"bootstrap"``, see :mod:`ngram_metrics.significance`.
+        test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
         groups: a label for each segment, or such lists by name; the results of each label are those of its segments as
             a corpus, never means of scores.
@@ -184,8 +203,9 @@ def evaluate(
         TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None
             as the document of a segment.
         ValueError: no system or no segment; different numbers of segments, references or labels; references that may
-            be read in two ways; an unknown metric, baseline, test or correction; a metric with average none; two
-            metrics with the same name for a value; a level out of its range; one document for all segments.
+            be read in two ways, or None where a metric needs them; an unknown metric, baseline, test or correction; a
+            metric with average none; two metrics with the same name for a value; a level out of its range; one document
+            for all segments.
 
     Warns:
         UserWarning: the bootstrap test of fewer than 50 segments, or documents.
@@ -202,8 +222,11 @@ def evaluate(
         >>> found.wins, found.ties, found.losses
         (1, 2, 0)
     """
-    texts = checked_texts(systems, references, baseline)
     scorers = checked_scorers(metrics)
+    compared = [name for name, scorer in scorers.items() if scorer.measure.has_references]
+    if references is None and compared:
+        raise ValueError(f"references is None, and the metric {compared[0]!r} compares texts with references")
+    texts = checked_texts(systems, references, baseline)
     settings = checked_settings(confidence, test, correction, seed, clusters, texts)
     labels = checked_groups(groups, texts)
     fewest, most = min(map(len, texts.references)), max(map(len, texts.references))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
@@ -40,7 +40,9 @@ _TESTS: dict[str, Callable[..., dict[str, dict[str, Comparison]]]] = {
 
 @dataclass(frozen=True)
 class Result:
-    """One value of a system. Scores, and the parts of scores, are in 0..1; what does not apply is None.
+    """One value of a system. Scores, and the parts of scores, are in 0..1, of CIDEr-D in 0..10.
+
+    What does not apply is None.
 
     Attributes:
         score: the score of all segments.
@@ -60,6 +62,7 @@ class Result:
         ratio: the length of the hypotheses divided by that of the references.
         hypothesis_length: the tokens of all hypotheses.
         reference_length: the tokens of the references that BLEU compares them with.
+        highest: the end of the scale of the scores: 1, or 10 for CIDEr-D.
     """
 
     score: float
@@ -78,10 +81,16 @@ class Result:
     ratio: float | None = None
     hypothesis_length: int | None = None
     reference_length: int | None = None
+    highest: float = field(default=1.0, repr=False)
+
+    @property
+    def shown_scale(self) -> int:
+        """What tables multiply scores by: a scale that ends at 1 is shown in percent, any other as it is."""
+        return 100 if self.highest == 1 else 1
 
     def known(self) -> dict[str, Any]:
         """Return all parts that are not None by name."""
-        return {name: part for name, part in asdict(self).items() if part is not None}
+        return {name: part for name, part in asdict(self).items() if part is not None and name != "highest"}
 
 
 #: The results of systems by the names of systems and values.
@@ -89,7 +98,7 @@ Results: TypeAlias = dict[str, dict[str, Result]]
 
 
 class Settings(NamedTuple):
-    """How systems are compared: the arguments of :func:`ngram_metrics.evaluate`.
+    """How systems are compared: the arguments of ``ngram_metrics.evaluate``.
 
     ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64.
     """
@@ -177,7 +186,12 @@ def results_of(systems: Systems, settings: Settings) -> Results:
             low, high = next(ends)
             compared = None if of_system is of_baseline else _compared(counts, *bases[number])
             for title, value in scorer.titles.items():
-                made = Result(scores[value].item(), counts.segments, **_parts(counts, title, scores))
+                made = Result(
+                    scores[value].item(),
+                    counts.segments,
+                    **_parts(counts, title, scores),
+                    highest=scorer.measure.highest,
+                )
                 if settings.confidence is not None:
                     made = replace(made, low=low[value].item(), high=high[value].item())
                 if compared is not None:

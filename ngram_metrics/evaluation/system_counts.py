@@ -16,7 +16,7 @@ CHUNK = 2048
 
 
 class SystemCounts:
-    """The counts of a system, on the CPU; a system of :mod:`ngram_metrics.significance`.
+    """The counts of a system, on the CPU; a system of ``ngram_metrics.significance``.
 
     Args:
         scorer: the metric.
@@ -96,7 +96,7 @@ def count(
     device: torch.device,
     progress: Callable[[int], object],
 ) -> dict[str, list[Tensor]]:
-    """Add at most :data:`CHUNK` segments to the counts of all systems.
+    """Add at most ``CHUNK`` segments to the counts of all systems.
 
     A reference is read once for each way of reading, and not for each system and metric.
 

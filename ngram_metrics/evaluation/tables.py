@@ -1,4 +1,4 @@
-"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are in 0..100 here, as in papers."""
+"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are in 0..100, as in papers, or 0..10."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class _Table(NamedTuple):
 
 
 def written(summary: Summary, form: str, style: Style) -> str:
-    """Return all results in one of :data:`ngram_metrics.evaluation.FORMATS`, as text that ends in a newline."""
+    """Return all results in one of ``ngram_metrics.evaluation.FORMATS``, as text that ends in a newline."""
     return "\n".join([*_WRITTEN[form](summary, style), ""])
 
 
@@ -85,15 +85,16 @@ def terminal_width() -> int:
 def notes(summary: Summary) -> list[str]:
     """Return the notes below a table, before the signatures."""
     settings, names = summary.settings, summary.references
-    word = "reference" if len(names) == 1 else "references"
-    told = [f"{counted(summary.segments, 'sentence')}, {word} {', '.join(names)}, scores in 0..100"]
+    word = f"reference{'s' * (len(names) > 1)} {', '.join(names)}" if names else "no references"
+    of_baseline = summary.results[summary.baseline].items()
+    scales = [f"{value} on a 0-{each.highest:g} scale" for value, each in of_baseline if each.highest != 1]
+    told = [", ".join([counted(summary.segments, "sentence"), word, "scores on a 0-100 scale", *scales])]
     drawn = "" if settings.cluster_count is None else f" of {counted(settings.cluster_count, 'cluster')}"
     if settings.confidence is not None:
         told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval{drawn}")
     if len(summary.results) > 1:
-        corrected = " with Holm's correction" if settings.correction == "holm" else ", not corrected"
-        test = f"paired {settings.test} test{drawn}{corrected}"
-        told.append(f"* differs from {summary.baseline}, p < {SIGNIFICANT}, {test}")
+        holm = " with Holm's correction" if settings.correction == "holm" else ", not corrected"
+        told.append(f"* differs from {summary.baseline}, p < {SIGNIFICANT}, paired {settings.test} test{drawn}{holm}")
     if lower := [value for value, better in summary.higher_is_better.items() if not better]:
         told.append(f"a lower score is better: {', '.join(lower)}")
     return list(map(plain, told))
@@ -114,11 +115,11 @@ def is_significant(result: Result) -> bool:
     return result.p_value is not None and result.p_value < SIGNIFICANT
 
 
-def as_percent(part: Any, name: str) -> Any:
-    """Return a part of a result by its name: scores in 0..100, anything else as it is."""
+def as_shown(result: Result, part: Any, name: str) -> Any:
+    """Return a part of a result by its name: scores on a 0-100 scale or that of the metric, anything else as it is."""
     if isinstance(part, tuple):
         return [100 * each for each in part]
-    return 100 * part if name in _SCORES or name.startswith("precision") else part
+    return result.shown_scale * part if name in _SCORES or name.startswith("precision") else part
 
 
 def html_table(summary: Summary) -> str:
@@ -143,7 +144,7 @@ def _html_cell(result: Result, higher_is_better: bool) -> str:
     shown = score + (f" <small>{interval}</small>" if interval else "") + "*" * is_significant(result)
     if result.difference is None or result.wins is None or result.losses is None:
         return f"<td>{shown}</td>"
-    told = f"difference {100 * result.difference:+.2f}"
+    told = f"difference {result.shown_scale * result.difference:+.2f}"
     if result.p_value is not None:
         told += f", p = {result.p_value:.4f}"
     told += f"; {result.wins} segments better, {result.ties} equal, {result.losses} worse"
@@ -181,7 +182,7 @@ def _entries(found: Any, digits: int | None, besides: Sequence[str]) -> Any:
     """Return results, or mappings of them, as objects of JSON."""
     if isinstance(found, Result):
         known = {name: part for name, part in found.known().items() if name != "segments" or name in besides}
-        return {name: _rounded(as_percent(part, name), name, digits) for name, part in known.items()}
+        return {name: _rounded(as_shown(found, part, name), name, digits) for name, part in known.items()}
     return {str(name): _entries(part, digits, besides) for name, part in found.items()}
 
 
@@ -201,7 +202,7 @@ def _tsv(summary: Summary, style: Style) -> list[str]:
             parts |= {"p_value": result.p_value} if len(summary.results) > 1 else {}
             parts = {name: part for name, part in parts.items() if part is not None or name == "p_value"}
             for name, part in {**parts, **(_parts(result) if style.details else {})}.items():
-                shown = "" if part is None else str(_rounded(as_percent(part, name), name, style.digits))
+                shown = "" if part is None else str(_rounded(as_shown(result, part, name), name, style.digits))
                 row[value if name == "score" else f"{value}_{name}"] = shown
         if not lines:
             lines.append(list(map(plain, row)))
@@ -304,9 +305,9 @@ def _part(name: str, number: float, digits: int) -> str:
 
 
 def _cell(result: Result, digits: int) -> str:
-    low, high = result.low, result.high
-    interval = "" if low is None or high is None else f" [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
-    return f"{100 * result.score:.{digits}f}{interval}{'*' if is_significant(result) else ' '}"
+    low, high, scale = result.low, result.high, result.shown_scale
+    interval = "" if low is None or high is None else f" [{scale * low:.{digits}f}, {scale * high:.{digits}f}]"
+    return f"{scale * result.score:.{digits}f}{interval}{'*' if is_significant(result) else ' '}"
 
 
 def _aligned(table: _Table) -> list[str]:

@@ -1,5 +1,11 @@
 """The metrics in one call: read, count, score. They keep no state, so a reward compiles into one graph."""
 
+from ngram_metrics.functional.cider import cider_d as cider_d
+from ngram_metrics.functional.cider import document_frequency as document_frequency
+from ngram_metrics.functional.diversity import distinct as distinct
+from ngram_metrics.functional.diversity import repetition as repetition
+from ngram_metrics.functional.diversity import self_bleu as self_bleu
+from ngram_metrics.functional.diversity import self_repetition as self_repetition
 from ngram_metrics.functional.duplicates import near_duplicates as near_duplicates
 from ngram_metrics.functional.metrics import bleu_score as bleu_score
 from ngram_metrics.functional.metrics import chrf_score as chrf_score
@@ -22,6 +28,12 @@ __all__ = [
     "ter_score",
     "matched_orders",
     "near_duplicates",
+    "distinct",
+    "repetition",
+    "self_bleu",
+    "self_repetition",
+    "cider_d",
+    "document_frequency",
     "get_score",
     "pad2max",
     "pairwise_chrf",

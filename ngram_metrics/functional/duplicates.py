@@ -27,21 +27,21 @@ def near_duplicates(
     """Return the pairs of texts whose ROUGE-L is above a threshold: the filter of Self-Instruct (Wang et al. 2023).
 
     Self-Instruct keeps a new text if no text that it has kept is above 0.7. All pairs are compared here, with bounds
-    that rule out most of them, see :mod:`ngram_metrics.counting.subsequence.near_pairs`. Memory grows with the texts
+    that rule out most of them, see ``ngram_metrics.counting.subsequence.near_pairs``. Memory grows with the texts
     and with the pairs that are returned, not with the pairs that are compared.
 
     Args:
         texts: texts, sequences of tokens or ids, or one padded id tensor ``(texts, width)``.
         threshold: at least 0, and below 1.
         use_stemmer: for text: whether words are stemmed.
-        normalizer: for text: see :mod:`ngram_metrics.text.rouge_reader`.
+        normalizer: for text: see ``ngram_metrics.text.rouge_reader``.
         tokenizer: for text: None for rouge_score's rule, which keeps ``a-z0-9``; for other scripts see
-            :mod:`ngram_metrics.text.tokenizers`.
+            ``ngram_metrics.text.tokenizers``.
         pad_id: for ids: the id or ids that are no tokens.
 
     Returns:
         ``(i, j, F)`` for each pair with F above the threshold, i below j, in ascending order. F is that of
-        :func:`rouge_score` for ``rougeL``, in 0..1. A text without words is in no pair. Tensors are read on the CPU.
+        ``rouge_score`` for ``rougeL``, in 0..1. A text without words is in no pair. Tensors are read on the CPU.
 
     Raises:
         TypeError, ValueError: a threshold out of its range, or texts that cannot be read; in a message the texts are

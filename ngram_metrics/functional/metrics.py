@@ -35,14 +35,14 @@ def bleu_score(
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
         target: for each sentence its reference or a list of references, of the same kind; padded ``(sentences, width)``
-            or ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
+            or ``(sentences, references, width)``. See ``ngram_metrics.text.door``.
         ngram: the longest order, 1 to 1,000.
-        smooth: the smoothing; :mod:`ngram_metrics.scores.bleu` lists them with the equal settings of other packages.
+        smooth: the smoothing; ``ngram_metrics.scores.bleu`` lists them with the equal settings of other packages.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
         weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out.
-        tokenizer: for text: see :mod:`ngram_metrics.text.tokenizers`.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizers``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are no tokens.
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.
@@ -80,8 +80,8 @@ def rouge_score(
 ) -> dict[str, Tensor]:
     """Return ROUGE; the first parameters are those of ``torchmetrics.functional.text.rouge_score``, in the same order.
 
-    The settings are those of :class:`ngram_metrics.ROUGEScore`; ``preds``, ``target`` and ``device`` are those of
-    :func:`bleu_score`.
+    The settings are those of ``ngram_metrics.ROUGEScore``; ``preds``, ``target`` and ``device`` are those of
+    ``bleu_score``.
 
     Returns:
         A dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` float64 in
@@ -119,8 +119,8 @@ def chrf_score(
 ) -> Tensor:
     """Return chrF, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
 
-    The settings are those of :class:`ngram_metrics.ChrF`; ``preds``, ``target`` and ``device`` are those of
-    :func:`bleu_score`. Ids are counted as characters.
+    The settings are those of ``ngram_metrics.ChrF``; ``preds``, ``target`` and ``device`` are those of
+    ``bleu_score``. Ids are counted as characters.
 
     Returns:
         ``()`` float64 in 0..1, or ``(sentences,)`` for ``"none"``.
@@ -149,8 +149,8 @@ def ngram_overlap(
 ) -> Tensor:
     """Return the clipped n-gram overlap, 2c / (h + r), of one order.
 
-    The settings are those of :class:`ngram_metrics.NgramOverlap`; ``preds``, ``target`` and ``device`` are those of
-    :func:`bleu_score`. ``preds`` may also be padded ids ``(sentences, samples, width)``.
+    The settings are those of ``ngram_metrics.NgramOverlap``; ``preds``, ``target`` and ``device`` are those of
+    ``bleu_score``. ``preds`` may also be padded ids ``(sentences, samples, width)``.
 
     Returns:
         ``()`` float64 in 0..1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.
@@ -178,8 +178,8 @@ def gleu_score(
 ) -> Tensor:
     """Return Google-BLEU; by default the corpus score, as in nltk.
 
-    The settings are those of :class:`ngram_metrics.Gleu`. ``preds``, ``target``, ``device``, the result and the errors
-    are those of :func:`bleu_score`.
+    The settings are those of ``ngram_metrics.Gleu``. ``preds``, ``target``, ``device``, the result and the errors
+    are those of ``bleu_score``.
 
     Example:
         >>> from ngram_metrics.functional import gleu_score
@@ -201,7 +201,7 @@ def ter_score(
 ) -> Tensor:
     """Return TER, the translation edit rate; by default the corpus score, as in sacrebleu. Lower is better.
 
-    The settings, the result and the errors are those of :class:`ngram_metrics.Ter`. ``preds`` and ``target`` are texts,
+    The settings, the result and the errors are those of ``ngram_metrics.Ter``. ``preds`` and ``target`` are texts,
     which are counted on the CPU.
 
     Example:

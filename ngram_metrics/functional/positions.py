@@ -36,9 +36,9 @@ def matched_orders(
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(sentences, width)``.
         target: for each sentence its reference or a list of references, of the same kind; padded ``(sentences, width)``
-            or ``(sentences, references, width)``. See :mod:`ngram_metrics.text.door`.
+            or ``(sentences, references, width)``. See ``ngram_metrics.text.door``.
         ngram: the longest order, 1 to 1,000.
-        tokenizer: for text: see :mod:`ngram_metrics.text.tokenizers`; the result has one number for each of its tokens.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizers``; the result has one number for each of its tokens.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are no tokens; they are 0 in the result. A padded tensor needs it.
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.

@@ -30,12 +30,12 @@ def pairwise_chrf(
     """Return chrF of each hypothesis with each reference of its row, like fastchrf's ``pairwise_chrf``.
 
     Args:
-        hypotheses: at least one row, each with any number of texts; see :mod:`ngram_metrics.text.groups`.
+        hypotheses: at least one row, each with any number of texts; see ``ngram_metrics.text.groups``.
         references: as many rows of references; the same object, or the same texts, are counted once.
         char_order: the longest order of character n-grams, 1 to 1,000.
         beta: how much recall weighs against precision, 0 to 1e15.
         remove_whitespace: whether whitespace is left out.
-        eps_smoothing: whether F is averaged over all orders; see :mod:`ngram_metrics.scores.chrf`.
+        eps_smoothing: whether F is averaged over all orders; see ``ngram_metrics.scores.chrf``.
         device: where text is counted, by default the CPU.
 
     Returns:
@@ -73,14 +73,14 @@ def aggregate_chrf(
 
     See Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk Decoding with Reference Aggregation". This score is
     neither the mean over the references nor chrF with several references. The parameters are those of
-    :func:`pairwise_chrf`. A row without references scores 0.
+    ``pairwise_chrf``. A row without references scores 0.
 
     Returns:
         ``(rows, hypotheses)`` float64 in 0..100 (float32 if the device has no float64). If rows have different numbers
         of hypotheses, a list with ``(hypotheses,)`` for each row.
 
     Raises:
-        TypeError, ValueError: the errors of :func:`pairwise_chrf`.
+        TypeError, ValueError: the errors of ``pairwise_chrf``.
 
     Example:
         >>> from ngram_metrics.functional import aggregate_chrf
@@ -107,7 +107,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
         n_gram: the order, 1 to 1,000.
 
     Returns:
-        ``(batch, samples)`` in 0..1, float64 if the device has it, else float32. :mod:`ngram_metrics.scores.overlap`
+        ``(batch, samples)`` in 0..1, float64 if the device has it, else float32. ``ngram_metrics.scores.overlap``
         lists the differences from torch_ngram.
 
     Raises:

@@ -1,13 +1,13 @@
 """From a hypothesis and its references to tokens, if they are of Python's own types.
 
-For anything else :class:`Unusual` is raised: tensors and arrays, the integers of numpy, and wrong input.
+For anything else ``Unusual`` is raised: tensors and arrays, the integers of numpy, and wrong input.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 from ngram_metrics.counting.plain_matches import Summary, Tokens
@@ -16,11 +16,11 @@ from ngram_metrics.text.stemmer import rouge_stem
 
 
 class Unusual(Exception):
-    """Input or a setting that is of another type, or is wrong; :mod:`ngram_metrics.functional` reads or refuses it."""
+    """Input or a setting that is of another type, or is wrong; ``ngram_metrics.functional`` reads or refuses it."""
 
 
 def require(condition: object) -> None:
-    """Raise :class:`Unusual` unless the condition is true."""
+    """Raise ``Unusual`` unless the condition is true."""
     if not condition:
         raise Unusual
 
@@ -107,15 +107,6 @@ def summaries_of(
     for sentences in split:
         require(isinstance(sentences, Sequence) and not isinstance(sentences, str) and _are_texts(sentences))
     return [Summary(whole, words([*filter(None, part)])) for whole, part in zip(words(texts), split, strict=True)]
-
-
-def summary_of_ids(document: Sequence[int], separator: int | None) -> Summary:
-    """Return the ids of a document and of its sentences, without the separator between them."""
-    if separator is None:
-        return Summary(document, [document])
-    runs = groupby(document, separator.__eq__)
-    sentences = [list(run) for is_separator, run in runs if not is_separator]
-    return Summary(list(chain.from_iterable(sentences)), sentences)
 
 
 def _rouge_words(

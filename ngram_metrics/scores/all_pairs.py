@@ -48,7 +48,7 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, .
         Blocks that cover all groups, in order.
 
     Raises:
-        ValueError: the measure has no score of pairs, see :attr:`Measure.pair_orders`.
+        ValueError: the measure has no score of pairs, see ``Measure.pair_orders``.
     """
     orders = measure.pair_orders
     # The first kind of token sets the limits of the blocks.
@@ -61,7 +61,7 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, .
 
 
 def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ...] = ()) -> Tensor | list[Tensor]:
-    """Score all pairs of at least one group; the arguments are those of :func:`score_blocks`.
+    """Score all pairs of at least one group; the arguments are those of ``score_blocks``.
 
     Returns:
         ``(groups, hypotheses, references)`` if all groups have the same number of documents, else for each group

@@ -1,6 +1,6 @@
 r"""BLEU (Papineni et al. 2002), with the smoothings of Chen & Cherry 2014 and of sacrebleu (Post 2018).
 
-Definition. Let :math:`m_n` be the matches of order n, clipped by the largest count in one reference, :math:`t_n` the
+Definition. Let ``m_n`` be the matches of order n, clipped by the largest count in one reference, ``t_n`` the
 number of n-grams of the hypothesis, h its length and r the closest reference length. Then
 
 .. math:: \text{BLEU} = \min(1, e^{1 - r / h}) \cdot \exp \sum_{n=1}^{N} w_n \log \frac{m_n}{t_n}
@@ -11,7 +11,7 @@ Conventions. Scores are in 0..1. The closest reference length is the one nearest
 equally near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis scores 0,
 also against an empty reference. Weights need not sum to 1; an order with weight 0 is ignored.
 
-The smoothings, and the packages that give the same number. A smoothing applies to orders with :math:`m_n = 0` unless
+The smoothings, and the packages that give the same number. A smoothing applies to orders with ``m_n = 0`` unless
 the table says "always":
 
 =================  ============================================  ===================================================
@@ -30,7 +30,7 @@ exp                1 / (2^k t) for the k-th order without match  sacrebleu ``exp
 Differences from other packages:
 
 1. nltk ``method0`` gives about 1e-231 if an order has no match; here the score is 0, as in ignite and sacrebleu.
-2. An order longer than every hypothesis has :math:`t_n = 0`. sacrebleu scores 0, and so do ``none``, ``floor`` and
+2. An order longer than every hypothesis has ``t_n = 0``. sacrebleu scores 0, and so do ``none``, ``floor`` and
    ``exp``; ignite divides by 1 instead, and so do ``smooth1`` and ``nltk_smooth2``. nltk does so sentence by sentence,
    so its corpus score counts an n-gram for each sentence that has none. ``effective_order=True`` leaves such orders
    out, as sacrebleu does, and distributes their weight over the others in proportion. Under ``add-k`` and ``smooth2``
@@ -45,18 +45,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.checks import check_booleans
-from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedReferences, owners
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 from ngram_metrics.counting.plain_matches import Tokens
 from ngram_metrics.scores import plain
-from ngram_metrics.scores.measure import Layout, Measure, PairCounts, score_dtype
+from ngram_metrics.scores.measure import Layout, Measure, PairCounts, exponential, score_dtype
 from ngram_metrics.scores.options import Average, checked_number, checked_order, exact
 
 #: The names of the smoothings: ignite's, then sacrebleu's.
@@ -94,7 +93,7 @@ class BleuMeasure(Measure[BleuStatistics]):
 
     Attributes:
         ngram: the longest order, 1 to 1,000.
-        smooth: one of :data:`SMOOTHINGS`.
+        smooth: one of ``SMOOTHINGS``.
         smooth_value: the value for ``floor`` and ``add-k``, at least 0; None for the default.
         weights: the weight of each order, ``ngram`` numbers of at least 0; None for equal weights that sum to 1.
         effective_order: whether orders without any n-gram are left out.
@@ -110,7 +109,7 @@ class BleuMeasure(Measure[BleuStatistics]):
     weights: Sequence[float] | None = None
     effective_order: bool = False
 
-    plain_limit = 4000
+    plain_limit, plain_tokens = 6000, 1500
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -147,6 +146,11 @@ class BleuMeasure(Measure[BleuStatistics]):
         """Count one sentence in plain Python."""
         return plain.bleu_counts(hypothesis, references, self.ngram)
 
+    def plain_score(self, *fields: Any) -> float:
+        """Score one row in plain Python."""
+        counts = cast(plain.BleuCounts, fields)
+        return plain.bleu_score(counts, self.smooth, self.smooth_value, self.weights, self.effective_order)
+
     def score(self, statistics: BleuStatistics) -> Tensor:
         """Return BLEU, in 0..1, for statistics of any leading shape."""
         precision, counted = self._precisions(statistics)
@@ -163,7 +167,7 @@ class BleuMeasure(Measure[BleuStatistics]):
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
-        return brevity_penalty(statistics) * _exp(log_mean) * possible
+        return brevity_penalty(statistics) * exponential(log_mean) * possible
 
     def sentence_measure(self, average: Average) -> BleuMeasure:
         """Return for micro BLEU with effective order, as in sacrebleu: many sentences are too short for a 4-gram."""
@@ -225,23 +229,11 @@ class BleuMeasure(Measure[BleuStatistics]):
 
 
 def brevity_penalty(statistics: BleuStatistics) -> Tensor:
-    r"""Return :math:`\min(1, e^{1 - r / h})` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
+    r"""Return ``min(1, exp(1 - r / h))`` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
     dtype = score_dtype(statistics.matches.device)
     # If both are empty, 0 / 0 is nan, which becomes 0. If the hypothesis is, this is -inf.
     exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
-    return _exp(exponent.nan_to_num(nan=0.0, neginf=-math.inf).clamp(max=0))
-
-
-def _exp(exponent: Tensor) -> Tensor:
-    """Return e to the power of each number; for batches of a training loop in parts of 64 numbers.
-
-    On a CPU ``exp`` calls MKL, which shares more than 64 numbers among threads and waits for the last thread. That
-    takes milliseconds if data loaders keep the cores busy.
-    """
-    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
-        return exponent.exp()
-    parts = exponent.reshape(-1).split(64)
-    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
+    return exponential(exponent.nan_to_num(nan=0.0, neginf=-math.inf).clamp(max=0))
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:

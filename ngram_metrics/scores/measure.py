@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
+from ngram_metrics.counting.chunks import UPDATE_GROUPS
 from ngram_metrics.counting.documents import Batch, DocumentGroups
 from ngram_metrics.scores.options import Average
 
@@ -54,6 +55,10 @@ class Measure(ABC, Generic[Statistics]):
 
     #: Whether a higher score is better. What compares systems follows it; MBR decoding and rewards need True.
     higher_is_better: ClassVar[bool] = True
+    #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
+    has_references: ClassVar[bool] = True
+    #: The end of the scale of the scores. Tables show a scale that ends at 1 in percent.
+    highest: ClassVar[float] = 1.0
 
     #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
     score_bound: ClassVar[int] = 2
@@ -80,13 +85,22 @@ class Measure(ABC, Generic[Statistics]):
     def statistics(self, batch: Batch) -> Statistics:
         """Count a batch: one row per sentence."""
 
-    #: Texts with fewer characters are counted by :meth:`plain` on a CPU, which then takes less time than arrays.
+    #: Texts with fewer characters, and other sentences with fewer tokens, are counted by ``plain`` on a CPU, which
+    #: then takes less time than arrays.
     plain_limit: ClassVar[int] = 0
+    plain_tokens: ClassVar[int] = 0
 
     def plain(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...] | None:
         """Count one sentence in plain Python: the fields of the statistics, numbers and lists of them.
 
         The documents are those of ``plain`` of the metric's reader. None if this measure has no plain form.
+        """
+        return None
+
+    def plain_score(self, *fields: Any) -> Any:
+        """Score one row in plain Python: a number, or lists of them of ``score_shape``.
+
+        The fields are those of ``plain``, or their sums. None if this measure has no plain form.
         """
         return None
 
@@ -153,7 +167,7 @@ def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
 
 
 def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
-    """Return the statistics of rows ``(..., row_width)``: the inverse of :func:`pack`."""
+    """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
     fields, start = [], 0
     for width in layout.widths:
         fields.append(rows[..., start] if width is None else rows[..., start : start + width])
@@ -164,6 +178,18 @@ def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
 def score_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype of scores: float64, or float32 if the device has no float64."""
     return torch.float32 if device.type == "mps" else torch.float64
+
+
+def exponential(exponent: Tensor) -> Tensor:
+    """Return e to the power of each number; for batches of a training loop in parts of 64 numbers.
+
+    On a CPU ``exp`` calls MKL, which shares more than 64 numbers among threads and waits for the last thread. That
+    takes milliseconds if data loaders keep the cores busy.
+    """
+    if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
+        return exponent.exp()
+    parts = exponent.reshape(-1).split(64)
+    return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
 
 
 def averaged_score(measure: Measure[Statistics], statistics: Statistics, average: Average) -> Tensor:

@@ -1,4 +1,4 @@
-"""The counts and the formulas of :mod:`ngram_metrics.scores` once more, for one sentence, in ``int`` and ``float``.
+"""The counts and the formulas of ``ngram_metrics.scores`` once more, for one sentence, in ``int`` and ``float``.
 
 The counts have the fields of the measures' named tuples, in the same order. The operations are in the same order too,
 so that of several references the same one is chosen.
@@ -134,6 +134,12 @@ def gleu_score(counts: tuple[int, int]) -> float:
     return counts[0] / max(1, counts[1])
 
 
+def repetition_counts(text: Tokens, ngram: int) -> tuple[int, int]:
+    """Return the distinct n-grams of one order, and all."""
+    ngrams = [*zip(*(text[skipped:] for skipped in range(ngram)), strict=False)]
+    return len({*ngrams}), len(ngrams)
+
+
 def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: Sequence[int | str]) -> list[Counts]:
     """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``, with its best reference."""
     (words, sentences), longest = hypothesis, max([0, *[variant for variant in variants if isinstance(variant, int)]])
@@ -156,11 +162,15 @@ def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: S
     return [max(of_key, key=lambda counts: rouge_score(counts)[2]) for of_key in zip(*rows, strict=True)]
 
 
-def rouge_score(counts: Counts) -> tuple[float, float, float]:
-    """Return precision, recall and F, in 0..1."""
+def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:
+    """Return precision, recall and F, in 0..1; ``alpha`` is the weight in F, None for F1."""
     matched, has, wants = counts
     precision, recall = matched / max(1, has), matched / max(1, wants)
-    return precision, recall, 2 * precision * recall / (precision + recall) if matched else 0.0
+    if not matched:
+        return precision, recall, 0.0
+    if alpha is None:
+        return precision, recall, 2 * precision * recall / (precision + recall)
+    return precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall)
 
 
 def _totals(length: int, orders: int) -> list[int]:

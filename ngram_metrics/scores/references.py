@@ -27,7 +27,7 @@ from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.scores.measure import Measure, PairCounts, Statistics
 from ngram_metrics.scores.options import checked_order
 
-#: The range of the number of references before any sentence, see :func:`joined_range`.
+#: The range of the number of references before any sentence, see ``joined_range``.
 NO_REFERENCES = (-(1 << 62), 0)
 
 
@@ -193,7 +193,7 @@ class OrderMeasure(PairMeasure[Statistics]):
 
     ngram: int
 
-    plain_limit = 6000
+    plain_limit, plain_tokens = 8000, 1200
 
     def __post_init__(self) -> None:
         """Check the setting."""

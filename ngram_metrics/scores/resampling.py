@@ -39,7 +39,7 @@ class Clusters(NamedTuple):
     """What is drawn: clusters of sentences, or each sentence by itself.
 
     Attributes:
-        values: ``(clusters, ..., width)`` float64, the sums over each cluster of the values of :func:`summands`.
+        values: ``(clusters, ..., width)`` float64, the sums over each cluster of the values of ``summands``.
         sentences: ``(clusters,)`` float64, the number of sentences of each cluster.
     """
 
@@ -124,7 +124,7 @@ def clusters_of(measure: AnyMeasure, rows: Tensor, average: Average, numbers: Te
 
 
 def scores_of_sums(measure: AnyMeasure, sums: Tensor, sentences: Tensor, average: Average) -> Tensor:
-    """Return the scores ``(..., *score_shape)`` of corpora of ``sentences`` each, from sums of :func:`summands`."""
+    """Return the scores ``(..., *score_shape)`` of corpora of ``sentences`` each, from sums of ``summands``."""
     if average == "micro":
         return measure.score(unpack(sums, measure.layout))
     return (sums / sentences.unsqueeze(-1)).reshape((*sums.shape[:-1], *measure.score_shape))

@@ -8,7 +8,7 @@ count, h the total of the hypothesis and r the total of the reference. Then
 .. math:: P = \frac{c}{h}, \quad R = \frac{c}{r}, \quad F = \frac{2 P R}{P + R}
 
 Conventions. Values are in 0..1; 0 / 0 is 0. The mean of F over sentences may be lower than both mean P and mean R,
-because F is computed for each sentence. The words are those of :mod:`ngram_metrics.text.rouge_reader`.
+because F is computed for each sentence. The words are those of ``ngram_metrics.text.rouge_reader``.
 
 Several references. ``best``: for each key the reference with the highest F, the first on ties, as in rouge_score's
 ``score_multi`` and torchmetrics. ``avg``: the means of P, R and F over the references, as in torchmetrics. ignite has
@@ -138,7 +138,7 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    plain_limit = 6000
+    plain_limit, plain_tokens = 6000, 1000
 
     def __post_init__(self) -> None:
         """Check the orders."""
@@ -165,9 +165,13 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
         """Count one sentence in plain Python; of several references only the best can be chosen so."""
         if len(references) > 1 and (self.reducer != "best" or self.alpha is not None):
             return None
-        # ignite's ROUGE reads words only.
-        first, *others = (one if isinstance(one, Summary) else Summary(one) for one in (hypothesis, *references))
+        # Without sentences, the words are one sentence.
+        first, *others = (one if isinstance(one, Summary) else Summary(one, [one]) for one in (hypothesis, *references))
         return tuple(zip(*plain.rouge_counts(first, others, self.variants), strict=True))
+
+    def plain_score(self, *fields: Sequence[int]) -> list[tuple[float, float, float]]:
+        """Score one row in plain Python."""
+        return [plain.rouge_score(counts, self.alpha) for counts in zip(*fields, strict=True)]
 
     def of_key(self, key: int) -> RougeMeasure:
         """Return the measure of one key."""
@@ -192,7 +196,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
     """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score.
 
     Attributes:
-        variants: those of :class:`RougeMeasure`.
+        variants: those of ``RougeMeasure``.
     """
 
     variants: tuple[int | str, ...]
@@ -239,7 +243,7 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
 
     Args:
         counts: counts of any leading shape.
-        alpha: the weight in F, see :class:`RougeMeasure`; None for F1.
+        alpha: the weight in F, see ``RougeMeasure``; None for F1.
     """
     dtype = score_dtype(counts.matches.device)
     matches, hypothesis, reference = (field.to(dtype) for field in counts)

@@ -1,4 +1,4 @@
-"""The keys of ROUGE: what they count, and the names of their values. Imports no torch, as :mod:`ngram_metrics.pair`."""
+"""The keys of ROUGE: what they count, and the names of their values. Imports no torch, as ``ngram_metrics.pair``."""
 
 from __future__ import annotations
 

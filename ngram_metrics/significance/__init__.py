@@ -3,15 +3,15 @@
 The tests compare systems on the same sentences. They estimate how often a difference as large as the measured one would
 occur by chance:
 
-* :func:`paired_bootstrap` (Koehn 2004) draws corpora of resampled sentences, the same for all systems, and counts how
+* ``paired_bootstrap`` (Koehn 2004) draws corpora of resampled sentences, the same for all systems, and counts how
   often their difference is at least as far from its mean as the measured difference is from 0.
-* :func:`paired_approximate_randomization` (Riezler and Maxwell 2005) swaps the outputs of the two systems for each
+* ``paired_approximate_randomization`` (Riezler and Maxwell 2005) swaps the outputs of the two systems for each
   sentence with probability 1/2, and counts how often the difference is at least the measured one.
 
 Both are two-sided: a difference in either direction counts. If c of n differences count, the p-value is
 (c + 1) / (n + 1). It is never below 2 / 2^N for N sentences, the smallest value that a two-sided test of so many can
 have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
-:mod:`ngram_metrics.significance.p_values` says when two differences are equal.
+``ngram_metrics.significance.p_values`` says when two differences are equal.
 
 Whether a higher or a lower score is better changes no p-value.
 
@@ -157,19 +157,19 @@ def paired_approximate_randomization(
     """Compare systems with a baseline by paired approximate randomization.
 
     Args:
-        systems: metrics by the names of systems, as for :func:`paired_bootstrap`.
+        systems: metrics by the names of systems, as for ``paired_bootstrap``.
         baseline: the name of the system with which the others are compared.
         trials: how often the outputs are swapped, at least 1.
         seed: the seed of the swaps.
-        correction: ``"holm"`` or None, as for :func:`paired_bootstrap`.
-        clusters: the document of each sentence, as for :func:`paired_bootstrap`: a coin decides for each document
+        correction: ``"holm"`` or None, as for ``paired_bootstrap``.
+        clusters: the document of each sentence, as for ``paired_bootstrap``: a coin decides for each document
             whether its outputs change places.
 
     Returns:
-        The comparisons, as :func:`paired_bootstrap` returns them, without mean and interval.
+        The comparisons, as ``paired_bootstrap`` returns them, without mean and interval.
 
     Raises:
-        TypeError, ValueError: the errors of :func:`paired_bootstrap`.
+        TypeError, ValueError: the errors of ``paired_bootstrap``.
     """
     _check_number("trials", trials)
     seed = checked_seed(seed)
@@ -194,7 +194,7 @@ def matrix(
     draw, system and value; for randomization it does not depend on the number of draws.
 
     Args:
-        systems: at least two metrics by the names of systems, as for :func:`paired_bootstrap`.
+        systems: at least two metrics by the names of systems, as for ``paired_bootstrap``.
         test: ``"randomization"`` or ``"bootstrap"``, two-sided.
         correction: ``"holm"`` corrects the p-values of each value for the number of pairs; None leaves them.
         seed: the seed of the draws.
@@ -205,7 +205,7 @@ def matrix(
         ``result[value][b][a]``.
 
     Raises:
-        TypeError, ValueError: the errors of :func:`paired_bootstrap`; an unknown test, or fewer than two systems.
+        TypeError, ValueError: the errors of ``paired_bootstrap``; an unknown test, or fewer than two systems.
 
     Warns:
         UserWarning: the bootstrap of fewer than 50 sentences, or clusters.

@@ -24,7 +24,7 @@ def cluster_numbers(clusters: Labels, system: str, sentences: int, noun: str) ->
         noun: the word for them.
 
     Raises:
-        TypeError: the errors of :func:`checked_labels`; None as a label.
+        TypeError: the errors of ``checked_labels``; None as a label.
         ValueError: another number of labels than of sentences; one label for several sentences.
     """
     labels = checked_labels("clusters", clusters, system, sentences, noun)
@@ -41,7 +41,7 @@ def cluster_numbers(clusters: Labels, system: str, sentences: int, noun: str) ->
 
 
 def checked_labels(name: str, labels: Any, system: str, sentences: int, noun: str) -> list[Hashable]:
-    """Return labels as a list; the arguments are those of :func:`cluster_numbers`, and the name of the labels.
+    """Return labels as a list; the arguments are those of ``cluster_numbers``, and the name of the labels.
 
     Raises:
         TypeError: not a sequence, an array or a column of hashable labels; NaN as a label.

@@ -19,7 +19,7 @@ from torch import Tensor
 from ngram_metrics.scores.resampling import swaps
 from ngram_metrics.significance.paired_systems import NUMBERS_AT_ONCE, Paired
 
-#: Which differences of resampled corpora count: see :func:`bootstrap_p_values`.
+#: Which differences of resampled corpora count: see ``bootstrap_p_values``.
 Alternative = Literal["two-sided", "sacrebleu"]
 #: Differences that agree within this share of the larger score are equal.
 _ROUNDING = 1e-12

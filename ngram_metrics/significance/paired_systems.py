@@ -94,9 +94,9 @@ def paired(systems: Mapping[str, System], baseline: str, clusters: Labels | None
     """Return the values of all systems, in an order of clusters that does not depend on the input order.
 
     Raises:
-        TypeError: systems that are not a mapping of names to metrics; the errors of :func:`cluster_numbers`.
+        TypeError: systems that are not a mapping of names to metrics; the errors of ``cluster_numbers``.
         ValueError: an unknown baseline; no sentence, or different sentences; metrics with different settings, or that
-            keep sums only; the errors of :func:`cluster_numbers`.
+            keep sums only; the errors of ``cluster_numbers``.
     """
     rows = list(_checked_rows(systems, baseline).values())
     joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)

@@ -33,7 +33,7 @@ def numbered(values: Integers) -> tuple[Integers, int]:
 
 
 def numbered_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
-    """Number hashable objects in the order in which they first appear; returns the same as :func:`numbered`.
+    """Number hashable objects in the order in which they first appear; returns the same as ``numbered``.
 
     Raises:
         TypeError: a value that is not hashable.

@@ -3,7 +3,7 @@
 * A ``str`` is text. Several sentences are a sequence of ``str``. A single ``str`` in ``preds`` is one sentence, and its
   ``target`` is one reference or a list of references. A single ``str`` in ``target`` is the reference of one sentence.
 * A sentence of tokens is a sequence of hashables. A sentence of ids is a sequence of integers, or a 1-D integer tensor
-  or array. The type of each token decides, see :mod:`ngram_metrics.text.kinds`: an integer is always an id, a
+  or array. The type of each token decides, see ``ngram_metrics.text.kinds``: an integer is always an id, a
   floating-point number is always an error, any other hashable is always a token.
 * A batch of ids may be one padded integer tensor or array: hypotheses ``(sentences, width)``, references
   ``(sentences, width)`` or ``(sentences, references, width)``.
@@ -103,6 +103,25 @@ def _listed(preds: Any, target: Any) -> Sentences:
     return sentences._replace(kind=kind, padded=padded)
 
 
+def read_texts(texts: Any, together: bool = False) -> Sentences | PaddedSentences:
+    """Find the kind of texts without references, and check them; a single ``str`` is one text.
+
+    ``together`` says whether all texts are compared with each other.
+
+    Raises:
+        TypeError, ValueError: the errors of ``read`` for hypotheses.
+    """
+    texts = plain([texts] if isinstance(texts, str) else texts, "texts")
+    if isinstance(texts, Tensor):
+        _check_rows("texts", texts)
+        return PaddedSentences(texts, texts.new_empty(len(texts), 0, 0))
+    items = _items("texts", texts)
+    is_text = not items or isinstance(items[0], str)
+    hypotheses = checked_sentences(items, is_text, sentence_name)
+    kind = "text" if is_text else common_kind(token_types(hypotheses, sentence_name), hypotheses, sentence_name)
+    return Sentences(kind, hypotheses, [], [0] * len(hypotheses), together=together)
+
+
 def plain(value: Any, where: str) -> Any:
     """Return numbers as a tensor, another array as a list, and any other object as it is.
 
@@ -149,11 +168,7 @@ def _signed(ids: Tensor, where: str) -> Tensor:
 
 
 def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
-    if preds.dim() != 2:
-        raise ValueError(
-            f"preds has shape {tuple(preds.shape)}: expected (sentences, width); "
-            + ("preds and target look swapped" if look_swapped(preds, target) else _ONE_SENTENCE)
-        )
+    _check_rows("preds", preds, "preds and target look swapped" if look_swapped(preds, target) else _ONE_SENTENCE)
     if target.dim() not in (2, 3):
         raise ValueError(
             f"target has shape {tuple(target.shape)}: expected (sentences, width) or (sentences, references, width)"
@@ -170,6 +185,11 @@ def _padded(preds: Tensor, target: Tensor) -> PaddedSentences:
     if target.shape[1] == 0 and len(target) > 0:
         raise ValueError(f"target has shape {tuple(target.shape)}: expected at least one reference per sentence")
     return PaddedSentences(preds, target)
+
+
+def _check_rows(name: str, ids: Tensor, hint: str = _ONE_SENTENCE) -> None:
+    if ids.dim() != 2:
+        raise ValueError(f"{name} has shape {tuple(ids.shape)}: expected (sentences, width); {hint}")
 
 
 def _items(name: str, side: Any) -> list[Any]:

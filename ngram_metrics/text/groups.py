@@ -1,7 +1,7 @@
 """Rows of documents: any number of hypotheses and references per row, which are compared with each other.
 
 A batch is a sequence of rows, or one padded id tensor ``(rows, documents, width)``. A row is a sequence of documents,
-or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see :mod:`ngram_metrics.text.door`. A
+or one padded id tensor ``(documents, width)``. A document is text, tokens or ids, see ``ngram_metrics.text.door``. A
 document of a padded tensor that is all padding is an empty document.
 """
 

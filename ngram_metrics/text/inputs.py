@@ -1,4 +1,4 @@
-"""The types of ``preds``, ``target`` and ``tokenizer``, and of what :mod:`ngram_metrics.text.door` reads from them."""
+"""The types of ``preds``, ``target`` and ``tokenizer``, and of what ``ngram_metrics.text.door`` reads from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Document: TypeAlias = Sequence[Hashable] | Tensor | NDArray[np.generic]
 Hypotheses: TypeAlias = Sequence[Document] | Document
 #: One reference, or a list of references, for each sentence.
 References: TypeAlias = Sequence[Document | Sequence[Document]] | Document
-#: Rows of documents, see :mod:`ngram_metrics.text.groups`, or one padded integer tensor or array.
+#: Rows of documents, see ``ngram_metrics.text.groups``, or one padded integer tensor or array.
 Groups: TypeAlias = Sequence[Sequence[Document] | Document] | Document
 
 
@@ -48,7 +48,7 @@ class SentencePiece(Protocol):
         """A function that returns the model as bytes."""
 
 
-#: See :mod:`ngram_metrics.text.tokenizers`.
+#: See ``ngram_metrics.text.tokenizers``.
 Tokenizer: TypeAlias = (
     TokenizerName | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer | SentencePiece
 )
@@ -62,9 +62,10 @@ class Sentences(NamedTuple):
         hypotheses: one per sentence: a ``str`` for text, else a list of tokens or a 1-D int64 tensor.
         references: all references, those of the first sentence first, in the same form.
         counts: the number of references of each sentence, at least 1.
-        hypothesis_counts: for rows of documents, see :mod:`ngram_metrics.text.groups`: the number of hypotheses of each
+        hypothesis_counts: for rows of documents, see ``ngram_metrics.text.groups``: the number of hypotheses of each
             row; ``counts`` may then be 0.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
+        together: whether equal tokens of different sentences must have one number.
     """
 
     kind: Kind
@@ -73,6 +74,7 @@ class Sentences(NamedTuple):
     counts: list[int]
     hypothesis_counts: list[int] | None = None
     padded: Sequence[bool] = ()
+    together: bool = False
 
     @property
     def known_kind(self) -> Kind | None:

@@ -36,13 +36,13 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> R
         are_integers = bool(tokens) and type(tokens[0]) is int and set(map(type, tokens)) == {int}
         ids, bound = _numbered_integers(tokens) if are_integers else numbered_in_order(tokens)
     except TypeError:
-        _name_unhashable(documents, name_of)
+        name_unhashable(documents, name_of)
         raise
     return RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
 
 
 def _numbered_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
-    """Number integers of any size; returns the same as :func:`numbered`."""
+    """Number integers of any size; returns the same as ``numbered``."""
     try:
         return numbered(np.fromiter(tokens, np.int64, len(tokens)))
     except OverflowError:
@@ -53,6 +53,8 @@ def _numbered_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
 def columns_of(sentences: Sentences) -> list[Integers]:
     """Return the number of documents of each sentence or row: hypotheses, once for each system, and references."""
     counts = np.array(sentences.counts, np.int64)
+    if sentences.together:
+        return [np.array([len(side)], np.int64) for side in (sentences.hypotheses, sentences.references)]
     if sentences.hypothesis_counts is not None:
         return [np.array(sentences.hypothesis_counts, np.int64), counts]
     systems = len(sentences.hypotheses) // max(1, len(counts))
@@ -81,7 +83,7 @@ def number_tensors(sentences: Sentences, dropped: tuple[int, ...]) -> RaggedToke
     """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the others; this waits for the device.
 
     Raises:
-        ValueError: a negative id, as in :func:`listed_ids`.
+        ValueError: a negative id, as in ``listed_ids``.
     """
     documents = sentences.documents
     ids = torch.cat(documents)
@@ -144,7 +146,7 @@ def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None
         )
 
 
-def _name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
+def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
     """Raise a TypeError that names the document whose token is not hashable."""
     for index, document in enumerate(documents):
         for token in document:

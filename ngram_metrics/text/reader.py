@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import chain
 from typing import Any
 
@@ -23,7 +23,7 @@ from ngram_metrics.counting.documents import (
     drop_ids,
     host_counts,
 )
-from ngram_metrics.text.door import read
+from ngram_metrics.text.door import plain, read, read_texts
 from ngram_metrics.text.hints import warn_of_texts_as_tokens
 from ngram_metrics.text.inputs import Hypotheses, PaddedSentences, References, Sentences
 from ngram_metrics.text.messages import shortened
@@ -48,17 +48,34 @@ class Reader(ABC):
         """Turn a batch into token ids.
 
         Args:
-            preds: hypotheses, see :mod:`ngram_metrics.text.door`.
+            preds: hypotheses, see ``ngram_metrics.text.door``.
             target: references.
             device: where text, tokens and lists of ids are counted; tensors are counted on their device.
 
         Raises:
-            TypeError: sentences that :func:`ngram_metrics.text.door.read` cannot read; a token that is not hashable; a
+            TypeError: sentences that ``ngram_metrics.text.door.read`` cannot read; a token that is not hashable; a
                 callable that returned an object of a wrong type.
-            ValueError: as :func:`ngram_metrics.text.door.read`; options for text together with tokens or ids; a padded
+            ValueError: as ``ngram_metrics.text.door.read``; options for text together with tokens or ids; a padded
                 tensor without ``pad_id``; in a sequence or 1-D tensor a negative id that is not in ``pad_id``.
         """
         return self.encode(read(preds, target), device)
+
+    def read_texts(self, texts: Hypotheses, device: torch.device, together: bool = False) -> Batch:
+        """Turn texts without references into token ids: the hypotheses of a batch.
+
+        Args:
+            texts: hypotheses as for ``read``; padded ids may be ``(sentences, samples, width)`` too.
+            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
+            together: whether texts are compared with each other: equal tokens of different texts then have one id.
+
+        Raises:
+            TypeError, ValueError: the errors of ``read``.
+        """
+        if not isinstance(texts, (Tensor, np.ndarray)) or texts.ndim != 3:
+            return self.encode(read_texts(texts, together), device)
+        sentences, samples, _ = texts.shape
+        flat = read_texts(plain(texts, "texts").flatten(0, 1))  # (sentences * samples, width)
+        return self.encode(flat, device)._replace(leading_shape=(sentences, samples))
 
     def read_systems(
         self,
@@ -70,16 +87,16 @@ class Reader(ABC):
 
         Args:
             systems: the texts of each system, one per sentence.
-            references: the reference or the references of each sentence.
+            references: the reference or the references of each sentence; no sentence has any, or each has one or more.
             device: where the texts are counted.
 
         Returns:
             A batch of all sentences of the first system, then those of the second, and so on.
 
         Raises:
-            TypeError, ValueError: the errors of :meth:`read`.
+            TypeError, ValueError: the errors of ``read``.
         """
-        sentences = read(systems[0], references)
+        sentences = read(systems[0], references) if any(references) else read_texts(systems[0])
         assert isinstance(sentences, Sentences)
         every = list(chain.from_iterable(systems))
         batch = self.encode(sentences._replace(hypotheses=every), device)
@@ -95,7 +112,7 @@ class Reader(ABC):
         )
 
     def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
-        """Turn checked sentences into token ids; raises the errors of :meth:`read`."""
+        """Turn checked sentences into token ids; raises the errors of ``read``."""
         if sentences.kind == "text":
             return self._encode_text(sentences, device)
         self._refuse_text_options(sentences.kind)
@@ -107,12 +124,58 @@ class Reader(ABC):
             refuse_missing_pad_id(dropped)
         return self._encode_tokens(sentences, dropped, device)
 
-    def plain(self, sentences: Sentences) -> list[Any] | None:
-        """Read texts in plain Python, the hypotheses first: each as :mod:`ngram_metrics.scores.plain` counts it.
+    def plain_sentences(self, sentences: Sentences | PaddedSentences) -> tuple[list[Any], list[Any], list[int]] | None:
+        """Read sentences in plain Python, each document as ``ngram_metrics.scores.plain`` counts it.
 
-        Returns None for an external tokenizer or a caller's function.
+        Returns:
+            The hypotheses, all references, and the number of references of each sentence. None if ``encode`` has
+            to read them: for an external tokenizer or a caller's function, and for tokens other than ``str``.
+
+        Raises:
+            TypeError, ValueError: the errors of ``encode``.
         """
+        listed = self._listed(sentences) if isinstance(sentences, PaddedSentences) else sentences
+        if listed is None:
+            return None
+        documents = self.plain(listed) if listed.kind == "text" else self._plain_tokens(listed)
+        first = len(listed.hypotheses)
+        return None if documents is None else (documents[:first], documents[first:], listed.counts)
+
+    def plain(self, sentences: Sentences) -> list[Any] | None:
+        """Read texts, the hypotheses first, for ``plain_sentences``."""
         return None
+
+    def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
+        """Read tokens or ids, the hypotheses first, for ``plain_sentences``."""
+        self._refuse_text_options(sentences.kind)
+        documents = sentences.documents
+        if any(isinstance(document, Tensor) and document.device.type != "cpu" for document in documents):
+            return None
+        if sentences.kind == "ids":
+            dropped = pad_ids(self.pad_id)
+            if any(sentences.padded):
+                refuse_missing_pad_id(dropped)
+            documents = listed_ids(sentences, dropped, self._separator)
+        if not set(map(type, chain.from_iterable(documents))) <= {int if sentences.kind == "ids" else str}:
+            return None
+        if sentences.kind == "tokens":
+            warn_of_texts_as_tokens(documents, sentences.name_of)
+        return documents
+
+    def _listed(self, sentences: PaddedSentences) -> Sentences | None:
+        """Return padded ids as lists without those that are no tokens, and without missing references."""
+        dropped = {*pad_ids(self.pad_id)}
+        if not dropped or self._separator is not None:
+            return None
+        try:
+            sides = [side.tolist() for side in sentences]
+        except RuntimeError:  # a tensor without data, such as in vmap
+            return None
+        hypotheses = [_tokens(row, dropped) for row in sides[0]]
+        # If all references of a sentence are missing, there is one empty reference.
+        # Texts alone have a tensor of no references.
+        several = [[*filter(None, [_tokens(row, dropped) for row in rows])] or [[]] * bool(rows) for rows in sides[1]]
+        return Sentences("ids", hypotheses, [*chain.from_iterable(several)], [*map(len, several)])
 
     @property
     def _separator(self) -> int | None:
@@ -159,6 +222,11 @@ class Reader(ABC):
                 )
 
 
+def _tokens(row: Sequence[int], dropped: Container[int]) -> list[int]:
+    """Return the ids of a padded row that are tokens."""
+    return [token for token in row if token >= 0 and token not in dropped]
+
+
 def batch_of(sentences: Sentences, tokens: RaggedTokens) -> Batch:
     """Return a batch from the tokens of all documents."""
     return Batch(sides_of(sentences, tokens), sentences.known_kind)
@@ -199,7 +267,7 @@ def check_id(token: int, name: str) -> None:
 
 
 def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
-    """Return a checked ``pad_id``, several ids as a tuple, which cannot change; raises as :func:`pad_ids` does."""
+    """Return a checked ``pad_id``, several ids as a tuple, which cannot change; raises as ``pad_ids`` does."""
     ids = pad_ids(pad_id)
     return pad_id if pad_id is None else int(pad_id) if isinstance(pad_id, (int, np.integer)) else ids
 

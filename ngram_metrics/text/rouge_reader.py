@@ -1,10 +1,10 @@
 """How ROUGE reads ``preds`` and ``target``: whole texts, and for ROUGE-Lsum their sentences.
 
-Text. The default is rouge_score's rule, ``ROUGE`` in :mod:`ngram_metrics.text.rules`: lowercase, keep ``a-z0-9``. A
+Text. The default is rouge_score's rule, ``ROUGE`` in ``ngram_metrics.text.rules``: lowercase, keep ``a-z0-9``. A
 ``normalizer`` takes a text and returns the text to tokenize; a ``tokenizer`` returns the words. As in torchmetrics, a
 callable ``tokenizer`` without a ``normalizer`` gets the text after this ASCII rule. A tokenizer given by name, or a
 Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming,
-:mod:`ngram_metrics.text.stemmer`, is the last step.
+``ngram_metrics.text.stemmer``, is the last step.
 
 Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns:
 ``nltk.sent_tokenize`` gives torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token.
@@ -38,7 +38,7 @@ from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import PaddedSentences, Sentences, Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.numbering import both_to, columns_of, listed_ids, number_tokens
-from ngram_metrics.text.plain_words import rouge_summary, rule_rouge, rule_unicode
+from ngram_metrics.text.plain_words import rouge_summary, rule_rouge, rule_unicode, summary_of_ids
 from ngram_metrics.text.reader import Reader, batch_of, check_id, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
 from ngram_metrics.text.stemmer import rouge_stem
@@ -60,7 +60,7 @@ class RougeReader(Reader):
     Attributes:
         use_stemmer: whether words are stemmed.
         normalizer: ``str -> str``.
-        tokenizer: see :mod:`ngram_metrics.text.tokenizers`; None for the ASCII rule.
+        tokenizer: see ``ngram_metrics.text.tokenizers``; None for the ASCII rule.
         sentence_splitter: ``str -> sequence of str``; None for lines.
         sentence_separator_id: the id between two sentences.
         pad_id: the id or ids that are no tokens.
@@ -135,6 +135,12 @@ class RougeReader(Reader):
             warn_of_no_words(sentences.documents, [len(words) for words, _ in found])
         return found
 
+    def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
+        documents, separator = super()._plain_tokens(sentences), self.sentence_separator_id
+        if documents is None or separator is None or sentences.kind != "ids":
+            return documents
+        return [summary_of_ids(document, separator) for document in documents]
+
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         """Encode texts, and warn if the ASCII rule finds no words in a text that has letters or digits."""
         batch = self._encode_words(sentences, device)
@@ -204,7 +210,7 @@ class RougeReader(Reader):
     def _numbered(
         self, texts: list[str], name_of: NameOf, columns: Sequence[Integers], by_line: bool = False
     ) -> RaggedTokens:
-        """Number the words of texts, or of their lines; ``columns`` are those of :func:`number_words`."""
+        """Number the words of texts, or of their lines; ``columns`` are those of ``number_words``."""
         if self.normalizer is not None:
             texts = [_checked(self.normalizer(text), name_of, index) for index, text in enumerate(texts)]
         if self._rule is not None:

@@ -14,7 +14,7 @@ from ngram_metrics.text.reader import Reader, batch_of
 
 @dataclass(frozen=True)
 class TextReader(Reader):
-    """Reads a text as one token, whose id is the place of the text in :attr:`Batch.texts`; all stays on the CPU.
+    """Reads a text as one token, whose id is the place of the text in ``Batch.texts``; all stays on the CPU.
 
     Attributes:
         splits: whether the measure splits Chinese and Japanese, which have no blanks, into characters.

@@ -1,7 +1,7 @@
 """Tokenizers: the values that ``tokenizer`` accepts, and how external tokenizers are called.
 
 None splits at whitespace. A name is ``"unicode"`` or one of sacrebleu's tokenizers: all are rules of
-:mod:`ngram_metrics.text.rules`, except the two that use MeCab, which are sacrebleu's code. A callable takes one text
+``ngram_metrics.text.rules``, except the two that use MeCab, which are sacrebleu's code. A callable takes one text
 and returns its tokens. A Hugging Face tokenizer returns the ids of the whole batch at once, a sentencepiece model its
 pieces. Importing this module imports no torch, so the command line can check the names before it does.
 """
@@ -22,7 +22,7 @@ from ngram_metrics.text.messages import NameOf, shortened, type_name
 if TYPE_CHECKING:
     from ngram_metrics.text.rules import Rule
 
-#: The rules of :mod:`ngram_metrics.text.rules`, and sacrebleu's tokenizers that use MeCab.
+#: The rules of ``ngram_metrics.text.rules``, and sacrebleu's tokenizers that use MeCab.
 TokenizerName: TypeAlias = Literal["13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh"]
 #: From texts, and a function that names them, to the tokens of each text.
 BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
@@ -41,7 +41,7 @@ def rule_of(tokenizer: object) -> Rule | None:
 
 
 def check_tokenizer(tokenizer: object) -> None:
-    """Raise the errors of :func:`batch_tokenizer` for an external tokenizer; a rule needs no check."""
+    """Raise the errors of ``batch_tokenizer`` for an external tokenizer; a rule needs no check."""
     if rule_of(tokenizer) is None:
         batch_tokenizer(tokenizer)
 

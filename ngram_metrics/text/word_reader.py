@@ -27,9 +27,9 @@ class WordReader(Reader):
     """The settings for reading words.
 
     Attributes:
-        tokenizer: see :mod:`ngram_metrics.text.tokenizers`.
+        tokenizer: see ``ngram_metrics.text.tokenizers``.
         lowercase: whether text is lowercased before it is tokenized.
-        pad_id: see :class:`~ngram_metrics.text.reader.Reader`.
+        pad_id: see ``ngram_metrics.text.reader.Reader``.
         samples: whether hypotheses may be padded ids ``(sentences, samples, width)``.
 
     Raises:

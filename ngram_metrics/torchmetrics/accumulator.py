@@ -50,7 +50,7 @@ class Accumulator(States, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each sentence.
 
     Every metric has these states: ``settings``, ``callables`` and ``counted``, the kind of input, int64 on the CPU (see
-    :mod:`ngram_metrics.torchmetrics.agreement`); ``sentences``, their number, int64; ``reference_range``, the fewest
+    ``ngram_metrics.torchmetrics.agreement``); ``sentences``, their number, int64; ``reference_range``, the fewest
     and most references of a sentence, int64; ``row``, the summed counts, int64. Average macro adds ``score_sum``,
     float64. Average none and ``confidence`` add ``rows``, a list of ``(sentences, fields)`` int64. A move changes the
     device of a state and never its dtype: if the device has no float64, float64 states stay on the CPU.
@@ -116,7 +116,9 @@ class Accumulator(States, Generic[Level]):
         # moved. Metric.__init__ has set _device to the default device, from which Metric._apply would start.
         self._device = torch.device("cpu")
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
-        self.to(device if device is not None else torch.empty(0).device)
+        place = torch.device(device) if device is not None else torch.empty(0).device
+        if place.type != "cpu":
+            self.to(place)
 
     @property
     def average(self) -> Average:
@@ -129,7 +131,7 @@ class Accumulator(States, Generic[Level]):
 
         Args:
             preds: hypotheses, one per sentence: texts, sequences of tokens or ids, or a padded id tensor.
-            target: for each sentence its reference or a list of references. See :mod:`ngram_metrics.text.door`.
+            target: for each sentence its reference or a list of references. See ``ngram_metrics.text.door``.
 
         Raises:
             TypeError, ValueError: sentences that cannot be read; the states do not change.
@@ -143,7 +145,7 @@ class Accumulator(States, Generic[Level]):
         kept = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":
-            scores = self.scorer.measure.score(statistics).sum(0)
+            scores = self.scorer.segment_scores(statistics).sum(0)
             # First to the state's device, then to its dtype: an accelerator may lack float64.
             score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
@@ -176,13 +178,13 @@ class Accumulator(States, Generic[Level]):
 
     def _score(self) -> Tensor:
         if self.average == "none":
-            scores = self.scorer.scores(self._all_rows())
+            scores = self.scorer.row_scores(self._all_rows())
             samples = sample_number(self.counted)
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
         if self.average == "micro":
-            score = self.scorer.scores(self.row)
+            score = self.scorer.row_scores(self.row.unsqueeze(0))[0]
         else:
             mean = self.score_sum / self.sentences.to(self.score_sum.device).clamp(min=1)
             score = mean.to(score_dtype(self.device)).to(self.device)

@@ -1,4 +1,4 @@
-"""The metrics as torchmetrics modules: for each its parameters, and the arguments of :mod:`ngram_metrics.metrics`."""
+"""The metrics as torchmetrics modules: for each its parameters, and the arguments of ``ngram_metrics.metrics``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Bleu(Accumulator[Level]):
     """BLEU over batches; **by default the mean of the sentences' unsmoothed scores**, as in ignite.
 
     torchmetrics and sacrebleu report the corpus score instead, which is ``average="micro"`` here. See
-    :mod:`ngram_metrics.scores.bleu` for the formula, the smoothings, and the equal settings of other packages.
+    ``ngram_metrics.scores.bleu`` for the formula, the smoothings, and the equal settings of other packages.
 
     Args:
         ngram: the longest order, 1 to 1,000.
@@ -99,8 +99,8 @@ class Bleu(Accumulator[Level]):
 class ROUGEScore(Accumulator[float]):
     """ROUGE over batches, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
-    See :mod:`ngram_metrics.scores.rouge` for the formulas and the differences from other packages, and
-    :mod:`ngram_metrics.text.rouge_reader` for how texts become words and sentences. The states are sums of fixed size.
+    See ``ngram_metrics.scores.rouge`` for the formulas and the differences from other packages, and
+    ``ngram_metrics.text.rouge_reader`` for how texts become words and sentences. The states are sums of fixed size.
 
     Args:
         use_stemmer: whether words of more than three characters are stemmed, by nltk's Porter rules.
@@ -170,7 +170,7 @@ class ROUGEScore(Accumulator[float]):
 
 
 class ROUGEValue(Item, CompositionalMetric):
-    """One value of a :class:`ROUGEScore`, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
+    """One value of a ``ROUGEScore``, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
 
     def __init__(self, whole: ROUGEScore, value: str) -> None:
         super().__init__(operator.itemgetter(value), whole, None)
@@ -185,7 +185,7 @@ class ROUGEValue(Item, CompositionalMetric):
 class ChrF(Accumulator[Level]):
     """chrF over batches, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
 
-    See :mod:`ngram_metrics.scores.chrf` for the formula and the differences from other packages.
+    See ``ngram_metrics.scores.chrf`` for the formula and the differences from other packages.
 
     Args:
         char_order: the longest order of character n-grams, 1 to 1,000.
@@ -235,7 +235,7 @@ class ChrF(Accumulator[Level]):
 class NgramOverlap(Accumulator[Level]):
     """Clipped n-gram overlap, 2c / (h + r), of one order over batches.
 
-    See :mod:`ngram_metrics.scores.overlap` for the formula and the differences from torch-ngram. In addition to the
+    See ``ngram_metrics.scores.overlap`` for the formula and the differences from torch-ngram. In addition to the
     usual inputs, ``preds`` may be padded ids ``(sentences, samples, width)``, several hypotheses for each reference.
 
     Args:
@@ -277,13 +277,13 @@ class NgramOverlap(Accumulator[Level]):
 
 
 class Gleu(Accumulator[Level]):
-    """Google-BLEU over batches, by default nltk's ``corpus_gleu``. See :mod:`ngram_metrics.scores.gleu`.
+    """Google-BLEU over batches, by default nltk's ``corpus_gleu``. See ``ngram_metrics.scores.gleu``.
 
     Args:
         ngram: the longest order, 1 to 1,000.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
 
-    The other parameters, the errors and the result of ``compute`` are those of :class:`ngram_metrics.NgramOverlap`;
+    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.NgramOverlap``;
     Gleu takes one hypothesis per sentence.
 
     Example:

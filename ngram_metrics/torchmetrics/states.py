@@ -25,7 +25,7 @@ AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 
 
 class States(torchmetrics.Metric):
-    """The states of an :class:`~ngram_metrics.torchmetrics.accumulator.Accumulator`, whose docstring lists them."""
+    """The states of an ``ngram_metrics.torchmetrics.accumulator.Accumulator``, whose docstring lists them."""
 
     #: States that describe the metric and not the data.
     _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
@@ -58,7 +58,7 @@ class States(torchmetrics.Metric):
         super().reset()
 
     def saved_states(self) -> dict[str, Tensor]:
-        """Return the states that :meth:`load_states` takes, the rows as one tensor."""
+        """Return the states that ``load_states`` takes, the rows as one tensor."""
         names = [name for name in self._defaults if name != "callables"]
         return {name: self._all_rows() if name == "rows" else getattr(self, name) for name in names}
 

@@ -12,7 +12,7 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator, Level
 class Ter(Accumulator[Level]):
     """TER, the translation edit rate, over batches; by default the corpus score, as in sacrebleu. Lower is better.
 
-    sacrebleu counts, at about 3 ms for each pair of a hypothesis and a reference. See :mod:`ngram_metrics.scores.ter`.
+    sacrebleu counts, at about 3 ms for each pair of a hypothesis and a reference. See ``ngram_metrics.scores.ter``.
 
     Args:
         normalized: whether punctuation is split off and XML escapes are resolved.
@@ -21,7 +21,7 @@ class Ter(Accumulator[Level]):
         case_sensitive: whether case counts; else all texts are lowercased.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the sentences) or ``"none"``.
 
-    The other parameters are those of :class:`ngram_metrics.NgramOverlap`. ``preds`` and ``target`` are texts.
+    The other parameters are those of ``ngram_metrics.NgramOverlap``. ``preds`` and ``target`` are texts.
     ``compute`` returns float64, at least 0, and above 1 if there are more edits than words in the references: ``()``,
     or for average none ``(sentences,)``. Before any data it warns and returns 0, or for average none no scores.
 

@@ -148,8 +148,11 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("base.txt -r ref.txt -m bleu --stem", "--stem is for rouge, and does nothing for bleu"),
         ("base.txt -r ref.txt -m chrf,rouge -lc", "--lowercase is for bleu, and does nothing for chrf and rouge"),
         ("base.txt -r ref.txt -m bleu --chrf-lowercase", "--chrf-lowercase is for chrf and chrf++, and does nothing"),
-        ("base.txt -r ref.txt -m chrf -tok zh", "--tokenizer is for bleu, overlap and gleu, and does nothing for chrf"),
-        ("base.txt -r ref.txt -m rouge --spm-model m", "--spm-model is for bleu, overlap and gleu"),
+        (
+            "base.txt -r ref.txt -m chrf -tok zh",
+            "--tokenizer is for bleu, overlap, gleu and repetition, and does nothing for chrf",
+        ),
+        ("base.txt -r ref.txt -m rouge --spm-model m", "--spm-model is for bleu, overlap, gleu and repetition"),
         ("base.txt -r ref.txt -tok zh --spm-model m", "--tokenizer and --spm-model: expected one of them"),
         ("base.txt -r ref.txt --test bootstrap", "--test is for several systems, and there is one: base.txt"),
         ("base.txt -r ref.txt --correction holm", "--correction is for several systems, and there is one: base.txt"),
@@ -189,7 +192,7 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("a=base.txt b=base.txt -r ref.txt", "the system 'base.txt' is given twice"),
         ("mbr", "expected SAMPLES, one file of hypotheses, and got none"),
         ("mbr n.txt m.txt -k 5", "expected SAMPLES, one file of hypotheses, and got n.txt, m.txt"),
-        ("mbr n.txt -m rougeL", "invalid choice: 'rougeL'"),
+        ("mbr n.txt -m rougeLsum", "invalid choice: 'rougeLsum'"),
         ("mbr n.txt -k 0", "'0' is not an integer from 1 to 100000"),
         ("mbr n.txt -k 99999999999999999999", "is not an integer from 1 to 100000"),
         ("mbr n.txt --stem", "--stem is for rouge, and does nothing for chrf"),
@@ -211,7 +214,7 @@ def test_a_name_of_nothing_is_refused(words: str, capsys):
 
 def test_the_table_and_json_name_systems_and_references(folder: Path, capsys):
     shown = printed(capsys, "other.txt", "base.txt", "-r", "ref.txt", "ref2.txt", "--baseline", "base.txt")
-    assert "120 sentences, references ref.txt, ref2.txt, scores in 0..100\n" in shown
+    assert "120 sentences, references ref.txt, ref2.txt, scores on a 0-100 scale\n" in shown
     assert [line.split()[0] for line in shown.splitlines()[:3]] == ["system", "base.txt", "other.txt"]
     found = report(capsys, "other.txt", "base.txt", "-r", "ref.txt", "ref2.txt", "--baseline", "base.txt")
     assert found["references"] == ["ref.txt", "ref2.txt"]

@@ -13,9 +13,17 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
 from torch import Tensor
 
-from ngram_metrics import ROUGEScore, ignite
+from ngram_metrics import CiderD, ROUGEScore, ignite
 from ngram_metrics.counting.documents import RaggedTokens
-from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+from ngram_metrics.functional import (
+    bleu_score,
+    chrf_score,
+    cider_d,
+    distinct,
+    document_frequency,
+    repetition,
+    rouge_score,
+)
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.rouge_reader import RougeReader
@@ -119,6 +127,10 @@ def test_values_of_an_ignite_face_come_in_one_copy():
         assert log.count(TO_HOST) + log.count(WAIT) == 2, log.lines(TO_HOST, WAIT)
 
 
+#: Of words that some of the ids of a batch are.
+TABLE = document_frequency([[list(range(first, first + 30))] for first in range(1, 30)])
+
+
 def padded_batch(sentences: int, width: int, references: int) -> Batch:
     draw = torch.Generator().manual_seed(0)
     shapes = (sentences, width), (sentences, references, width)
@@ -132,11 +144,15 @@ def padded_batch(sentences: int, width: int, references: int) -> Batch:
         (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 4, 155),
         (lambda *batch: chrf_score(*batch, average="none", pad_id=0), 1024, 1, 210),
         (lambda *batch: rouge_score(*batch, rouge_keys="rougeL", average="none", pad_id=0), 256, 1, 640),
+        (lambda preds, _: repetition(preds, average="none", pad_id=0), 256, 1, 60),
+        (lambda preds, _: distinct(preds, average="none", pad_id=0), 1024, 1, 60),
+        (lambda *batch: cider_d(*batch, TABLE, average="none", pad_id=0), 256, 5, 300),
     ],
-    ids=["BLEU", "BLEU of 4 references", "chrF", "ROUGE-L"],
+    ids=["BLEU", "BLEU of 4 references", "chrF", "ROUGE-L", "repetition", "distinct", "CIDEr-D"],
 )
 def test_launches_of_padded_ids_stay_within_their_budget(call: Any, width: int, references: int, launches: int):
     with accelerator() as log:
+        call(*padded_batch(1, width, references))  # a table is copied once
         for sentences in (2, 9):
             batch = padded_batch(sentences, width, references)
             log.clear()
@@ -172,7 +188,7 @@ def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
         assert asked[1] == asked[2]
         if isinstance(case.whole[0], Tensor):
             assert asked[1] == (0, 0, 0)
-        elif case.metric is not ROUGEScore:  # which reads back how many tokens both sides share
+        elif case.metric not in (ROUGEScore, CiderD):  # which read back how many tokens or n-grams there are
             assert asked[1][1:] == (0, 0)
 
 

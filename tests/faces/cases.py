@@ -16,7 +16,7 @@ import torch
 import torchmetrics
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, Ter, functional
+from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional
 
 Batch = tuple[Any, Any]
 
@@ -86,6 +86,15 @@ def _samples(batch: Batch) -> Batch:
 
 
 SAMPLES = tuple(map(_samples, IDS))
+#: Words that recur in each sentence, also without the first, and without the second and the third; the references
+#: are those of TEXT.
+_RECURRING = [
+    ["a cat sat sat sat cat sat", "a dog ran home home home home"],
+    ["the the the the the the"],
+    ["birds sing sing birds sing birds sing", "so we see we see we see so", "so so old old dog old dog dog dog"],
+]
+RECURRING: tuple[Batch, ...] = tuple((preds, target) for preds, (_, target) in zip(_RECURRING, TEXT, strict=True))
+RECURRING_SAMPLES = tuple(map(_samples, _padded(RECURRING)))
 #: The function of each class.
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     Bleu: functional.bleu_score,
@@ -93,7 +102,9 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     ChrF: functional.chrf_score,
     NgramOverlap: functional.ngram_overlap,
     Gleu: functional.gleu_score,
+    Repetition: functional.repetition,
     Ter: functional.ter_score,
+    CiderD: functional.cider_d,
 }
 #: The classes that refuse tokens and ids.
 TEXT_ONLY = {Ter}
@@ -132,12 +143,12 @@ class Case:
     def averages(self) -> tuple[str, ...]:
         """Those the metric has under these settings."""
         none = () if self.options.get("confidence") else ("none",)
-        return ("macro", *none) if self.options.get("accumulate") == "avg" else ("micro", "macro", *none)
+        return ("micro", "macro", *none) if self.has_details else ("macro", *none)
 
     @property
     def has_details(self) -> bool:
-        """Means over references are made of no corpus counts."""
-        return self.options.get("accumulate") != "avg"
+        """Means over references, and similarities, are made of no corpus counts."""
+        return self.options.get("accumulate") != "avg" and self.metric is not CiderD
 
     @property
     def on_ids(self) -> bool:
@@ -155,10 +166,20 @@ class Case:
         return joined(self.batches)
 
     @property
+    def highest(self) -> float | None:
+        """The highest score that there may be."""
+        return {Ter: None, CiderD: 10.0}.get(self.metric, 1.0)
+
+    @property
+    def has_references(self) -> bool:
+        """Whether the target is read."""
+        return self.metric is not Repetition
+
+    @property
     def refused(self) -> Batch:
-        """A batch that cannot be read: fewer items in target than sentences."""
+        """A batch that cannot be read: fewer items in target than sentences, or, where it is not read, no texts."""
         preds, target = self.batches[0]
-        return preds, target[:-1]
+        return (preds, target[:-1]) if self.has_references else (len(preds), target)
 
     def shape(self, average: str, sentences: int | None = None) -> tuple[int, ...]:
         """The shape of the scores of so many sentences, by default of all; some have several samples each."""
@@ -191,7 +212,8 @@ class Case:
     def function(self, average: str, batch: Batch) -> Any:
         """What the function of the class returns; there are no intervals."""
         options = {name: value for name, value in self.options.items() if name != "confidence"}
-        return FUNCTIONS[self.metric](*batch, average=average, **options)
+        read = batch if self.has_references else batch[:1]
+        return FUNCTIONS[self.metric](*read, average=average, **options)
 
 
 PADDED = {"pad_id": (PADDING, IGNORED)}
@@ -213,6 +235,12 @@ _LOWERCASE, _13A, _STEMMED, _SUMS = (
     {"confidence": None},
 )
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
+_OF_TEXT, _OF_IDS = (
+    functional.document_frequency([one for _, target in batches for one in target], **options)
+    for batches, options in ((TEXT, {}), ([(0, target.tolist()) for _, target in IDS], {"pad_id": (PADDING, IGNORED)}))
+)
+#: The settings without which a class cannot be constructed.
+REQUIRED: dict[type, dict[str, Any]] = {CiderD: {"document_frequency": _OF_TEXT}}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 CASES = (
     _text("Bleu-text", Bleu, {"ngram": 2, "smooth": "exp"}, _LOWERCASE, _13A, tried="micro macro none"),
@@ -234,6 +262,17 @@ CASES = (
     _text("Gleu-text", Gleu, {}, _13A, tried="macro none"),
     _ids("Gleu-ids", Gleu, {"ngram": 3}, tried="micro"),
     _text("Ter-text", Ter, {}, {"case_sensitive": True}, {"normalized": True}, tried="micro macro none"),
+    _text("CiderD-text", CiderD, {"document_frequency": _OF_TEXT}, {"sigma": 1.0}, tried="macro none"),
+    _ids("CiderD-ids", CiderD, {"document_frequency": _OF_IDS, "ngram": 2}, tried="macro none"),
+    Case(
+        *("Repetition-text", Repetition, RECURRING, (["the mat, the mat!"], [["the mat"]]), {"ngram": 1}, (_13A,)),
+        ("micro", "macro"),
+    ),
+    Case(
+        *("Repetition-samples", Repetition, RECURRING_SAMPLES),
+        (torch.tensor([[[1, RARE, 1, 2, 3, 0, 0, 0, 0]] * 3]), RARE_IDS[1]),
+        *({"ngram": 1, **PADDED}, (MORE_PADDING,), ("macro", "none")),
+    ),
 )
 
 

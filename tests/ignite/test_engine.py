@@ -32,9 +32,15 @@ def _in_an_engine(face: Face, value: Any) -> dict[str, Any]:
         return {"score": float(value) if isinstance(value, float) or value.dim() == 0 else value}
     if face.case is None:  # the keys are ignite's
         return {**value, "score": value}
-    alone = {"Bleu": "bleu", "ChrF": "chrf", "NgramOverlap": "ngram_overlap", "Gleu": "gleu", "Ter": "ter"}.get(
-        face.face.__name__
-    )
+    alone = {
+        "Bleu": "bleu",
+        "ChrF": "chrf",
+        "NgramOverlap": "ngram_overlap",
+        "Gleu": "gleu",
+        "Ter": "ter",
+        "Repetition": "repetition",
+        "CiderD": "cider_d",
+    }.get(face.face.__name__)
     if alone is None:
         return {**{f"score_{key}": one for key, one in value.items()}, "score": value}
     return {key.replace(alone, "score"): one for key, one in value.items()}

@@ -7,7 +7,7 @@ from ignite.engine import Engine
 from torch import Tensor
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate, mbr
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, evaluate, mbr
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 from ngram_metrics.ignite import Bleu as IgniteBleu
 from ngram_metrics.ignite import RougeL
@@ -20,7 +20,15 @@ def text(preds: list[str], references: list[str], several: list[list[str]]) -> N
     metric.update(tuple(preds), [tuple(each) for each in several])
     name: str = metric.signature
     details: dict[str, Tensor] = metric.details()
-    MetricCollection({"bleu": metric, "chrf": ChrF(word_order=2), "overlap": NgramOverlap(), "gleu": Gleu()})
+    MetricCollection(
+        {
+            "bleu": metric,
+            "chrf": ChrF(word_order=2),
+            "overlap": NgramOverlap(),
+            "gleu": Gleu(),
+            "repetition": Repetition(),
+        }
+    )
     print(name, details)
 
 

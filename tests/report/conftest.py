@@ -33,5 +33,6 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    started.set_script_timeout(120)  # axe-core takes seconds, and the machine may be busy
     yield started
     started.quit()

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from report.browsing import choose, click, counted, focused, opened, press, sentences, texts
 from report.pages import HOSTILE, NAME, REFERENCES, SENTENCES, SYSTEMS, TITLE
 
 import ngram_metrics
@@ -22,55 +23,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def page(browser, path: Path):
-    """The page, newly opened; no test leaves an error in the console."""
-    browser.get("about:blank")
-    for kind in ("browser", "performance"):
-        browser.get_log(kind)
-    browser.get(path.as_uri())
-    yield browser
-    assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
-    assert browser.execute_script("return window.ran") is None
-
-
-def texts(page, selector: str) -> list[str]:
-    return page.execute_script(
-        "return [...document.querySelectorAll(arguments[0])].map((node) => node.textContent)", selector
-    )
-
-
-def sentences(page) -> list[int]:
-    return [int(text.split()[1]) for text in texts(page, "article h3")]
-
-
-def choose(page, name: str, value: str) -> None:
-    page.execute_script(
-        "const node = document.getElementById(arguments[0]); node.value = arguments[1];"
-        "for (const kind of ['input', 'change']) node.dispatchEvent(new Event(kind, { bubbles: true }))",
-        name,
-        value,
-    )
-
-
-def click(page, selector: str) -> None:
-    page.execute_script("document.querySelector(arguments[0]).click()", selector)
-
-
-def press(page, key: str) -> None:
-    page.find_element("tag name", "body")
-    page.execute_script(
-        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: arguments[0], bubbles: true }))", key
-    )
-
-
-def counted(page) -> None:
-    """Wait until n-grams are counted."""
-    page.execute_async_script(
-        "const wait = () => document.querySelector('[aria-busy=true]') ? setTimeout(wait, 5) : arguments[0](); wait()"
-    )
-
-
-def focused(page) -> str:
-    return page.execute_script("return document.activeElement.id")
+    yield from opened(browser, path)
 
 
 def scores_of(name: str) -> list[float]:
@@ -82,7 +35,7 @@ def test_no_request_leaves_the_page(page):
     counted(page)
     click(page, "#tables button")
     for heading in ("order", "value"):
-        choose(page, heading, page.execute_script("return document.getElementById(arguments[0]).value", heading))
+        choose(page, f"#{heading}", page.execute_script("return document.getElementById(arguments[0]).value", heading))
     events = [json.loads(entry["message"])["message"] for entry in page.get_log("performance")]
     asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
@@ -92,8 +45,8 @@ def test_no_request_leaves_the_page(page):
 def test_text_is_shown_and_never_run(page):
     assert texts(page, "h1") == ["<script>window.ran = 4</script> [U+0000] & {{ 7 * 7 }}"]
     assert page.title == texts(page, "h1")[0]
-    assert texts(page, "#scores tbody th")[2] == NAME.replace("\u202e", "[U+202E]")
-    choose(page, "order", "file")
+    assert NAME.replace("\u202e", "[U+202E]") in texts(page, "#scores tbody th")
+    choose(page, "#order", "file")
     shown = []
     while True:
         shown += texts(page, "article tbody tr:nth-child(2) .line:first-child")
@@ -110,28 +63,31 @@ def test_text_is_shown_and_never_run(page):
     assert page.execute_script("return document.querySelectorAll('article script, article img, article b').length") == 0
 
 
-def test_systems_are_sorted_by_a_click(page):
-    click(page, "#scores thead th:nth-child(2) button")
-    scores = list(map(float, texts(page, "#scores tbody td:nth-child(2)")))
-    assert scores == sorted(scores, reverse=True)
-    assert texts(page, "#scores tbody th")[0] == "better"
-    heading = "return document.querySelector('#scores thead th:nth-child(2)').getAttribute('aria-sort')"
-    assert page.execute_script(heading) == "descending"
-    click(page, "#scores thead th:nth-child(2) button")
-    assert list(map(float, texts(page, "#scores tbody td:nth-child(2)"))) == sorted(scores)
-    assert page.execute_script(heading) == "ascending"
+def test_systems_are_sorted_by_their_score_and_by_a_click(page):
+    score = "#scores thead th:nth-child(2)"
+    heading = f"return document.querySelector('{score}').getAttribute('aria-sort')"
+    for ascending in (False, True):
+        scores = list(map(float, texts(page, "#scores tbody td:nth-child(2)")))
+        assert scores == sorted(scores, reverse=not ascending)
+        assert page.execute_script(heading) == ("ascending" if ascending else "descending")
+        click(page, f"{score} button")
+    click(page, "#scores thead th:nth-child(1) button")
+    assert texts(page, "#scores tbody th")[1:] == ["base", "better"]
+    click(page, "#scores thead th:nth-child(5) button")  # p-values: the lowest first, the baseline last
+    assert texts(page, "#scores tbody tr:last-child th") == ["base"]
+    assert texts(page, "#status") == ["Sorted by p of bleu, lowest first"]
 
 
 def test_sentences_are_sorted_as_asked(page):
     better, base = scores_of("better"), scores_of("base")
     apart = sorted(range(len(base)), key=lambda s: -abs(round(better[s] - base[s], 2)))
     assert sentences(page)[:3] == [s + 1 for s in apart[:3]]
-    choose(page, "order", "worst")
+    choose(page, "#order", "worst")
     worst = sorted(range(len(base)), key=lambda s: better[s])
     assert sentences(page) == [s + 1 for s in worst[:20]]
-    choose(page, "first", "0")
+    choose(page, "#first", "0")
     assert sentences(page) == [s + 1 for s in sorted(range(len(base)), key=lambda s: base[s])[:20]]
-    choose(page, "order", "longest")
+    choose(page, "#order", "longest")
     assert sentences(page)[0] == len(REFERENCES)
     shown = [texts(page, "article tbody tr:nth-child(2) td:nth-child(3)")[0]]
     assert shown == [f"{base[-1]:.2f}"]
@@ -145,12 +101,12 @@ def test_words_are_shaded_by_their_matched_orders(page):
 
 
 def test_search_finds_sentences_and_goes_away(page):
-    choose(page, "search", "QUOTES")
+    choose(page, "#search", "QUOTES")
     assert SENTENCES + 3 in sentences(page)
     assert len(sentences(page)) < 5
     click(page, "#all")
     assert len(sentences(page)) == 20
-    choose(page, "search", "no such words")
+    choose(page, "#search", "no such words")
     assert texts(page, "#range") == ["no sentence"]
 
 
@@ -161,9 +117,9 @@ def test_systems_are_chosen(page):
     assert "2" not in texts(page, "#distribution svg text")
     click(page, "#chosen input[value='1']")
     click(page, "#chosen input[value='0']")
-    assert texts(page, "#status") == ["one system stays"]
+    assert texts(page, "#status") == ["At least one system is shown"]
     assert len(texts(page, "article:first-child tbody tr")) == 2
-    choose(page, "value", "chrf")
+    choose(page, "#value", "chrf")
     assert "chrf" in texts(page, "article header")[0]
 
 
@@ -185,7 +141,7 @@ def test_keys_and_links_lead_to_sentences(page):
     page.execute_script("location.hash = '#s=1000'")
     assert page.execute_async_script(
         "setTimeout(() => arguments[0](document.getElementById('status').textContent), 30)"
-    ) == ("there is no sentence 1000")
+    ) == ("There is no sentence 1000")
 
 
 def test_ngrams_lead_to_the_sentences_that_hold_them(page):
@@ -193,12 +149,13 @@ def test_ngrams_lead_to_the_sentences_that_hold_them(page):
     captions = texts(page, "#tables caption")
     assert captions[0] == "Matched more often by better than by base"
     assert len(captions) == 4
-    for order in "1234":
-        choose(page, "length", order)
+    for order in ("2-4", "1", "2", "3", "4"):
+        choose(page, "#length", order)
         counted(page)
         first = "#tables table tbody tr:first-child"
         ngram, count = texts(page, f"{first} button")[0], int(texts(page, f"{first} td:last-child")[0])
-        assert len(ngram.split()) >= int(order) - 1  # 13a parts a full stop from its word
+        words = len(texts(page, "#tables tr:first-child button")[0].split())
+        assert words >= int(order[0]) - 1  # 13a parts a full stop from its word
         click(page, f"{first} button")
         assert len(sentences(page)) == min(20, count)
         for text in texts(page, "article"):
@@ -209,7 +166,7 @@ def test_ngrams_lead_to_the_sentences_that_hold_them(page):
 def test_the_table_is_copied(page):
     click(page, "[data-copy='markdown']")
     status = "setTimeout(() => arguments[0](document.getElementById('status').textContent), 100)"
-    assert page.execute_async_script(status) == "copied"
+    assert page.execute_async_script(status) == "Copied"
 
 
 def test_the_page_is_dark_and_narrow_where_that_is_asked_for(page):
@@ -256,8 +213,7 @@ def test_scores_above_100_are_in_the_last_bar_and_the_lowest_error_rate_comes_fi
         float(browser.execute_script("return document.querySelector('#distribution .median').getAttribute('x1')"))
         <= 400
     )
-    click(browser, "#scores [data-sort=lower]")
     assert texts(browser, "#scores tbody th") == ["better", "worse"]
-    choose(browser, "value", "chrf")
+    choose(browser, "#value", "chrf")
     assert texts(browser, "#distribution svg text")[-1] == "100"
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []

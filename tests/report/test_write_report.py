@@ -45,8 +45,11 @@ def test_the_numbers_are_those_of_the_command(folder, capsys, options):
             if "p_value" in entry:
                 difference = entry["score"] - expected["systems"]["base.txt"][value]["score"]
                 row += [f"{difference:+.2f}", f"{entry['p_value']:.4f}" + "*" * (entry["p_value"] < 0.05)]
+                row += [str(entry[count]) for count in ("wins", "ties", "losses")]
             else:
-                row += ["", ""]
+                row += ["baseline", *[""] * 4]
+            row += [f"{entry[part]:.2f}" for part in ("precision", "recall") if part in entry]
+            row += [f"{entry[part]:.3f}" for part in ("brevity_penalty", "ratio") if part in entry]
         rows.append(row)
     assert cells_of(folder / "page.html") == rows
     data = data_of(folder / "page.html")
@@ -69,8 +72,12 @@ def test_the_page_has_as_many_digits_as_the_command(folder, capsys):
         assert f" {shown} " in printed(capsys, *command, *digits)
         assert cells_of(folder / "page.html")[0][1] == shown
     printed(capsys, "base.txt", "-r", "ref.txt", "-c", "--report", "page.html")
-    shown_scores = [float(score) for score in cells_of(folder / "page.html")[0][1::2]]
-    assert [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()] == shown_scores
+    (row,) = cells_of(folder / "page.html")
+    # BLEU has two parts besides its score and interval, chrF none.
+    assert [entry[0] for entry in data_of(folder / "page.html")["entries"][0].values()] == [
+        float(row[1]),
+        float(row[5]),
+    ]
 
 
 def test_sentences_and_buckets_have_as_many_digits_as_the_systems(folder, capsys):
@@ -259,7 +266,7 @@ def test_a_notebook_has_no_standard_output_of_bytes(tmp_path, monkeypatch):
 def test_an_error_leaves_the_page_that_was_there(tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("before")
-    monkeypatch.setattr("ngram_metrics.evaluation.page.contents._buckets", lambda *_: 1 / 0)
+    monkeypatch.setattr("ngram_metrics.evaluation.page.contents._length_buckets", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_report(path, ONE, ["x"])
     assert path.read_text() == "before"

@@ -14,6 +14,7 @@ from ngram_metrics.functional import (
     gleu_score,
     ngram_overlap,
     pairwise_chrf,
+    repetition,
     rouge_score,
     ter_score,
 )
@@ -21,6 +22,7 @@ from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
 from ngram_metrics.scores.overlap import OverlapMeasure
+from ngram_metrics.scores.repetition import RepetitionMeasure
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure, rouge_measure
 from ngram_metrics.scores.rouge_keys import checked_keys
 from ngram_metrics.scores.ter import TerMeasure
@@ -32,6 +34,7 @@ FACES = {
     "chrf": (ChrfMeasure, chrf_score, "ChrF"),
     "overlap": (OverlapMeasure, ngram_overlap, "NgramOverlap"),
     "gleu": (GleuMeasure, gleu_score, "Gleu"),
+    "repetition": (RepetitionMeasure, repetition, "Repetition"),
     "ter": (TerMeasure, ter_score, "Ter"),
 }
 #: Settings of how text is read and how scores are averaged, which a measure does not know.
@@ -50,6 +53,7 @@ BOOLEANS = {
     "chrf": ("lowercase", "whitespace", "eps_smoothing"),
     "overlap": (),
     "gleu": (),
+    "repetition": (),
     "ter": ("normalized", "no_punct", "asian_support", "case_sensitive"),
 }
 PADDING = ("0", b"0", 1.5, [0, "1"], [0.5], True, [True], [None], {0: 1}, object)
@@ -155,7 +159,7 @@ for name in FACES:
     ]
     if name not in ("chrf", "ter"):
         REFUSED[ValueError][name].append(({"tokenizer": "words"}, "unknown tokenizer 'words': expected one of"))
-    if name in ("bleu", "overlap", "gleu"):
+    if name in ("bleu", "overlap", "gleu", "repetition"):
         for error, orders in ORDERS.items():
             REFUSED[error][name] += [
                 ({"ngram": order}, rf"ngram order must be {words} \(got: {order!r}\)") for order, words in orders
@@ -175,7 +179,7 @@ for name in FACES:
 def test_what_a_setting_cannot_be_is_refused_before_any_sentence_is_read(name, options, error, words):
     measure, function, metric = FACES[name]
     with pytest.raises(error, match=words):
-        function(None, None, **options)
+        function(*[None] * (1 if name == "repetition" else 2), **options)
     for module in (ngram_metrics, ignite):
         if (module, metric) != (ignite, "Bleu") or options.keys() & BOOLEANS[name]:  # which has the words of ignite
             with pytest.raises(error, match=words):

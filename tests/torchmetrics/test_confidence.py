@@ -1,22 +1,31 @@
 """Every metric with ``confidence``: the value and the ends of its interval, whatever the metric's life."""
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from faces.cases import Case, assert_same, each_metric_of_one_value
+from faces.cases import REQUIRED, Case, assert_same, each_metric_of_one_value
 from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, Ter
+from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter
 from ngram_metrics import ignite as for_ignite
 
 REFERENCES = references(150)
 OUTPUT = output(REFERENCES, 0.3, seed=10)
-NAMES = {Bleu: "bleu", ChrF: "chrf", NgramOverlap: "ngram_overlap", Gleu: "gleu", Ter: "ter"}
+NAMES = {
+    Bleu: "bleu",
+    ChrF: "chrf",
+    NgramOverlap: "ngram_overlap",
+    Gleu: "gleu",
+    Ter: "ter",
+    Repetition: "repetition",
+    CiderD: "cider_d",
+}
 
 
 def _with_interval(case: Case, average: str, **options: Any) -> Any:
@@ -38,7 +47,7 @@ def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: 
         low, high = value[f"{name}_low"], value[f"{name}_high"]
         assert low.dtype == high.dtype == torch.float64
         assert low.shape == high.shape == ()
-        assert 0 <= low <= high <= 1
+        assert 0 <= low <= high <= (case.highest or math.inf)
     assert any(value[f"{name}_low"] < value[f"{name}_high"] for name in named)
 
 
@@ -94,15 +103,16 @@ def test_the_generator_of_the_caller_is_not_touched():
 def test_a_confidence_that_is_none_is_refused(metric: type):
     for module in (metric, getattr(for_ignite, metric.__name__)):
         with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95 \(got: 95\)"):
-            module(confidence=95)
+            module(**REQUIRED.get(metric, {}), confidence=95)
     with pytest.raises(ValueError, match="average='none' gives a score for each sentence"):
-        metric(average="none", confidence=0.95)
+        metric(**REQUIRED.get(metric, {}), average="none", confidence=0.95)
 
 
 @pytest.mark.parametrize("metric", [*NAMES, ROUGEScore])
 def test_rows_are_kept_only_where_asked_for(metric: type):
-    for made in (metric(), getattr(for_ignite, metric.__name__)()):
+    required = REQUIRED.get(metric, {})
+    for made in (metric(**required), getattr(for_ignite, metric.__name__)(**required)):
         with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):
             made.sentence_rows()
-    assert _filled(metric(confidence=0.95)).sentence_rows().shape[0] == len(OUTPUT)
-    assert _filled(metric(average="none")).sentence_rows().shape[0] == len(OUTPUT)
+    assert _filled(metric(**required, confidence=0.95)).sentence_rows().shape[0] == len(OUTPUT)
+    assert _filled(metric(**required, average="none")).sentence_rows().shape[0] == len(OUTPUT)

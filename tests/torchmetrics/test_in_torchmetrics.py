@@ -4,6 +4,7 @@ import pytest
 import torch
 from faces.cases import (
     FUNCTIONS,
+    REQUIRED,
     Case,
     assert_same,
     each_case_with_none,
@@ -24,7 +25,7 @@ def test_what_torchmetrics_asks_of_a_class(case: Case, average: str):
         assert metric.higher_is_better is case.make(average).scorer.measure.higher_is_better
         # One update per forward, and merge_state, Running and Lightning work.
         assert metric.full_state_update is False
-        assert (metric.plot_lower_bound, metric.plot_upper_bound) == (0.0, 1.0 if metric.higher_is_better else None)
+        assert (metric.plot_lower_bound, metric.plot_upper_bound) == (0.0, case.highest)
 
 
 @each_metric
@@ -42,7 +43,7 @@ def test_a_metric_is_its_own_key(case: Case, average: str):
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_torch_jit_script_takes_a_metric(metric: type, average: str):
     """As torchmetrics' own tester asks of every metric: scripted as part of a model, update and compute left out."""
-    torch.jit.script(metric(average=average))
+    torch.jit.script(metric(average=average, **REQUIRED.get(metric, {})))
 
 
 @each_metric_of_one_number

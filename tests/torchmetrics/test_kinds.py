@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import torchmetrics
-from faces.cases import TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
+from faces.cases import REQUIRED, TEXT_ONLY, Batch, assert_same, assert_same_states, states_of
 
 import ngram_metrics
 from ngram_metrics import ignite as for_ignite
@@ -21,17 +21,24 @@ IDS: Batch = (
 )
 NOTHING: Batch = ([], [])
 KINDS = {"text": TEXT, "tokens": TOKENS, "ids": IDS}
+
+
+def _takes_any_kind(name: str) -> bool:
+    """A table of document frequencies is of words or of ids."""
+    return getattr(ngram_metrics, name, None) not in {*TEXT_ONLY, *REQUIRED}
+
+
 #: Every class of both frameworks, each with an average.
 CLASSES = [
     *(
         (getattr(ngram_metrics, name), {"average": average})
-        for name, average in zip(ngram_metrics.__all__, ("micro", "macro", "none", "none", "macro"), strict=False)
+        for name, average in zip(
+            filter(_takes_any_kind, ngram_metrics.__all__),
+            ("micro", "macro", "none", "none", "macro", "none"),
+            strict=False,
+        )
     ),
-    *(
-        (getattr(for_ignite, name), {})
-        for name in for_ignite.__all__
-        if getattr(ngram_metrics, name, None) not in TEXT_ONLY
-    ),
+    *((getattr(for_ignite, name), {}) for name in filter(_takes_any_kind, for_ignite.__all__)),
 ]
 
 each_class = pytest.mark.parametrize(
@@ -91,7 +98,7 @@ def test_the_signature_says_what_the_sentences_were_given_as(make: Callable[[], 
         for counted in (batch, NOTHING):
             assert _unit(_count(metric, counted)) == kind
         accumulator = _accumulator(metric)
-        assert f"|avg:{accumulator.average}|unit:{kind}|" in accumulator.signature
+        assert f"avg:{accumulator.average}|unit:{kind}|" in accumulator.signature
         metric.reset()
         assert _unit(metric) == "?"
 

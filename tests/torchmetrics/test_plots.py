@@ -220,11 +220,11 @@ def test_many_steps_do_not_crowd_the_axis():
     assert len(ax.get_xticks()) <= 11
 
 
-def _counts(scores: list[float]) -> list[int]:
-    """How many lie in each twentieth of 0..1; 1 in the last one."""
+def _counts(scores: list[float], highest: float = 1.0) -> list[int]:
+    """How many lie in each twentieth of 0..``highest``; the highest in the last one."""
     counts = [0] * 20
     for score in scores:
-        counts[min(int(score * 20), 19)] += 1
+        counts[min(int(score / highest * 20), 19)] += 1
     return counts
 
 
@@ -236,7 +236,7 @@ def test_scores_of_sentences_are_a_histogram(case: Case):
     scores = metric.compute().tolist()
     figure, ax = metric.plot()
     assert isinstance(figure, plt.Figure)
-    assert _bars(ax) == _counts(scores)
+    assert _bars(ax) == _counts(scores, case.highest or 1.0)
     mean = sum(scores) / len(scores)
     assert [line.get_xdata()[0] for line in ax.get_lines()] == pytest.approx([mean])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"mean {mean:.3f}"]

@@ -11,12 +11,20 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import Case, assert_same, assert_same_states, each_case, each_kind_of_state, each_metric, states_of
+from faces.cases import (
+    CASES,
+    Case,
+    assert_same,
+    assert_same_states,
+    each_case,
+    each_kind_of_state,
+    states_of,
+)
 from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, Ter, __version__
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
 from ngram_metrics import ignite as for_ignite
 
 
@@ -60,6 +68,7 @@ AFFECTING: dict[type, dict[str, list[Any]]] = {
     },
     NgramOverlap: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
     Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
+    Repetition: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
     Ter: {
         **{name: [True] for name in ("normalized", "no_punct", "asian_support", "case_sensitive")},
         "average": ["macro", "none"],
@@ -194,15 +203,22 @@ def test_an_interval_is_named_as_sacrebleu_names_it():
     }
 
 
-def _nrefs(metric: Any) -> str:
-    return _fields(metric.signature)["nrefs"]
+def _nrefs(metric: Any) -> str | None:
+    return _fields(metric.signature).get("nrefs")
 
 
 #: TEXT, and IDS as well: 1 to 2, then 3, then 1 to 3 references.
 SEEN = ("1-2", "1-3", "1-3")
 
 
-@each_metric
+#: Those that compare with references: the signature of the others says nothing about them.
+each_with_references = pytest.mark.parametrize(
+    ("case", "average"),
+    [pytest.param(case, average, id=case.name) for case in CASES for average in case.tried if case.has_references],
+)
+
+
+@each_with_references
 def test_nrefs_come_from_the_sentences_seen(case: Case, average: str):
     assert [_nrefs(case.filled(average, [batch])) for batch in case.batches] == ["1-2", "3", "1-3"]
     metric = case.make(average)
@@ -236,7 +252,7 @@ def test_nrefs_after_merging_copying_and_saving(case: Case, average: str):
         assert _nrefs(empty) == _nrefs(of_three) == "3"
 
 
-@each_metric
+@each_with_references
 def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
     metrics = {"one": case.make(average), "two": case.make(average), "other": case.make(average, **case.others[0])}
     collection = MetricCollection(metrics)
@@ -253,14 +269,15 @@ def test_nrefs_of_every_member_of_a_collection(case: Case, average: str):
 @each_face
 def test_the_signature_of_ignite_is_that_of_the_torchmetrics_class(face: Face):
     metric = face.make()
-    assert _nrefs(metric) == "?"
-    for batch, expected in zip(face.batches, SEEN, strict=True):
+    before, *seen = ("?", *SEEN) if metric.scorer.measure.has_references else [None] * (1 + len(SEEN))
+    assert _nrefs(metric) == before
+    for batch, expected in zip(face.batches, seen, strict=True):
         metric.update(batch)
         assert _nrefs(metric) == expected
     if face.case is not None:
         assert metric.signature == face.case.filled(face.average).signature
     metric.reset()
-    assert _nrefs(metric) == "?"
+    assert _nrefs(metric) == before
 
 
 def test_nrefs_of_padded_references_with_one_row_for_each_sentence():

@@ -225,7 +225,7 @@ def pack_bits(marks: Tensor) -> Tensor:
 
 
 def unpack_bits(words: Tensor, width: int) -> Tensor:
-    """Return the bits of words: ``(pairs, width)`` int64, 0 or 1; the inverse of :func:`pack_bits`."""
+    """Return the bits of words: ``(pairs, width)`` int64, 0 or 1; the inverse of ``pack_bits``."""
     place = torch.arange(WORD_BITS, device=words.device)
     return (words.T.flip(1).unsqueeze(-1) >> place & 1).flatten(1)[:, :width]
 

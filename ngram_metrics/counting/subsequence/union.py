@@ -13,7 +13,7 @@ the walk is at ``b``; the highest candidate at or below it is ``a``, which is a 
 not a hit.
 
 All sentences of a summary are walked at once. The bits of its reference sentences are adjacent in the words of
-:mod:`ngram_metrics.counting.subsequence.table`, with a gap between two sentences that no borrow crosses. A gap between
+``ngram_metrics.counting.subsequence.table``, with a gap between two sentences that no borrow crosses. A gap between
 two sentences of the hypothesis restarts all tables. The walk back keeps for each position whether it is at or below the
 current position of its sentence's walk: filling the bits below all candidates finds the highest candidate of every
 sentence together. The walk back goes from high words to low words and from the last time to the first, so the same skew

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.arguments import Annotations, Texts
 from ngram_metrics.evaluation.output import OutputError, written_to
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Result, Summary, Systems, summarised
@@ -25,12 +25,44 @@ _FOLDER = Path(__file__).parent
 #: Characters that end a script or a line of it, and those that UTF-8 cannot encode.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 #: The files of the script, in order.
-_SCRIPTS = ("elements", "words", "systems", "pictures", "sentences", "ngrams", "start")
+_SCRIPTS = (
+    "elements",
+    "choices",
+    "words",
+    "systems",
+    "charts",
+    "score_charts",
+    "bucket_charts",
+    "groups",
+    "scatter",
+    "pairs",
+    "flags",
+    "article",
+    "filters",
+    "sentences",
+    "ngrams",
+    "ngram_tables",
+    "start",
+)
 #: The level of the intervals if the results have none.
 _LEVEL = 0.95
 
 
-class Cell(NamedTuple):
+class Value(NamedTuple):
+    """The columns of a value in the table of systems.
+
+    Attributes:
+        name: the name of the value.
+        sort: ``"higher"`` if a higher score is better, else ``"lower"``: the best is first.
+        parts: the titles of the parts of its scores.
+    """
+
+    name: str
+    sort: str
+    parts: list[str]
+
+
+class Cells(NamedTuple):
     """One value of a system as text; a missing part is empty."""
 
     score: str
@@ -38,6 +70,8 @@ class Cell(NamedTuple):
     difference: str
     p_value: str
     significant: bool
+    counts: list[str]
+    parts: list[str]
 
 
 def check_installed() -> None:
@@ -51,17 +85,20 @@ def write_page(
     systems: Systems,
     summary: Summary,
     texts: Texts,
+    annotations: Annotations,
     title: str | None,
     tokenizer: Tokenizer | None,
 ) -> None:
-    """Write the page to a file; see :meth:`ngram_metrics.Evaluation.write_report`."""
+    """Write the page to a file; see ``ngram_metrics.Evaluation.write_report``."""
     check_installed()
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {type_name(title)}: expected a text")
+    if not summary.references:
+        raise ValueError("the page shows what matches the references, and the evaluation has none: expected references")
     words = WordReader("none" if tokenizer is None else tokenizer)
     try:
         with written_to(os.fsdecode(path)) as write:
-            write(page(systems, summary, texts, words, title))
+            write(page(systems, summary, texts, annotations, words, title))
     except OutputError as error:
         raise OSError(str(error)) from error
 
@@ -70,6 +107,7 @@ def page(
     systems: Systems,
     summary: Summary,
     texts: Texts,
+    annotations: Annotations,
     words: WordReader,
     title: str | None = None,
     digits: int | None = None,
@@ -80,6 +118,7 @@ def page(
         systems: the counts of each segment of the systems.
         summary: their results; the page always has intervals, by default of the level 0.95.
         texts: the texts of systems and references.
+        annotations: what is shown beside them.
         words: splits texts into words, where matches are shown.
         title: the title; None for the names of the systems.
         digits: the digits of scores after the decimal point; None for 2.
@@ -104,12 +143,16 @@ def page(
     # All markup comes from this package, or was escaped for its place.
     return environment.get_template("page.html").render(
         title=visible(_title(list(summary.results)) if title is None else title),
-        values={value: "higher" if better else "lower" for value, better in summary.higher_is_better.items()},
+        values=[
+            Value(name, "higher" if summary.higher_is_better[name] else "lower", list(_parts(result, style.places)))
+            for name, result in summary.results[summary.baseline].items()
+        ],
         rows=[
-            (visible(system), [_cell(result, style.places) for result in results.values()])
+            (visible(system), [_cells(result, style.places) for result in results.values()])
             for system, results in summary.results.items()
         ],
         compared=len(summary.results) > 1,
+        baseline=visible(summary.baseline),
         notes=notes(summary),
         signatures=signatures(summary),
         copies=COPIES,
@@ -117,7 +160,7 @@ def page(
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(page_data(systems, summary, texts, words, style))),
+        data=Markup(script_json(page_data(systems, summary, texts, annotations, words, style))),
     )
 
 
@@ -126,15 +169,27 @@ def _title(systems: Sequence[str]) -> str:
     return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
-def _cell(result: Result, digits: int) -> Cell:
-    score, low, high = (f"{100 * (part or 0.0):.{digits}f}" for part in (result.score, result.low, result.high))
-    return Cell(
+def _cells(result: Result, digits: int) -> Cells:
+    scale = result.shown_scale
+    score, low, high = (f"{scale * (part or 0.0):.{digits}f}" for part in (result.score, result.low, result.high))
+    counts = (result.wins, result.ties, result.losses)
+    return Cells(
         score,
         f"[{low}, {high}]",
-        "" if result.difference is None else f"{100 * result.difference:+.{digits}f}",
+        "baseline" if result.difference is None else f"{scale * result.difference:+.{digits}f}",
         "" if result.p_value is None else f"{result.p_value:.4f}",
         is_significant(result),
+        ["" if count is None else str(count) for count in counts],
+        list(_parts(result, digits).values()),
     )
+
+
+def _parts(result: Result, digits: int) -> dict[str, str]:
+    """Return the parts of a score as text, by their titles."""
+    percents = {"precision": result.precision, "recall": result.recall}
+    ratios = {"brevity penalty": result.brevity_penalty, "length ratio": result.ratio}
+    found = {title: f"{100 * part:.{digits}f}" for title, part in percents.items() if part is not None}
+    return found | {title: f"{part:.3f}" for title, part in ratios.items() if part is not None}
 
 
 def script_json(value: Any) -> str:

@@ -2,106 +2,199 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import DocumentGroups, host_counts
-from ngram_metrics.evaluation.arguments import Texts
+from ngram_metrics.evaluation.arguments import Annotations, Texts
+from ngram_metrics.evaluation.page.flags import flags_of, titles_of
+from ngram_metrics.evaluation.page.word_accuracy import word_accuracy
 from ngram_metrics.evaluation.page.words import ORDERS, Words, matched, words_of
-from ngram_metrics.evaluation.results import Result, Summary, Systems, of_part
+from ngram_metrics.evaluation.results import Result, Settings, Summary, Systems, of_part
 from ngram_metrics.evaluation.system_counts import segment_values
 from ngram_metrics.evaluation.tables import Style, written
+from ngram_metrics.significance import matrix
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
 
 #: The formats that the page can copy, and their titles.
 COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
 _BUCKETS = 5
+#: A column with more labels is an id: no groups are scored.
+_GROUPS = 50
+#: Up to so many systems have no pair besides those of the table.
+_FEW = 2
+_P_DIGITS = 4
 
 
-def page_data(systems: Systems, summary: Summary, texts: Texts, words: WordReader, style: Style) -> dict[str, Any]:
+def page_data(
+    systems: Systems, summary: Summary, texts: Texts, annotations: Annotations, words: WordReader, style: Style
+) -> dict[str, Any]:
     """Return the data for the script of the page, from results with intervals; ``words`` splits texts into words."""
-    sides, of_segments = _sides(texts, words), list(map(segment_values, systems.values()))
+    of_baseline, settings, digits = summary.results[summary.baseline], summary.settings, style.places
+    sides, of_segments = _Sides(texts, words), list(map(segment_values, systems.values()))
+    lengths = sides.lengths()
     return {
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
         "values": summary.values,
+        "highest": {value: each.shown_scale * each.highest for value, each in of_baseline.items()},
         "signs": {value: 1 if better else -1 for value, better in summary.higher_is_better.items()},
         "orders": ORDERS,
-        "digits": style.places,
+        "digits": digits,
+        "test": {"name": settings.test, "corrected": settings.correction == "holm"},
         "entries": [
-            {value: _rounded(result, style.places) for value, result in results.items()}
+            {value: _rounded(result, digits) for value, result in results.items()}
             for results in summary.results.values()
         ],
+        "p_values": _p_values(systems, settings),
         "scores": {
-            value: [[round(100 * score, style.places) for score in scores[value]] for scores in of_segments]
-            for value in summary.values
+            value: [[round(each.shown_scale * score, digits) for score in scores[value]] for scores in of_segments]
+            for value, each in of_baseline.items()
         },
-        "buckets": list(_buckets(systems, summary, sides["lengths"], style.places)),
+        "lengths": [round(length, 1) for length in lengths.tolist()],
+        "buckets": [
+            {"from": lengths[places].min().item(), "to": lengths[places].max().item(), **part}
+            for places, part in _parts(systems, summary, _length_buckets(lengths), digits)
+        ],
+        "accuracy": _accuracy(sides, settings, digits),
+        "sources": annotations.sources,
+        "columns": _columns(systems, summary, annotations.columns, digits),
+        "flags": {
+            "titles": titles_of(annotations.sources),
+            "of_systems": flags_of(texts, annotations.sources, sides.hypotheses, sides.references, lengths),
+        },
         "copies": {form: written(summary, form, style) for form in COPIES},
-        **sides,
+        **sides.texts(),
     }
 
 
 def _rounded(result: Result, digits: int) -> list[float]:
-    """Return a score in 0..100 and the ends of its interval."""
-    return [round(100 * part, digits) for part in (result.score, result.low, result.high) if part is not None]
+    """Return a score on the scale of tables, and the ends of its interval."""
+    return _scaled((result.score, result.low, result.high), result.shown_scale, digits)
 
 
-def _buckets(systems: Systems, summary: Summary, lengths: Sequence[float], digits: int) -> Iterator[dict[str, Any]]:
-    """Yield up to five buckets of similar size, by the length of the reference.
+def _scaled(parts: Iterable[float | None], scale: float, digits: int) -> list[float]:
+    return [round(scale * part, digits) for part in parts if part is not None]
 
-    Each has the shortest and the longest reference, the number of segments, and the score of each value and system with
-    the ends of its interval: they show whether a system is weak on short or on long segments.
+
+def _p_values(systems: Systems, settings: Settings) -> dict[str, list[list[float | None]]]:
+    """Return for each value the p-values of all pairs of systems; None where a system would meet itself."""
+    if len(systems) <= _FEW:
+        return {}
+    clusters = None if settings.clusters is None else settings.clusters.tolist()
+    found = {}
+    for number, counts in enumerate(next(iter(systems.values()))):
+        same = {system: of_system[number] for system, of_system in systems.items()}
+        tested = matrix(same, settings.test, settings.correction, settings.seed, clusters)
+        for title, value in counts.scorer.titles.items():
+            found[title] = [
+                [None if one == other else round(tested[value][one][other], _P_DIGITS) for other in systems]
+                for one in systems
+            ]
+    return found
+
+
+def _length_buckets(lengths: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return the segments of up to five buckets of similar size, by the length of the reference.
+
+    Their scores show whether a system is weak on short or on long segments.
     """
-    words = np.asarray(lengths)
-    edges = np.unique(np.quantile(words, np.linspace(0, 1, _BUCKETS + 1)[1:-1], method="lower"))
-    bucket = np.searchsorted(edges, words, "left")
-    for number in np.unique(bucket):
-        places = np.flatnonzero(bucket == number)
+    edges = np.unique(np.quantile(lengths, np.linspace(0, 1, _BUCKETS + 1)[1:-1], method="lower"))
+    bucket = np.searchsorted(edges, lengths, "left")
+    return [np.flatnonzero(bucket == number) for number in np.unique(bucket)]
+
+
+def _parts(
+    systems: Systems, summary: Summary, parts: Iterable[NDArray[Any]], digits: int
+) -> Iterator[tuple[NDArray[Any], dict[str, Any]]]:
+    """Yield some segments, with their number and the score of each value and system with the ends of its interval."""
+    for places in parts:
         results = of_part(systems, torch.from_numpy(places), summary.settings)
-        yield {
-            "from": words[places].min().item(),
-            "to": words[places].max().item(),
-            "sentences": len(places),
-            "scores": {
-                value: [_rounded(of_system[value], digits) for of_system in results.values()]
-                for value in summary.values
-            },
+        scores = {
+            value: [_rounded(of_system[value], digits) for of_system in results.values()] for value in summary.values
         }
+        yield places, {"sentences": len(places), "scores": scores}
 
 
-def _sides(texts: Texts, reader: WordReader) -> dict[str, Any]:
-    """Return the texts, their words, and the matched orders."""
-    counts = host_counts(list(map(len, texts.references)))
-    originals = [*chain.from_iterable(texts.references), *chain.from_iterable(texts.systems.values())]
-    words = words_of(reader, originals)
-    first, segments = int(counts.sum()), len(counts)
-    groups = DocumentGroups(words.tokens.slice(0, first), counts)
-    starts = range(first, len(originals), segments)
-    streams = _streams(texts)
-    hypothesis_orders, reference_orders = [], []
-    for start in starts:
-        of_system, of_references = matched(words.tokens.slice(start, start + segments), groups)
-        hypothesis_orders.append(of_system)
-        reference_orders.append([_at(of_references, stream, "") for stream in streams])
-    shown: dict[str, list[Any]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
-    missing: dict[str, Any] = {"texts": None, "steps": [], "ids": []}
-    means = np.add.reduceat(words.tokens.lengths[:first].numpy(), (counts.cumsum(0) - counts).numpy()) / counts.numpy()
-    return {
-        "of_references": {
-            name: [_at(values, stream, missing[name]) for stream in streams] for name, values in shown.items()
-        },
-        "of_systems": {name: [values[start : start + segments] for start in starts] for name, values in shown.items()},
-        "hypothesis_orders": hypothesis_orders,
-        "reference_orders": reference_orders,
-        "lengths": [round(length, 1) for length in means.tolist()],
-        "rewritten": _rewritten(originals, words, streams, starts),
-    }
+def _accuracy(sides: _Sides, settings: Settings, digits: int) -> list[dict[str, Any]]:
+    found = word_accuracy(sides.hypotheses, sides.references, settings)
+    return [{**bucket, "scores": [_scaled(ends, 100, digits) for ends in bucket["scores"]]} for bucket in found]
+
+
+def _columns(
+    systems: Systems, summary: Summary, columns: Mapping[str, Sequence[Hashable]], digits: int
+) -> list[dict[str, Any]]:
+    """Return each column: its name, its different labels, the number of the label of each segment, and scores by label.
+
+    A column with many labels, such as an id, has no scores.
+    """
+    found = []
+    for name, of_segments in columns.items():
+        numbers = {label: number for number, label in enumerate(dict.fromkeys(of_segments))}
+        of_labels = np.array([numbers[label] for label in of_segments])
+        groups = [np.flatnonzero(of_labels == number) for number in range(len(numbers))]
+        few = len(numbers) <= _GROUPS
+        found.append(
+            {
+                "name": visible(name),
+                "labels": [visible(str(label)) for label in numbers],
+                "of_segments": of_labels.tolist(),
+                "groups": [part for _, part in _parts(systems, summary, groups, digits)] if few else None,
+            }
+        )
+    return found
+
+
+class _Sides:
+    """The words of references and of systems.
+
+    Attributes:
+        hypotheses: the words of each system.
+        references: the words of the references of each segment.
+    """
+
+    def __init__(self, texts: Texts, reader: WordReader) -> None:
+        counts = host_counts(list(map(len, texts.references)))
+        self._originals = [*chain.from_iterable(texts.references), *chain.from_iterable(texts.systems.values())]
+        self._words = words_of(reader, self._originals)
+        self._streams = _streams(texts)
+        first, segments = int(counts.sum()), len(counts)
+        self._starts = range(first, len(self._originals), segments)
+        tokens = self._words.tokens
+        self.hypotheses = [tokens.slice(start, start + segments) for start in self._starts]
+        self.references = DocumentGroups(tokens.slice(0, first), counts)
+
+    def lengths(self) -> NDArray[Any]:
+        """Return the mean number of words of the references of each segment."""
+        counts = self.references.counts.numpy()
+        words = np.add.reduceat(self.references.tokens.lengths.numpy(), counts.cumsum() - counts)
+        return words / counts
+
+    def texts(self) -> dict[str, Any]:
+        """Return the texts, their words, and the matched orders."""
+        words, segments = self._words, len(self.references.counts)
+        orders = [matched(tokens, self.references) for tokens in self.hypotheses]
+        shown: dict[str, list[Any]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
+        missing: dict[str, Any] = {"texts": None, "steps": [], "ids": []}
+        return {
+            "of_references": {
+                name: [_at(values, stream, missing[name]) for stream in self._streams] for name, values in shown.items()
+            },
+            "of_systems": {
+                name: [values[start : start + segments] for start in self._starts] for name, values in shown.items()
+            },
+            "hypothesis_orders": [of_system for of_system, _ in orders],
+            "reference_orders": [
+                [_at(of_references, stream, "") for stream in self._streams] for _, of_references in orders
+            ],
+            "rewritten": _rewritten(self._originals, words, self._streams, self._starts),
+        }
 
 
 def _streams(texts: Texts) -> list[list[int | None]]:

@@ -1,15 +1,6 @@
-// Shared by all scripts: the data, the choices, and functions that make elements. Text only becomes text nodes.
+// Shared by all scripts: the data, and functions that make elements. Text only becomes text nodes.
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (name) => document.getElementById(name);
-const several = data.systems.length > 1;
-const sentenceCount = data.lengths.length;
-
-// The systems shown first: the baseline, and the best of the others.
-const AT_FIRST = 4;
-const best = data.systems.map((_, number) => number)
-  .sort((a, b) => data.entries[b][data.values[0]][0] - data.entries[a][data.values[0]][0]);
-const chosen = new Set([0, ...best.filter((number) => number !== 0).slice(0, AT_FIRST - 1)]);
-const state = { value: data.values[0] };
 
 function make(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
@@ -33,6 +24,16 @@ function addOptions(select, names, picked) {
   select.value = picked;
 }
 
+const named = (name) => make("bdi", { class: "name" }, name);
+const heading = (...children) => make("th", { scope: "col" }, ...children);
+
+// A table that scrolls sideways, by keys too, where the screen is too narrow for it.
+function tableOf(caption, header, rows) {
+  return make("div", { class: "wide", role: "region", tabindex: "0", "aria-label": caption },
+    make("table", {}, make("caption", {}, caption), make("thead", {}, make("tr", {}, ...header)),
+      make("tbody", {}, ...rows.map((cells) => make("tr", {}, ...cells)))));
+}
+
 function tell(words) {
   byId("status").textContent = words;
   clearTimeout(tell.timer);
@@ -41,4 +42,3 @@ function tell(words) {
 
 const shown = (score) => score.toFixed(data.digits);
 const counted = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-const chosenSystems = () => data.systems.map((_, number) => number).filter((number) => chosen.has(number));

@@ -1,25 +1,44 @@
-// The table of systems: sorted by a click, copied by a button.
-function sortTable(table, heading) {
-  const column = [...heading.parentElement.children].indexOf(heading);
-  const { sort } = heading.querySelector("button").dataset;
-  const numbers = sort !== "name";
-  // The best score is first.
-  const ascending = sort === "higher" ? heading.getAttribute("aria-sort") === "descending"
-    : heading.getAttribute("aria-sort") !== "ascending";
-  const key = (row) => {
-    const text = row.children[column].textContent;
-    if (!numbers) return text;
-    const number = parseFloat(text);
-    // Rows without a number are last.
-    return Number.isNaN(number) ? (ascending ? Infinity : -Infinity) : number;
+// The table of systems: one score at a time or all, sorted by a click, copied by a button.
+
+// Rows without a number are last, whatever the direction.
+function compared(a, b, ascending) {
+  if (typeof a === "string") return ascending ? a.localeCompare(b) : b.localeCompare(a);
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  return ascending ? a - b : b - a;
+}
+
+// Sort by a column: the best first, or in the other direction if it is sorted so already.
+function sortTable(table, header) {
+  const column = [...header.parentElement.children].indexOf(header);
+  const { sort } = header.querySelector("button").dataset;
+  const before = header.getAttribute("aria-sort");
+  const ascending = sort === "higher" ? before === "descending" : before !== "ascending";
+  const key = ({ children }) => {
+    const text = children[column].textContent;
+    return sort === "name" ? text : parseFloat(text);
   };
-  const compare = (a, b) => (numbers ? (a === b ? 0 : a - b) : a.localeCompare(b));
   const rows = [...table.tBodies[0].rows].map((row) => [key(row), row]);
-  rows.sort(([a], [b]) => (ascending ? compare(a, b) : compare(b, a)));
+  rows.sort(([a], [b]) => compared(a, b, ascending));
   table.tBodies[0].append(...rows.map(([, row]) => row));
   for (const other of table.tHead.querySelectorAll("[aria-sort]")) other.setAttribute("aria-sort", "none");
-  heading.setAttribute("aria-sort", ascending ? "ascending" : "descending");
-  tell(`sorted by ${heading.textContent}, ${ascending ? "ascending" : "descending"}`);
+  header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  return `Sorted by ${header.textContent}, ${ascending ? "lowest" : "highest"} first`;
+}
+
+function showColumns() {
+  const wanted = String(data.values.indexOf(state.value));
+  const all = byId("every").checked;
+  for (const cell of byId("scores").querySelectorAll("[data-value]")) {
+    cell.hidden = !all && cell.dataset.value !== wanted;
+  }
+}
+
+function showSystems() {
+  const table = byId("scores");
+  const header = table.querySelector(`th.score[data-value="${data.values.indexOf(state.value)}"]`);
+  showColumns();
+  header.setAttribute("aria-sort", "none");
+  sortTable(table, header);
 }
 
 async function copy(name) {
@@ -35,14 +54,15 @@ async function copy(name) {
     document.execCommand("copy");
     area.remove();
   }
-  tell("copied");
+  tell("Copied");
 }
 
 function startSystems() {
   const table = byId("scores");
   for (const button of table.tHead.querySelectorAll("button")) {
-    button.addEventListener("click", () => sortTable(table, button.closest("th")));
+    button.addEventListener("click", () => tell(sortTable(table, button.closest("th"))));
   }
+  byId("every").addEventListener("change", showColumns);
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.addEventListener("click", () => copy(button.dataset.copy));
   }

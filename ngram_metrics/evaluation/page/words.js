@@ -46,7 +46,7 @@ function shadedLine(text, steps, orders, missed) {
       const title = `matched ${order}-gram${order === "1" ? "" : "s"}`;
       line.append(addText(make("span", { class: `o${order}`, title }), text.slice(begin, end)));
     } else if (missed) {
-      line.append(addText(make("span", { class: "missed", title: "not reached" }), text.slice(begin, end)));
+      line.append(addText(make("span", { class: "missed", title: "unmatched" }), text.slice(begin, end)));
     } else {
       addText(line, text.slice(begin, end));
     }
@@ -74,7 +74,7 @@ function addLegend() {
   for (let order = 1; order <= data.orders; order += 1) {
     legend.append(make("span", { class: `o${order}` }, String(order)));
   }
-  const missed = make("span", { class: "line" }, make("span", { class: "missed" }, "not reached, in a reference"));
+  const missed = make("span", { class: "line" }, make("span", { class: "missed" }, "unmatched reference words"));
   missed.className = "missed-legend line";
   legend.append(missed);
 }

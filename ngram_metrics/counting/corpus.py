@@ -1,0 +1,154 @@
+"""The n-grams of a corpus: how often each occurs, in how many documents, and in which of them most often.
+
+Each text of a corpus is compared with all others, so all of them have one vocabulary. A document is a text, or several
+texts whose n-grams belong together, such as the references of a segment; no n-gram crosses the border of two texts.
+
+The n-grams of an order are numbered from those of the order below: an n-gram is the number of its first tokens and the
+number of its last one. A stable sort by these two leaves equal n-grams in the order of their documents, so one sort for
+each order finds the n-grams, and of each n-gram the documents. Nothing is hashed: numbers are equal only for equal
+n-grams.
+
+Example: the documents ``a b a``, ``b a`` and ``a``, order 1.
+
+========  ========  =====  =====  =========  =======  =====  ======
+n-gram    document  count  total  documents  largest  owner  second
+========  ========  =====  =====  =========  =======  =====  ======
+a         0, 1, 2   2 1 1  4      3          2        0      1
+b         0, 1      1 1    2      2          1        0      1
+========  ========  =====  =====  =========  =======  =====  ======
+
+The largest count in a document other than the owner is the second one, also for ``b``, whose two counts are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.documents import RaggedTokens, remaining_tokens, repeated
+from ngram_metrics.counting.keys import KEY_BITS, bit_length, run_starts
+
+
+class Largest(NamedTuple):
+    """The documents that have most of each n-gram.
+
+    Attributes:
+        most: ``(ngrams,)`` int64, the largest count in a document.
+        owner: ``(ngrams,)`` int64, the first document with this count.
+        second: ``(ngrams,)`` int64, the largest count in any other document, 0 if no other has the n-gram.
+    """
+
+    most: Tensor
+    owner: Tensor
+    second: Tensor
+
+
+class CorpusNgrams(NamedTuple):
+    """The n-grams of one order: an entry for each n-gram of each document that has it.
+
+    Attributes:
+        ngram: ``(entries,)`` int64 in ``[0, ngrams)``, ascending, the number of the n-gram.
+        document: ``(entries,)`` int64, ascending for each n-gram.
+        times: ``(entries,)`` int64, at least 1, how often the document has it.
+        prefix: ``(ngrams,)`` int64, the number of the n-gram that ends before the last token, in the order below; 0 for
+            order 1. N-grams are numbered by it, and then by their last token.
+        last: ``(ngrams,)`` int64, the number of the last token among those of order 1; for order 1 its id.
+    """
+
+    ngram: Tensor
+    document: Tensor
+    times: Tensor
+    prefix: Tensor
+    last: Tensor
+
+    @property
+    def ngrams(self) -> int:
+        """The number of distinct n-grams."""
+        return len(self.last)
+
+    def totals(self) -> Tensor:
+        """Return how often each n-gram occurs, ``(ngrams,)`` int64."""
+        return self._sums(self.times)
+
+    def documents(self) -> Tensor:
+        """Return how many documents have each n-gram, ``(ngrams,)`` int64."""
+        return self._sums(torch.ones_like(self.ngram))
+
+    def largest(self) -> Largest:
+        """Return the largest count of each n-gram in a document, this document, and the second largest count."""
+        none = torch.zeros_like(self.last)
+        largest = none.scatter_reduce(0, self.ngram, self.times, "amax")
+        has_most = self.times == largest.index_select(0, self.ngram)
+        # The first entry with the largest count, as a place among the entries.
+        place = torch.arange(len(self.ngram), device=self.ngram.device)
+        candidate = torch.where(has_most, place, len(place))
+        first = torch.full_like(none, len(place)).scatter_reduce(0, self.ngram, candidate, "amin")
+        others = self.times.index_fill(0, first, 0)
+        return Largest(
+            largest, self.document.index_select(0, first), none.scatter_reduce(0, self.ngram, others, "amax")
+        )
+
+    def by_document(self, values: Tensor, documents: int) -> Tensor:
+        """Sum values of the entries, ``(entries,)``, over each document: ``(documents,)``."""
+        return values.new_zeros(documents).index_add_(0, self.document, values)
+
+    def _sums(self, values: Tensor) -> Tensor:
+        return torch.zeros_like(self.last).index_add_(0, self.ngram, values)
+
+
+def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None = None) -> Iterator[CorpusNgrams]:
+    """Count the n-grams of a corpus, for each of the orders ``1..max_order``; this waits for the device.
+
+    Args:
+        tokens: the texts, with one vocabulary.
+        max_order: the longest order to count, at least 1.
+        document: ``(texts,)`` int64 on the CPU, ascending, the document of each text; None if each is one.
+    """
+    device, lengths = tokens.ids.device, tokens.lengths
+    document = torch.arange(len(lengths), device="cpu") if document is None else document
+    remaining, owner = (slots.to(device) for slots in (remaining_tokens(lengths), repeated(document, lengths)))
+    slot = torch.arange(len(tokens.ids), device=device)
+    last = number = tokens.ids  # (slots,), of the token and of the n-gram of the order below
+    last_bits, number_bits = bit_length(max(1, tokens.id_bound - 1)), 0
+    for order in range(1, max_order + 1):
+        slot = slot.masked_select(remaining.index_select(0, slot) >= order)
+        key = last.index_select(0, slot + (order - 1))
+        if order > 1:
+            key |= number.index_select(0, slot) << last_bits
+        key, sorted_slot = _sorted(key, slot, last_bits + number_bits)
+        starts = run_starts(key)
+        ngram = starts.cumsum(0) - 1  # (n-grams with repetitions,)
+        distinct = key.masked_select(starts)
+        entries = _entries(ngram, owner.index_select(0, sorted_slot))
+        yield CorpusNgrams(*entries, distinct >> last_bits, distinct & ((1 << last_bits) - 1))
+        number = torch.empty_like(tokens.ids).index_copy_(0, sorted_slot, ngram)
+        number_bits = bit_length(max(1, len(distinct) - 1))
+        if order == 1:
+            last, last_bits = number, number_bits
+
+
+def _sorted(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tensor]:
+    """Sort slots by their keys, those with equal keys in ascending order; ``slot`` is ascending.
+
+    On a CPU numpy sorts numbers much faster than torch sorts them with their places. So a number is the key with the
+    place in its lowest bits, if both fit.
+    """
+    place_bits = bit_length(len(slot))
+    if key.device.type != "cpu" or key_bits + place_bits > KEY_BITS:
+        key, order = torch.sort(key, stable=True)
+        return key, slot.index_select(0, order)
+    packed = (key << place_bits | torch.arange(len(slot), device="cpu")).numpy()
+    packed.sort()
+    place = torch.from_numpy(packed & np.int64((1 << place_bits) - 1))
+    return torch.from_numpy(packed >> place_bits), slot.index_select(0, place)
+
+
+def _entries(ngram: Tensor, document: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return each n-gram and document once, with their number of occurrences; equal ones are neighbours."""
+    starts = (run_starts(ngram) | run_starts(document)).nonzero().squeeze(1)
+    count = starts.diff(append=starts.new_full((1,), len(ngram)))
+    return ngram.index_select(0, starts), document.index_select(0, starts), count

@@ -1,0 +1,184 @@
+"""Weighted n-gram matches of hypotheses with their references: a corpus gives each n-gram a weight.
+
+The n-grams of a corpus are a trie. An n-gram is looked up by the number of the n-gram without its last token, and by
+this token; both make a key, which is found among the sorted keys of its order. Ragged documents are counted as a corpus
+is, so that each distinct n-gram is looked up once. Padded rows are counted pair by pair, and no step depends on data:
+they run on the ``meta`` device, compile in one graph and never wait for a GPU.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.chunks import row_chunks
+from ngram_metrics.counting.corpus import corpus_ngrams
+from ngram_metrics.counting.documents import PaddedPairs, RaggedSides, RaggedTokens, flat_positions, owners
+from ngram_metrics.counting.keys import Digits, bit_length, rank_in_rows, run_ends, run_starts, sorted_keys
+
+#: Bits of a count where a sum holds the counts of both sides, as in ``ngram_metrics.counting.matches``.
+_BITS = 31
+_LOW = (1 << _BITS) - 1
+
+
+class NgramWeights(NamedTuple):
+    """The weights of the n-grams of a corpus.
+
+    Attributes:
+        keys: for each order above 1 the sorted keys of its n-grams, ``(ngrams,)`` int64: the number of the n-gram
+            without its last token, times the number of tokens, plus the number of this token.
+        weights: for each order ``(ngrams + 1,)`` floating point, the weight of each n-gram, and of one that is not in
+            the corpus. A token below the number of tokens is a token of the corpus, any other is not.
+    """
+
+    keys: Sequence[Tensor]
+    weights: Sequence[Tensor]
+
+    def tokens(self, ids: Tensor) -> Tensor:
+        """Return the number of each token among those of the corpus, for others the number of tokens."""
+        tokens = len(self.weights[0]) - 1
+        return torch.where((ids >= 0) & (ids < tokens), ids, tokens)
+
+    def longer(self, order: int, prefix: Tensor, last: Tensor) -> Tensor:
+        """Return the numbers of n-grams of an order above 1, for others the number of n-grams of this order.
+
+        Args:
+            order: the order.
+            prefix: the number of each n-gram without its last token.
+            last: the number of this token.
+        """
+        keys, tokens = self.keys[order - 2], len(self.weights[0]) - 1
+        if not len(keys):
+            return torch.zeros_like(prefix)
+        key = prefix * tokens + last
+        place = torch.searchsorted(keys, key).clamp(max=len(keys) - 1)
+        # An unknown prefix makes a key above all keys, and an unknown token the key of another n-gram.
+        known = (last < tokens) & (keys.take(place) == key)
+        return torch.where(known, place, len(keys))
+
+
+class WeightedMatches(NamedTuple):
+    """Sums over the n-grams of pairs, for each order ``(pairs, orders)`` floating point.
+
+    With the weight w of an n-gram, and its counts h in the hypothesis and r in the reference:
+
+    Attributes:
+        products: the sum of ``w² r min(h, r)``.
+        hypothesis_squares: the sum of ``w² h²``.
+        reference_squares: the sum of ``w² r²``.
+    """
+
+    products: Tensor
+    hypothesis_squares: Tensor
+    reference_squares: Tensor
+
+
+def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWeights | None) -> WeightedMatches:
+    """Sum the weighted n-grams of each hypothesis and each of its references; this waits for the device.
+
+    Args:
+        sides: sentences; with ``weights`` their tokens are numbered as those of the corpus, else by one vocabulary.
+        max_order: the longest order.
+        weights: the weights; None for ln(sentences / those in which a reference has the n-gram, at least 1).
+    """
+    counts, device = sides.references.counts, sides.hypotheses.ids.device
+    documents = _hypotheses_first(sides)
+    sentence, is_reference = owners(counts + 1).to(device), (flat_positions(counts + 1) > 0).to(device)
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    # The numbers of n-grams, and of tokens, in the table of weights.
+    number = tokens = documents.ids[:0]
+    sums = []
+    for order, ngrams in enumerate(corpus_ngrams(documents, max_order), 1):
+        of_reference = is_reference.index_select(0, ngrams.document)
+        starts = run_starts(ngrams.ngram) | run_starts(sentence.index_select(0, ngrams.document))
+        if weights is None:
+            # Of a sentence with this n-gram, the last document is a reference if any reference has it.
+            has_reference = torch.cat((starts[1:], starts.new_ones(min(1, len(starts))))) & of_reference
+            frequency = torch.zeros_like(ngrams.last).index_add_(0, ngrams.ngram, has_reference.long())
+            weight = math.log(max(1, len(counts))) - frequency.clamp(min=1).to(dtype).log()
+        else:
+            if order == 1:
+                number = tokens = weights.tokens(ngrams.last)
+            else:
+                prefix, last = number.index_select(0, ngrams.prefix), tokens.index_select(0, ngrams.last)
+                number = weights.longer(order, prefix, last)
+            weight = weights.weights[order - 1].take(number)
+        weight = weight.index_select(0, ngrams.ngram)  # (entries,)
+        # The first entry of a sentence is that of its hypothesis, if the hypothesis has the n-gram.
+        first = (torch.arange(len(starts), device=device) * starts).cummax(0).values
+        of_hypothesis = (ngrams.times * ~of_reference).index_select(0, first) * weight
+        own = ngrams.times * weight
+        products = torch.minimum(of_hypothesis, own) * own * of_reference
+        sums.append(_by_document(torch.stack((products, own.square())), ngrams.document, documents.documents))
+    products, squares = torch.stack(sums, -1).unbind(0)  # (documents, orders)
+    hypothesis, reference = (~is_reference).nonzero().squeeze(1), is_reference.nonzero().squeeze(1)
+    of_pairs = squares.index_select(0, hypothesis).index_select(0, owners(counts).to(device))
+    return WeightedMatches(products.index_select(0, reference), of_pairs, squares.index_select(0, reference))
+
+
+def _hypotheses_first(sides: RaggedSides) -> RaggedTokens:
+    """Return all documents, each hypothesis before its references."""
+    hypotheses, (references, counts) = sides
+    place = flat_positions(counts + 1)
+    sentence = owners(counts + 1)
+    before = counts.cumsum(0) - counts
+    number = torch.where(place == 0, sentence, len(counts) + before.index_select(0, sentence) + place - 1)
+    fields = zip(hypotheses[:2], references[:2], strict=True)
+    ids, lengths = (torch.cat(field) for field in fields)
+    return RaggedTokens(ids, lengths, max(hypotheses.id_bound, references.id_bound)).take(number)
+
+
+def _by_document(values: Tensor, document: Tensor, documents: int) -> Tensor:
+    """Sum values of entries, ``(2, entries)``, over each document in the same order each time: ``(2, documents)``."""
+    if document.device.type != "cpu":
+        # Here index_add adds in any order, on which the last bits of a sum depend.
+        document, order = document.sort(stable=True)
+        lengths = torch.zeros(documents, dtype=torch.int64, device=document.device)
+        lengths.index_add_(0, document, torch.ones_like(document))
+        return torch.segment_reduce(
+            values.index_select(1, order), "sum", lengths=lengths.expand(2, -1), axis=1, initial=0
+        )
+    return torch.stack([row.new_zeros(documents).index_add_(0, document, row) for row in values])
+
+
+def padded_weighted_matches(pairs: PaddedPairs, weights: NgramWeights) -> WeightedMatches:
+    """Sum the weighted n-grams of pairs, whose tokens are numbered as those of the corpus are."""
+    (hypotheses, lengths), (references, reference_lengths) = pairs
+    device, width = hypotheses.device, hypotheses.shape[1]
+    sums = [weights.weights[0].new_zeros(0, 3, len(weights.weights))]
+    for start, stop in row_chunks(len(hypotheses), width + references.shape[1], device):
+        part = slice(start, stop)
+        ids = torch.cat((hypotheses[part], references[part]), 1)
+        remaining = [
+            of_side[part].unsqueeze(1) - torch.arange(side.shape[1], device=device)
+            for of_side, side in ((lengths, hypotheses), (reference_lengths, references))
+        ]
+        digits = Digits(rank_in_rows(ids), torch.cat(remaining, 1), bit_length(ids.shape[1]), None, 0)
+        sums.append(_of_rows(digits, ids, width, weights))
+    return WeightedMatches(*torch.cat(sums).unbind(1))
+
+
+def _of_rows(digits: Digits, ids: Tensor, width: int, weights: NgramWeights) -> Tensor:
+    """Return the three sums of each row, ``(rows, 3, orders)``; its first ``width`` slots are the hypothesis."""
+    tokens = weights.tokens(ids)
+    number, sums = tokens, []
+    for keys in sorted_keys(digits, len(weights.weights)):
+        step = 1 + _LOW * (keys.slot >= width)
+        upto = step.cumsum(-1)
+        before = upto - step
+        for order in range(keys.first, keys.last + 1):
+            if order > 1:
+                # Near the end of a row there is no n-gram; what is looked up there does not count.
+                number = weights.longer(order, number, tokens.roll(1 - order, -1))
+            (prefix,) = keys.prefixes(order, order)
+            packed = upto - (before * run_starts(prefix)).cummax(-1).values
+            counted = run_ends(prefix) & keys.valid(prefix)
+            weight = weights.weights[order - 1].take(number).gather(-1, keys.slot) * counted
+            hypothesis, reference = (packed & _LOW) * weight, (packed >> _BITS) * weight
+            terms = torch.minimum(hypothesis, reference) * reference, hypothesis.square(), reference.square()
+            sums.append(torch.stack(terms, 1).sum(-1))  # (rows, 3)
+    return torch.stack(sums, -1)

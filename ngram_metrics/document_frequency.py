@@ -1,0 +1,156 @@
+"""In how many segments of a corpus of references each n-gram occurs: the table that CIDEr-D weighs n-grams by."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.corpus import corpus_ngrams
+from ngram_metrics.counting.documents import DocumentGroups, owners
+from ngram_metrics.counting.weighted_matches import NgramWeights
+
+#: The number of the layout of a file; one more for each change.
+_LAYOUT = 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DocumentFrequency:
+    """A table of document frequencies, as ``ngram_metrics.functional.document_frequency`` counts it.
+
+    Two tables with the same contents are equal. A table can be pickled, and saved with ``save``.
+
+    Attributes:
+        tokens: the distinct tokens of the corpus: words, or ids in ascending order.
+        kind: ``"words"``, of texts or tokens, or ``"ids"``.
+        tokenizer: how texts were split into words, as a signature writes it.
+        segments: the number of segments of the corpus.
+        counts: for each order ``(ngrams,)`` int64 on the CPU, the number of segments that have each n-gram.
+        keys: for each order above 1 ``(ngrams,)`` int64 on the CPU, see
+            ``ngram_metrics.counting.weighted_matches.NgramWeights``.
+    """
+
+    tokens: Sequence[Hashable]
+    kind: Literal["words", "ids"]
+    tokenizer: str
+    segments: int
+    counts: Sequence[Tensor]
+    keys: Sequence[Tensor]
+    _on_device: dict[torch.device, tuple[Tensor, NgramWeights]] = field(default_factory=dict, init=False)
+
+    @property
+    def ngram(self) -> int:
+        """The longest order."""
+        return len(self.counts)
+
+    @cached_property
+    def numbers(self) -> dict[Hashable, int]:
+        """The number of each token."""
+        return {token: number for number, token in enumerate(self.tokens)}
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the contents: equal tables in any process have equal digests."""
+        made = hashlib.sha256(
+            repr((self.kind, self.tokenizer, self.segments, list(self.tokens))).encode("utf-8", "replace")
+        )
+        for numbers in (*self.counts, *self.keys):
+            made.update(numbers.numpy().tobytes())
+        return made.hexdigest()
+
+    def ids(self, device: torch.device) -> Tensor:
+        """Return the ids of the corpus in ascending order, ``(tokens,)`` int64; they are copied once to each device."""
+        return self._copied(device)[0]
+
+    def weights(self, device: torch.device) -> NgramWeights:
+        """Return ln(segments / frequency) of each n-gram, at most ln(segments); copied once to each device."""
+        return self._copied(device)[1]
+
+    def _copied(self, device: torch.device) -> tuple[Tensor, NgramWeights]:
+        if device not in self._on_device:
+            dtype = torch.float32 if device.type == "mps" else torch.float64
+            most = math.log(self.segments)
+            weights = []
+            for counts in self.counts:
+                unknown = torch.full((1,), most, dtype=torch.float64, device="cpu")
+                weights.append(torch.cat((most - counts.double().log(), unknown)).to(device, dtype))
+            ids = torch.tensor(self.tokens if self.kind == "ids" else (), dtype=torch.int64, device="cpu")
+            keys = [each.to(device) for each in self.keys]
+            self._on_device[device] = ids.to(device), NgramWeights(keys, weights)
+        return self._on_device[device]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table to a file of JSON, which ``load`` reads.
+
+        Raises:
+            TypeError: a token that is neither a ``str`` nor an integer; pickle the table instead.
+        """
+        for token in self.tokens:
+            if isinstance(token, bool) or not isinstance(token, (str, int)):
+                raise TypeError(f"the table has the token {token!r:.60}: expected str or int, which JSON can hold")
+        parts = {name: getattr(self, name) for name in ("kind", "tokenizer", "segments")}
+        numbers = {"counts": [each.tolist() for each in self.counts], "keys": [each.tolist() for each in self.keys]}
+        made = {"layout": _LAYOUT, **parts, "tokens": list(self.tokens), **numbers}
+        with open(path, "w", encoding="ascii") as file:
+            json.dump(made, file)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> DocumentFrequency:
+        """Read a table from a file that ``save`` wrote.
+
+        Raises:
+            ValueError: a file with something else in it.
+        """
+        try:
+            with open(path, encoding="ascii") as file:
+                parts = json.load(file)
+            if parts.pop("layout") != _LAYOUT:
+                raise ValueError
+            for name in ("counts", "keys"):
+                parts[name] = tuple(torch.tensor(each, dtype=torch.int64, device="cpu") for each in parts[name])
+            return cls(**{**parts, "tokens": tuple(parts["tokens"])})
+        except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
+            raise ValueError(
+                f"{os.fspath(path)} is not a table of document frequencies, or one of another version"
+            ) from error
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DocumentFrequency) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"DocumentFrequency({self.segments} segments, {len(self.tokens)} tokens, orders 1 to {self.ngram})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = ("tokens", "kind", "tokenizer", "segments", "counts", "keys")
+        return {"_on_device": {}, **{name: getattr(self, name) for name in kept}}
+
+
+def counted_in_segments(
+    references: DocumentGroups, ngram: int, tokens: Sequence[Hashable], kind: Literal["words", "ids"], tokenizer: str
+) -> DocumentFrequency:
+    """Count in how many segments each n-gram occurs.
+
+    Args:
+        references: the references of each segment on the CPU; each id is the number of a token, and each token occurs.
+        ngram: the longest order.
+        tokens: the tokens by their numbers.
+        kind: what the tokens are.
+        tokenizer: how they were found in texts.
+    """
+    counts, keys = [], []
+    for order, ngrams in enumerate(corpus_ngrams(references.tokens, ngram, owners(references.counts)), 1):
+        counts.append(ngrams.documents())
+        if order > 1:
+            keys.append(ngrams.prefix * len(tokens) + ngrams.last)
+    return DocumentFrequency(tuple(tokens), kind, tokenizer, len(references.counts), tuple(counts), tuple(keys))

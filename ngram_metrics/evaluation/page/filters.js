@@ -1,0 +1,54 @@
+// Which sentences are listed: those of a click elsewhere on the page, of labels, and of a search.
+const filters = { held: null, labels: new Map() };
+
+const lowered = new Map();
+function searched(key, texts) {
+  if (!lowered.has(key)) lowered.set(key, texts().map((text) => (text ?? "").toLowerCase()));
+  return lowered.get(key);
+}
+
+// All that a search looks through: what the reader sees of a sentence.
+function searchedTexts() {
+  return [
+    ...data.references.map((_, number) => searched(`r${number}`, () => data.of_references.texts[number])),
+    ...chosenSystems().map((system) => searched(`s${system}`, () => data.of_systems.texts[system])),
+    ...(data.sources ? [searched("source", () => data.sources)] : []),
+    ...data.columns.map((column, number) =>
+      searched(`c${number}`, () => column.of_segments.map((label) => column.labels[label]))),
+  ];
+}
+
+function filteredSentences() {
+  let found = filters.held ?? data.lengths.map((_, sentence) => sentence);
+  for (const [column, wanted] of filters.labels) {
+    found = found.filter((sentence) => data.columns[column].of_segments[sentence] === wanted);
+  }
+  const words = byId("search").value.toLowerCase();
+  if (!words) return found;
+  const sides = searchedTexts();
+  return found.filter((sentence) => sides.some((texts) => texts[sentence].includes(words)));
+}
+
+const isFiltered = () => filters.held !== null || filters.labels.size > 0 || byId("search").value !== "";
+
+function removeFilters() {
+  filters.held = null;
+  filters.labels.clear();
+  for (const select of byId("labels").querySelectorAll("select")) select.value = "";
+  byId("search").value = "";
+}
+
+function startFilters(changed) {
+  data.columns.forEach(({ name, labels, groups }, column) => {
+    if (!groups) return;
+    const select = make("select", { "data-column": String(column) });
+    addOptions(select, [["", "all"], ...labels.map((words, number) => [String(number), words])], "");
+    select.addEventListener("change", () => {
+      if (select.value) filters.labels.set(column, Number(select.value));
+      else filters.labels.delete(column);
+      changed();
+    });
+    byId("labels").append(make("label", {}, `${name} `, select));
+  });
+  byId("search").addEventListener("input", changed);
+}

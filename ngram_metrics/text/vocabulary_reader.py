@@ -1,0 +1,187 @@
+"""How CIDEr-D reads ``preds`` and ``target``: as words or ids with the numbers of a table of document frequencies."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.documents import (
+    Batch,
+    DocumentGroups,
+    PaddedReferences,
+    PaddedSides,
+    RaggedTokens,
+    drop_ids,
+    host_counts,
+    ragged_from_padded,
+)
+from ngram_metrics.document_frequency import DocumentFrequency, counted_in_segments
+from ngram_metrics.text.door import plain, read
+from ngram_metrics.text.inputs import PaddedSentences, References, Sentences
+from ngram_metrics.text.numbering import listed_ids, name_unhashable
+from ngram_metrics.text.plain_words import RULES
+from ngram_metrics.text.reader import batch_of, pad_ids, refuse_missing_pad_id
+from ngram_metrics.text.tokenizers import batch_tokenizer, tokenizer_signature
+from ngram_metrics.text.word_reader import WordReader
+
+
+@dataclass(frozen=True)
+class TokenReader(WordReader):
+    """The settings for reading texts and ids as lists of tokens, whose names a table keeps."""
+
+    @property
+    def words(self) -> str:
+        """How texts are split into words, as a signature writes it."""
+        return "|".join(f"{name}:{value}" for name, value in tokenizer_signature(self.tokenizer).items())
+
+    def plain(self, sentences: Sentences) -> None:
+        """Return None: few texts are counted as many are."""
+
+    def table(self, sentences: Sentences | PaddedSentences, ngram: int) -> DocumentFrequency:
+        """Count in the references of how many segments each n-gram occurs, up to the order ``ngram``.
+
+        Raises:
+            TypeError, ValueError: the errors of ``ngram_metrics.text.reader.Reader.read``.
+        """
+        if isinstance(sentences, PaddedSentences):
+            documents: Sequence[Sequence[Hashable]] = self._rows(sentences)
+            counts = [sentences.references.shape[1]] * len(sentences.references)
+        else:
+            documents = self._lists(sentences)[len(sentences.hypotheses) :]
+            counts = sentences.counts
+        flat: list[Any] = list(chain.from_iterable(documents))
+        kind = _kind_of(sentences)
+        tokens = sorted(set(flat)) if kind == "ids" else list(dict.fromkeys(flat))
+        number = {token: place for place, token in enumerate(tokens)}
+        ids = torch.from_numpy(np.fromiter(map(number.__getitem__, flat), np.int64, len(flat)))
+        ragged = RaggedTokens(ids, host_counts(list(map(len, documents))), len(tokens))
+        groups = DocumentGroups(ragged, host_counts(counts))
+        return counted_in_segments(groups, ngram, tokens, kind, self.words if kind == "words" else "")
+
+    def _rows(self, sentences: PaddedSentences) -> list[list[int]]:
+        """Return the ids of the padded references."""
+        dropped = pad_ids(self.pad_id)
+        refuse_missing_pad_id(dropped)
+        self._refuse_text_options("ids")
+        ids, lengths = drop_ids(sentences.references.flatten(0, 1), dropped)
+        return [row[:length] for row, length in zip(ids.tolist(), lengths.tolist(), strict=True)]
+
+    def _lists(self, sentences: Sentences) -> Sequence[Sequence[Hashable]]:
+        """Return the tokens of each document, hypotheses first."""
+        if sentences.kind == "text":
+            texts = self._texts(sentences)
+            rule = RULES.get(self.tokenizer) if self.tokenizer is None or isinstance(self.tokenizer, str) else None
+            return list(map(rule, texts)) if rule else batch_tokenizer(self.tokenizer)(texts, sentences.name_of)
+        self._refuse_text_options(sentences.kind)
+        if sentences.kind == "tokens":
+            name_unhashable(sentences.documents, sentences.name_of)
+            return sentences.documents
+        dropped = pad_ids(self.pad_id)
+        if any(sentences.padded):
+            refuse_missing_pad_id(dropped)
+        return listed_ids(sentences, dropped)
+
+
+@dataclass(frozen=True)
+class VocabularyReader(TokenReader):
+    """The settings for reading tokens with their numbers in a table of document frequencies.
+
+    A token that is not in the table has another number: at least the number of tokens of the table, or below 0 in
+    padded ids. Without a table the tokens of a batch are numbered together, and padded ids become ragged.
+
+    Raises:
+        ValueError: a table of texts that were split into words in another way.
+    """
+
+    document_frequency: DocumentFrequency | None = field(kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the options before any data."""
+        super().__post_init__()
+        table = self.document_frequency
+        if table is not None and table.kind == "words" and table.tokenizer != self.words:
+            raise ValueError(
+                f"document_frequency was counted with {table.tokenizer}, and the tokenizer is {self.words}: expected "
+                "the same"
+            )
+
+    def encode(self, sentences: Sentences | PaddedSentences, device: torch.device) -> Batch:
+        """Turn checked sentences into token ids; raises the errors of ``read``."""
+        if isinstance(sentences, Sentences):
+            sentences = sentences._replace(together=self.document_frequency is None)
+        return super().encode(sentences, device)
+
+    def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
+        table = self.document_frequency
+        return super()._encode_text(sentences, device) if table is None else self._numbered(sentences, table, device)
+
+    def _encode_tokens(self, sentences: Sentences, dropped: tuple[int, ...], device: torch.device) -> Batch:
+        if (table := self.document_frequency) is None:
+            return super()._encode_tokens(sentences, dropped, device)
+        return self._numbered(sentences, table, device)
+
+    def _encode_padded(self, sentences: PaddedSentences, dropped: tuple[int, ...]) -> Batch:
+        batch, table = super()._encode_padded(sentences, dropped), self.document_frequency
+        assert isinstance(batch.sides, PaddedSides)
+        hypotheses, (references, present) = batch.sides
+        if table is None:
+            return batch._replace(sides=ragged_from_padded(batch.sides))
+        _check_kind(table, sentences)
+        known = table.ids(hypotheses.ids.device)
+        hypotheses, references = (side._replace(ids=_places(known, side.ids)) for side in (hypotheses, references))
+        return batch._replace(sides=PaddedSides(hypotheses, PaddedReferences(references, present)))
+
+    def _numbered(self, sentences: Sentences, table: DocumentFrequency, device: torch.device) -> Batch:
+        documents = self._lists(sentences)
+        if any(map(len, documents)):
+            _check_kind(table, sentences)
+        known = table.numbers
+        others: defaultdict[Hashable, int] = defaultdict()
+        others.default_factory = lambda: len(known) + len(others)
+        numbers = [known[token] if token in known else others[token] for token in chain.from_iterable(documents)]
+        ids = torch.from_numpy(np.array(numbers, np.int64))
+        tokens = RaggedTokens(ids, host_counts(list(map(len, documents))), max(1, len(known) + len(others)))
+        return batch_of(sentences, tokens.to(device))
+
+
+def references_alone(references: References) -> Sentences | PaddedSentences:
+    """Read the references of segments, see ``ngram_metrics.text.door``, without hypotheses.
+
+    Where a list of ``str`` may be several texts or one of tokens, it is several texts.
+    """
+    target = plain(references, "references")
+    if isinstance(target, Tensor) and target.dim() in (2, 3):
+        return read(target.new_empty(len(target), 0), target)
+    first: Any = target
+    for _ in range(2):
+        first = first[0] if isinstance(first, (list, tuple)) and first else first
+    empty = "" if isinstance(first, str) else []
+    return read([empty] * (len(target) if hasattr(target, "__len__") else 1), target)
+
+
+def _kind_of(sentences: Sentences | PaddedSentences) -> Literal["words", "ids"]:
+    return "ids" if sentences.kind == "ids" else "words"
+
+
+def _check_kind(table: DocumentFrequency, sentences: Sentences | PaddedSentences) -> None:
+    """Raise ValueError if the table is of words and the sentences are ids, or the other way round."""
+    if table.tokens and table.kind != _kind_of(sentences):
+        raise ValueError(
+            f"document_frequency was counted in {table.kind}, and the sentences are {sentences.kind}: expected the "
+            "same kind of tokens"
+        )
+
+
+def _places(known: Tensor, ids: Tensor) -> Tensor:
+    """Return the place of each id in ``known``, which is ascending; for other ids a number below 0, each its own."""
+    if not len(known):
+        return -1 - ids
+    place = torch.searchsorted(known, ids.contiguous()).clamp(max=len(known) - 1)
+    return torch.where(known.take(place) == ids, place, -1 - ids)

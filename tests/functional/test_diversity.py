@@ -1,0 +1,241 @@
+"""Distinct-n, repetition, self-repetition and self-BLEU against counters and peers, in every kind of input."""
+
+import math
+import random
+import warnings
+from collections import Counter
+
+import numpy as np
+import oracles
+import pytest
+import torch
+from draws import fewer
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+
+from ngram_metrics.functional import distinct, repetition, self_bleu, self_repetition
+
+PADDING, IGNORED = 0, -100
+ids = st.lists(st.integers(1, 3), max_size=9)
+corpora = st.lists(ids, min_size=1, max_size=6)
+several = st.lists(ids, min_size=2, max_size=6)
+orders = st.integers(1, 5)
+
+
+def layouts(corpus):
+    """The texts of a corpus in every kind of input, with the options that it needs."""
+    yield [" ".join("abc"[one - 1] for one in text) for text in corpus], {}
+    yield [["abc"[one - 1] for one in text] for text in corpus], {}
+    yield corpus, {}
+    yield [torch.tensor(text, dtype=torch.int64) for text in corpus], {}
+    width = 2 * max(map(len, corpus)) + 2
+    rows = [[IGNORED, *(part for one in text for part in (one, PADDING))] for text in corpus]
+    padded = torch.tensor([row + [PADDING] * (width - len(row)) for row in rows])
+    yield padded, {"pad_id": (PADDING, IGNORED)}
+    yield padded.numpy().astype(np.int16), {"pad_id": (PADDING, IGNORED)}
+    yield padded[:, None], {"pad_id": (PADDING, IGNORED)}
+
+
+def check(function, corpus, expected, **options):
+    """Every layout scores as plain Python; the first is compared with it, the others with the first."""
+    first = None
+    for texts, reading in layouts(corpus):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "a single text")
+            scores = function(texts, **options, **reading)
+        assert (scores.dtype, scores.device.type) == (torch.float64, "cpu")
+        if first is None:
+            first = scores
+            assert scores.numpy() == pytest.approx(np.array(expected), rel=1e-14, abs=1e-15)
+        assert scores.flatten().equal(first.flatten())
+
+
+def shares(corpus, order):
+    """Distinct and all n-grams of each text."""
+    counts = [oracles.ngrams(text, order) for text in corpus]
+    return [(len(one), one.total()) for one in counts]
+
+
+@fewer(2)
+@given(corpora, orders)
+def test_distinct_of_a_corpus_counts_an_ngram_once(corpus, order):
+    together = sum((oracles.ngrams(text, order) for text in corpus), Counter())
+    check(distinct, corpus, len(together) / max(1, together.total()), ngram=order)
+
+
+@fewer(2)
+@given(corpora, orders)
+def test_distinct_of_each_text(corpus, order):
+    rows = shares(corpus, order)
+    check(distinct, corpus, [few / max(1, many) for few, many in rows], ngram=order, average="none")
+    long_enough = [few / many for few, many in rows if many]
+    check(distinct, corpus, math.fsum(long_enough) / max(1, len(long_enough)), ngram=order, average="macro")
+
+
+@given(corpora, st.lists(orders, min_size=1, max_size=4))
+def test_several_orders_stand_side_by_side(corpus, several_orders):
+    for average in ("micro", "macro", "none"):
+        alone = [distinct(corpus, order, average) for order in several_orders]
+        assert distinct(corpus, several_orders, average).equal(torch.stack(alone, -1))
+    rows = torch.tensor([[[*one, 0] + [0] * (9 - len(one))] for one in corpus])
+    assert distinct(rows, (1, 2), "none", pad_id=0).shape == (len(corpus), 1, 2)
+
+
+def test_no_order_is_refused():
+    with pytest.raises(ValueError, match=r"^ngram is empty"):
+        distinct(["a"], ())
+
+
+@fewer(2)
+@given(corpora, orders)
+def test_repetition(corpus, order):
+    rows = shares(corpus, order)
+    each = [1 - few / many if many else 0.0 for few, many in rows]
+    check(repetition, corpus, each, ngram=order, average="none")
+    check(repetition, corpus, math.fsum(each) / len(each), ngram=order)
+    few, many = map(sum, zip(*rows, strict=True))
+    check(repetition, corpus, 1 - few / many if many else 0.0, ngram=order, average="micro")
+
+
+@fewer(2)
+@given(corpora, orders)
+def test_self_repetition(corpus, order):
+    counts = [oracles.ngrams(text, order) for text in corpus]
+    shared = [sum(ngram in other for ngram in one for other in counts) - len(one) for one in counts]
+    expected = math.fsum(math.log(1 + number) for number in shared) / len(corpus)
+    check(self_repetition, corpus, expected, ngram=order)
+
+
+@fewer(2)
+@given(several, st.integers(1, 4), st.sampled_from(["no_smooth", "smooth2", "exp", "floor"]))
+def test_self_bleu_is_bleu_with_all_others_as_references(corpus, order, smooth):
+    scores = []
+    for number, text in enumerate(corpus):
+        counts = oracles.bleu_counts(text, corpus[:number] + corpus[number + 1 :], order)
+        scores.append(oracles.bleu(counts, smooth=smooth))
+    check(self_bleu, corpus, scores, ngram=order, smooth=smooth, average="none")
+    check(self_bleu, corpus, math.fsum(scores) / len(scores), ngram=order, smooth=smooth)
+
+
+@fewer(2)
+@given(st.lists(st.lists(st.sampled_from("abc"), min_size=4, max_size=12), min_size=2, max_size=8))
+@pytest.mark.filterwarnings("ignore:(?s).*The hypothesis contains 0 counts")
+def test_self_bleu_is_that_of_nltk(texts):
+    for smooth, method in (("no_smooth", "method0"), ("smooth2", "method2")):
+        scores = self_bleu(texts, smooth=smooth, average="none").tolist()
+        function = getattr(SmoothingFunction(), method)
+        expected = [
+            sentence_bleu(texts[:number] + texts[number + 1 :], text, smoothing_function=function)
+            for number, text in enumerate(texts)
+        ]
+        assert scores == pytest.approx(expected, rel=0, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "order"), [("So it goes so it goes", 2), ("", 2), ("a", 2), ("a b a b a b", 3), ("x x x x", 1)]
+)
+def test_repetition_is_the_penalty_of_rewards(text, order):
+    """Written as the reward of GRPO recipes is: no penalty below the order, else 1 minus the distinct share."""
+    words = text.lower().split()
+    seen, total = set(), 0
+    for ngram in zip(*(words[i:] for i in range(order)), strict=False):
+        seen.add(ngram)
+        total += 1
+    penalty = 1 - len(seen) / total if len(words) >= order else 0.0
+    assert repetition(text.lower(), order).item() == pytest.approx(penalty, abs=1e-15)
+
+
+FUNCTIONS = (distinct, repetition, self_repetition, self_bleu)
+AVERAGES = {distinct: ("micro", "macro", "none"), repetition: ("micro", "macro", "none"), self_bleu: ("macro", "none")}
+each = pytest.mark.parametrize("function", FUNCTIONS)
+
+
+@each
+@pytest.mark.parametrize("texts", [[], torch.zeros(0, 4, dtype=torch.int64), torch.zeros(0, 2, 4, dtype=torch.int64)])
+def test_no_text_is_warned_of_and_scores_0(function, texts):
+    padding = {"pad_id": 0} if isinstance(texts, torch.Tensor) else {}
+    for average in AVERAGES.get(function, (None,)):
+        options = padding if average is None else {**padding, "average": average}
+        with pytest.warns(UserWarning, match="^no sentence was counted") as warned:
+            scores = function(texts, **options)
+        assert len(warned) == 1
+        assert warned[0].filename == __file__
+        assert scores.tolist() == ([] if average == "none" else 0.0)
+
+
+@each
+@pytest.mark.parametrize("texts", [["", ""], ["a", "a"], [[], []], torch.zeros(2, 3, dtype=torch.int64)])
+def test_texts_shorter_than_the_order_score_0(function, texts):
+    padding = {"pad_id": 0} if isinstance(texts, torch.Tensor) else {}
+    for average in AVERAGES.get(function, (None,)):
+        options = padding if average is None else {**padding, "average": average}
+        assert function(texts, ngram=2, **options).tolist() == ([0.0, 0.0] if average == "none" else 0.0)
+
+
+@pytest.mark.parametrize("function", [self_repetition, self_bleu])
+def test_a_single_text_is_warned_of(function):
+    with pytest.warns(UserWarning, match="^a single text has no other to resemble") as warned:
+        assert function(["a b c d e"]).item() == 0
+    assert [warning.filename for warning in warned] == [__file__]
+
+
+def test_ngrams_do_not_cross_the_border_of_texts():
+    assert distinct(["a b", "a b"], 2).item() == 0.5
+    assert self_bleu(["a b", "c a", "b d"], 2, average="none").tolist() == [0, 0, 0]
+
+
+def test_texts_of_several_chunks_share_their_words():
+    draw = random.Random(1)
+    texts = [" ".join(f"word{draw.randrange(50)}" for _ in range(draw.randrange(1, 9))) for _ in range(6000)]
+    words = [word for text in texts for word in text.split()]
+    assert distinct(texts, 1).item() == len(set(words)) / len(words)
+
+
+def test_samples_have_a_score_each():
+    samples = torch.tensor([[[1, 2, 1, 2], [1, 2, 3, 0]], [[4, 4, 4, 4], [0, 0, 0, 0]]])
+    assert repetition(samples, 2, average="none", pad_id=0).numpy() == pytest.approx(np.array([[1 / 3, 0], [2 / 3, 0]]))
+    assert distinct(samples, 2, average="none", pad_id=0).numpy() == pytest.approx(np.array([[2 / 3, 1], [1 / 3, 0]]))
+    assert distinct(samples, 2, average="macro", pad_id=0).item() == pytest.approx(2 / 3)
+    assert self_bleu(samples, 1, average="none", pad_id=0).shape == (4,)
+
+
+@each
+@pytest.mark.parametrize(
+    ("texts", "error", "message"),
+    [
+        (5, TypeError, "^texts is an int: expected a sequence"),
+        ({"a": 1}, TypeError, "^texts is a dict: expected a sequence"),
+        (["a", ["b"]], TypeError, r"^sentence 1 is a list, \['b'\], but the first sentence is text"),
+        ([["a"], [1]], TypeError, r"^sentence 1 holds ids, \[1\], but sentence 0 holds tokens"),
+        (torch.zeros(3), TypeError, r"^texts is a tensor of torch.float32: expected token ids"),
+        (torch.tensor([1, 2]), ValueError, r"^texts has shape \(2,\): expected \(sentences, width\)"),
+        (torch.tensor([[1, 2]]), ValueError, "^a padded tensor of ids needs pad_id"),
+        ([[1, -1], [2]], ValueError, "^sentence 0 has the id -1"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(function, texts, error, message):
+    with pytest.raises(error, match=message):
+        function(texts)
+
+
+@each
+def test_settings_are_checked(function):
+    with pytest.raises(ValueError, match="ngram order must be greater than zero"):
+        function(["a b", "a"], ngram=0)
+    if function in AVERAGES:
+        with pytest.raises(ValueError, match=r"^unknown average 'corpus'"):
+            function(["a b", "a"], average="corpus")
+    with pytest.raises(ValueError, match=r"^tokenizer is an option for text, but the sentences are ids"):
+        function([[1], [2]], tokenizer="13a")
+
+
+def test_self_bleu_has_no_average_of_counts():
+    with pytest.raises(ValueError, match=r"^unknown average 'micro': expected one of \['macro', 'none'\]"):
+        self_bleu(["a", "b"], average="micro")
+
+
+def test_text_is_read_by_the_tokenizer():
+    texts = ["It is, it is.", "is, it"]
+    assert distinct(texts, 1, tokenizer="13a").item() == pytest.approx(5 / 9)
+    assert self_bleu(["The cat.", "the cat ."], 3, lowercase=True, tokenizer="13a").item() == 1

@@ -1,0 +1,147 @@
+"""What stands beside the texts: sources, columns and the scores of their labels, p-values of all pairs."""
+
+import pytest
+from commands import BASE, FILES, OTHER, REFERENCES, failing, printed, refused, write
+from report.pages import data_of
+
+import ngram_metrics
+from ngram_metrics import significance
+from ngram_metrics.report import write_report
+
+SYSTEMS = {"base": BASE, "other": OTHER, "third": FILES["ref2.txt"]}
+SOURCES = [f"source {line}" for line in REFERENCES]
+DOMAINS = [("news", "sport \u202e", 3)[number % 5 % 3] for number in range(len(REFERENCES))]
+IDS = list(range(len(REFERENCES)))
+ONE = {"a": ["x", "y"]}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "page.html"
+    write_report(path, SYSTEMS, REFERENCES, sources=SOURCES, columns={"domain": DOMAINS, "<id>": IDS})
+    return data_of(path)
+
+
+def test_columns_hold_the_label_of_each_sentence(data):
+    domain, number = data["columns"]
+    assert [domain["labels"][label] for label in domain["of_segments"]] == [
+        str(label).replace("\u202e", "[U+202E]") for label in DOMAINS
+    ]
+    assert (number["name"], number["labels"]) == ("<id>", list(map(str, IDS)))
+    assert data["sources"] == SOURCES
+
+
+def test_labels_are_scored_as_corpora_and_ids_are_not(data):
+    expected = ngram_metrics.evaluate(SYSTEMS, REFERENCES, groups=DOMAINS).groups
+    domain, number = data["columns"]
+    assert number["groups"] is None
+    for label, group in zip(expected, domain["groups"], strict=True):
+        assert group["sentences"] == DOMAINS.count(label)
+        for value, of_systems in group["scores"].items():
+            results = [of_system[value] for of_system in expected[label].values()]
+            assert of_systems == [
+                [round(100 * part, 2) for part in (result.score, result.low, result.high)] for result in results
+            ]
+
+
+@pytest.mark.parametrize(("labels", "scored"), [(50, True), (51, False)])
+def test_up_to_fifty_labels_are_scored(tmp_path, labels, scored):
+    lines = ["x y z"] * 51
+    columns = {"of": [min(number, labels - 1) for number in range(51)]}
+    write_report(tmp_path / "page.html", {"a": lines}, lines, columns=columns)
+    (column,) = data_of(tmp_path / "page.html")["columns"]
+    assert (column["groups"] is not None) == scored
+
+
+@pytest.mark.parametrize(
+    ("test", "correction", "clusters"),
+    [
+        ("randomization", "holm", None),
+        ("bootstrap", None, None),
+        ("randomization", "holm", [number % 10 for number in range(len(REFERENCES))]),
+    ],
+    ids=["randomization", "bootstrap", "documents"],
+)
+def test_p_values_of_all_pairs_are_those_of_the_matrix(tmp_path, test, correction, clusters):
+    evaluation = ngram_metrics.evaluate(
+        SYSTEMS, REFERENCES, "chrf", test=test, correction=correction, clusters=clusters
+    )
+    evaluation.write_report(tmp_path / "page.html")
+    metrics = {}
+    for name, texts in SYSTEMS.items():
+        metrics[name] = ngram_metrics.ChrF(confidence=0.95)
+        metrics[name].update(texts, REFERENCES)
+    expected = significance.matrix(metrics, test, correction, clusters=clusters)["chrf"]
+    data = data_of(tmp_path / "page.html")
+    assert data["test"] == {"name": test, "corrected": correction == "holm"}
+    for row, one in zip(data["p_values"]["chrf"], SYSTEMS, strict=True):
+        assert row == [None if one == other else round(expected[one][other], 4) for other in SYSTEMS]
+
+
+def test_two_systems_have_no_pair_besides_the_one_of_the_table(tmp_path):
+    write_report(tmp_path / "page.html", {"a": ["x"], "b": ["y"]}, ["x"])
+    assert data_of(tmp_path / "page.html")["p_values"] == {}
+
+
+def test_the_command_shows_what_the_function_shows(folder, capsys):
+    write(folder / "source.txt", SOURCES)
+    write(folder / "labels.tsv", [f"{line}\t{line % 7}" for line in IDS])
+    files = ("--source", "source.txt", "--column", "id=labels.tsv:1", "--column", "a=b=labels.tsv:2")
+    printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "ref2.txt", *files[:4], "--report", "page.html")
+    streams = [FILES["ref.txt"], FILES["ref2.txt"]]
+    systems = {"base.txt": FILES["base.txt"], "other.txt": FILES["other.txt"]}
+    write_report("other.html", systems, streams, sources=SOURCES, columns={"id": list(map(str, IDS))})
+    first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
+    for data in (first, second):
+        del data["references"], data["copies"]  # which name the files
+    assert first == second
+    printed(capsys, "base.txt", "-r", "ref.txt", "--column", "day=labels.tsv:2", "--report", "page.html")
+    (column,) = data_of(folder / "page.html")["columns"]
+    assert (column["name"], column["labels"]) == ("day", list("0123456"))
+
+
+def test_the_command_refuses_what_it_cannot_show(folder, capsys):
+    write(folder / "short.txt", ["x"])
+    command = ("base.txt", "-r", "ref.txt")
+    assert refused(capsys, *command, "--source", "ref.txt") == "--source is for the page: expected --report too"
+    assert refused(capsys, *command, "--column", "a=ref.txt") == "--column is for the page: expected --report too"
+    for word in ("ref.txt", "=ref.txt", "a="):
+        told = f"argument --column: '{word}' is not NAME=FILE, such as domain=domains.txt"
+        assert refused(capsys, *command, "--report", "p.html", "--column", word) == told
+    twice = ("--column", "a=ref.txt", "--column", "a=ref2.txt", "--report", "p.html")
+    told = "two columns have the name 'a': expected different names, as NAME=FILE gives them"
+    assert refused(capsys, *command, *twice) == told
+    assert refused(capsys, *command, "--source", "s.txt", "--report", "s.txt") == "--report s.txt would overwrite s.txt"
+    told = failing(capsys, *command, "--column", "a=short.txt", "--report", "p.html")
+    assert told.startswith(
+        "the files have different numbers of lines: base.txt has 120, ref.txt has 120, short.txt has 1"
+    )
+    assert not (folder / "p.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "words"),
+    [
+        ({"sources": ["x"]}, ValueError, "^sources has 1 segment and system 'a' 2: expected the same number$"),
+        ({"sources": ["x", None]}, TypeError, "^segment 1 of sources is a NoneType: expected a text$"),
+        ({"sources": "xy"}, TypeError, "^sources is a str: expected a sequence of texts$"),
+        ({"columns": ["x", "y"]}, TypeError, "^columns is a list: expected a mapping of names to lists of labels$"),
+        (
+            {"columns": {"d": ["x"]}},
+            ValueError,
+            "^columns 'd' has 1 label and system 'a' 2 segments: expected as many$",
+        ),
+        ({"columns": {"d": ["1", 1]}}, ValueError, "^columns 'd' has two names that are written alike"),
+        ({"columns": {"d": ["1", []]}}, TypeError, r"^label 1 of columns 'd' is \[\]: expected a hashable"),
+        ({"columns": {"d": ["1", "2"], "d\x00": [1, 2]}, "sources": ["", ""]}, None, ""),
+    ],
+)
+def test_what_cannot_be_shown_is_told(tmp_path, options, kind, words):
+    path = tmp_path / "page.html"
+    if kind is None:
+        write_report(path, ONE, ["x", "y"], **options)
+        assert [column["name"] for column in data_of(path)["columns"]] == ["d", "d[U+0000]"]
+        return
+    with pytest.raises(kind, match=words):
+        write_report(path, ONE, ["x", "y"], **options)
+    assert not path.exists()
