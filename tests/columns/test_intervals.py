@@ -113,3 +113,13 @@ def test_clusters_without_segments_are_not_drawn_and_a_group_of_nothing_but_them
         **dict.fromkeys(("rouge", "rouge_low", "rouge_high"), "nan"),
         **dict.fromkeys(("chrf", "chrf_low", "chrf_high"), "0.0"),
     }
+
+
+def test_clusters_of_equal_sums_and_different_sizes_give_one_interval_in_every_order():
+    columns = StatisticsColumns({"overlap": NgramOverlap()}, "mt", "refs")
+    one = columns.sums({"mt": ["a"], "refs": ["a"]})
+    sums = {name: np.repeat(column, 7) for name, column in one.items()} | {"segments": np.array([1, 9, 2, 8, 3, 7, 5])}
+    (found,) = records(columns.scores(sums, confidence=0.9))
+    assert found["overlap_low"] < found["overlap"] == 7 / 35 < found["overlap_high"]
+    turned = {name: column[::-1].copy() for name, column in sums.items()}
+    assert records(columns.scores(turned, confidence=0.9)) == [found]
