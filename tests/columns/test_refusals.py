@@ -203,6 +203,25 @@ _SUMS: dict[str, tuple[Any, type[Exception], str]] = {
         r"row 0 of 'segments' is a floating-point number, 1.0, .* expected integers, in SQL CAST\(sum\(\.\.\.\) AS BIG",
     ),
     "null": (_with("segments", 1, None), TypeError, "row 1 of 'segments' is null: expected an integer"),
+    **{
+        f"null of {make.__module__}": (
+            *(make(dict(_with("segments", 1, None))), TypeError, "^row 1 of 'segments' is null: expected an integer"),
+        )
+        for make in (pyarrow.table, polars.DataFrame)
+    },
+    **{
+        f"2^63 of {name}": (
+            *(make(_with("segments", 1, 2**63)), ValueError, f"^row 1 of 'segments' is {2**63}: expected a sum below"),
+        )
+        for name, make in {
+            "pyarrow": lambda sums: pyarrow.table({**sums, "segments": pyarrow.array([1, 2**63], pyarrow.uint64())}),
+            "polars": lambda sums: polars.DataFrame(
+                {**sums, "segments": polars.Series([1, 2**63], dtype=polars.UInt64)}
+            ),
+            "pandas": lambda sums: pandas.DataFrame({**sums, "segments": np.array([1, 2**63], np.uint64)}),
+            "numpy": lambda sums: {**sums, "segments": np.array([1, 2**63], np.uint64)},
+        }.items()
+    },
     "truth": (_with("segments", True, False), TypeError, "row 0 of 'segments' is a bool, True: expected an integer"),
     "text": (_with("segments", "1", "2"), TypeError, "row 0 of 'segments' is a str, '1': expected an integer"),
     "a fraction": (
