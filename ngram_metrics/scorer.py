@@ -97,7 +97,7 @@ class Scorer:
             device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
         Returns:
-            Scores in 0..1, float64 (float32 if the device has no float64): ``score_shape``; for average none
+            Scores from 0 to 1, float64 (float32 if the device has no float64): ``score_shape``; for average none
             ``(segments, *score_shape)``, for samples ``(segments, samples)``.
 
         Raises:

@@ -185,7 +185,7 @@ class StatisticsColumns:
 
         Returns:
             A table with the other columns, or with those of ``by``; then ``segments`` and the values of each metric,
-            float64 in 0..1: a metric with one value has its name, others have ``<metric>_<value>``. With
+            float64 from 0 to 1: a metric with one value has its name, others have ``<metric>_<value>``. With
             ``confidence``, each value is followed by ``<value>_low`` and ``<value>_high``.
 
         Raises:

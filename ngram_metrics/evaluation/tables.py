@@ -1,4 +1,4 @@
-"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are in 0..100, as in papers, or 0..10."""
+"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are as in papers: 0 to 100, or 0 to 10."""
 
 from __future__ import annotations
 
@@ -293,7 +293,7 @@ def _add(rows: Sequence[list[str]], cells: Iterable[str]) -> None:
 
 
 def _parts(result: Result) -> dict[str, float]:
-    """Return the parts of a score by the names of their columns, in 0..1."""
+    """Return the parts of a score by the names of their columns, from 0 to 1."""
     found = {f"precision{order}": number for order, number in enumerate(result.precisions or (), 1)}
     return found | {name: part for name, part in result.known().items() if name in _PARTS}
 
