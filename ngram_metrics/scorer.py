@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from importlib.metadata import version
-from itertools import accumulate, chain, islice
 from numbers import Number
 from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
@@ -20,11 +19,12 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
+from ngram_metrics.few import counts_of_few, scores_of_few
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.text.door import read
-from ngram_metrics.text.inputs import Hypotheses, References, Sentences
+from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
 from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
@@ -45,7 +45,7 @@ class Counted(NamedTuple):
     """A batch as counts.
 
     Attributes:
-        statistics: the counts, one row per segment.
+        statistics: the counts, one row per segment; those of few segments may be a list of rows.
         kind: the kind of input; None for a batch without segments.
         references: the references, or how many each segment has.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
@@ -103,6 +103,12 @@ class Scorer:
             UserWarning: no segments.
         """
         statistics, _, _, leading_shape = self.count(preds, target, torch.device(device or "cpu"))
+        if isinstance(statistics, list):
+            rows = [[*map(sum, zip(*statistics, strict=True))]] if self.average == "micro" else statistics
+            scores = self.row_scores(rows)
+            if self.average == "none":
+                return scores
+            return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
         if not len(statistics[0]):
             warn_of_no_sentence()
         scores = averaged_score(self.measure, statistics, self.average)
@@ -112,42 +118,40 @@ class Scorer:
 
     def count(self, preds: Hypotheses, target: References, device: torch.device) -> Counted:
         """Read and count a batch; raises the errors of :meth:`Reader.read`."""
-        if device.type == "cpu" and isinstance(preds, (str, list, tuple)):
-            sentences = read(preds, target)
-            if isinstance(sentences, Sentences) and (few := self._few(sentences)) is not None:
-                return few
-            batch = self.reader.encode(sentences, device)
-        else:
+        if getattr(preds, "ndim", 0) == 3:  # several hypotheses for each segment
             batch = self.reader.read(preds, target, device)
+        else:
+            sentences = read(preds, target)
+            few = counts_of_few(self.reader, self.measure, sentences) if device.type == "cpu" else None
+            if few is not None:
+                rows, references = few
+                return Counted(rows, sentences.known_kind, references, None)
+            batch = self.reader.encode(sentences, device)
         statistics = self.measure.statistics(batch)
         return Counted(statistics, batch.kind, batch.sides.references, batch.leading_shape)
 
-    def _few(self, sentences: Sentences) -> Counted | None:
-        """Count few texts in plain Python, which then takes less time than arrays; return None for others."""
-        if sentences.kind != "text" or not sentences.hypotheses:
-            return None
-        lengths = map(len, chain(sentences.hypotheses, sentences.references))
-        # It stops at the limit: of a large batch only the first texts are looked at.
-        if any(total >= self.measure.plain_limit for total in accumulate(lengths)):
-            return None
-        if (documents := self.reader.plain(sentences)) is None:
-            return None
-        others = iter(documents[len(sentences.hypotheses) :])
-        rows: list[list[int]] = []
-        for hypothesis, count in zip(documents, sentences.counts, strict=False):
-            fields = self.measure.plain(hypothesis, list(islice(others, count)))
-            if fields is None:
-                return None
-            rows.append([*chain.from_iterable([field] if isinstance(field, int) else field for field in fields)])
-        counts = torch.tensor(rows, dtype=torch.int64, device="cpu")
-        return Counted(unpack(counts, self.measure.layout), sentences.known_kind, sentences.counts, None)
-
     def rows(self, statistics: Any) -> Tensor:
         """Return statistics as rows ``(segments, fields)``, which can be added, gathered and stored."""
+        if isinstance(statistics, list):
+            return torch.tensor(statistics, dtype=self.measure.row_dtype, device="cpu")
         return pack(statistics, self.measure.layout)
 
+    def segment_scores(self, statistics: Any) -> Tensor:
+        """Return the scores of statistics, one row per segment: ``(segments, *score_shape)``."""
+        return self.row_scores(statistics) if isinstance(statistics, list) else self.measure.score(statistics)
+
+    def row_scores(self, rows: Tensor | Sequence[Sequence[int]]) -> Tensor:
+        """Return the scores of rows ``(segments, fields)``; those of few may differ from ``scores`` in the last bit."""
+        scores = scores_of_few(self.measure, rows)
+        if scores is None:
+            scores = self.scores(rows if isinstance(rows, Tensor) else self.rows(rows))
+        return scores
+
     def scores(self, rows: Tensor) -> Tensor:
-        """Return the score of each row, ``(..., *score_shape)``: the rows of segments, or of sums over segments."""
+        """Return the score of each row, ``(..., *score_shape)``: the rows of segments, or of sums over segments.
+
+        Equal rows have equal scores, whatever their number.
+        """
         return self.measure.score(unpack(rows, self.measure.layout))
 
     def parts(self, row: Tensor) -> dict[str, Tensor]:
@@ -156,8 +160,12 @@ class Scorer:
 
     def named(self, scores: Tensor) -> dict[str, Tensor]:
         """Return the values of scores ``(..., *score_shape)`` by name, each ``(...)``."""
-        indices: dict[str, tuple[Any, ...]] = {name: (..., *place) for name, place in self.values.items()}
-        return {name: scores[index] for name, index in indices.items()}
+        if not self.measure.score_shape:
+            return dict.fromkeys(self.values, scores)
+        columns = [
+            of_key.unbind(-1) for of_key in scores.unbind(-2)
+        ]  # an index for each value takes five times as long
+        return {name: columns[key][column] for name, (key, column) in self.values.items()}
 
     @property
     def titles(self) -> Mapping[str, str]:
@@ -306,12 +314,12 @@ def digest(*settings: object) -> bytes:
 
 def _described(value: object) -> object:
     """Reduce a setting to plain values; a value that has none is identified by its qualified name."""
+    if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
+        return value
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value).__name__, *((part.name, _described(getattr(value, part.name))) for part in fields(value))]
     if isinstance(value, (list, tuple)):
         return [_described(item) for item in value]
-    if value is None or isinstance(value, (str, bool)):
-        return value
     if isinstance(value, np.generic):
         return value.item()  # a numpy number is the same setting as Python's
     if isinstance(value, Number):

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
-MBR_METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "overlap", "gleu")
+MBR_METRICS = ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "overlap", "gleu")
 MBR_FORMATS = ("text", "jsonl")
 SHELLS = ("bash", "zsh", "tcsh")
 _LEVEL = "0.95"

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.columns.fixed_point import BOUND, PARTS, from_parts, to_parts
+from ngram_metrics.few import ROWS
 from ngram_metrics.scorer import Scorer, digest, renamed
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order
 
@@ -71,7 +72,7 @@ class MetricColumns:
         """
         if not self.is_macro:
             return rows
-        scores = self._stacked(rows)  # (segments, values)
+        scores = self._values(self.scorer.scores(rows))  # (segments, values)
         if not (held := (scores >= 0) & (scores < BOUND)).all():
             row, value = (~held).nonzero()[0].tolist()
             raise ScoreError(row, self.values[value], scores[row, value].item())
@@ -79,7 +80,12 @@ class MetricColumns:
 
     def scores(self, sums: Tensor, segments: Tensor) -> dict[str, Tensor]:
         """Return the values ``(...)`` by name, of sums of columns ``(..., columns)`` over ``segments`` ``(...)``."""
-        return dict(zip(self.values, self._scores(self._summands(sums), segments).unbind(-1), strict=True))
+        if self.is_macro:
+            scores = self._scores(self._summands(sums), segments)
+        else:  # as `functional` scores a corpus, to the last bit
+            each = torch.cat([self.scorer.row_scores(part) for part in sums.split(ROWS)])
+            scores = self._without_empty(self._values(each), segments)
+        return dict(zip(self.values, scores.unbind(-1), strict=True))
 
     def intervals(self, sums: Tensor, segments: Tensor, confidence: float) -> dict[str, float]:
         """Return the ends of the interval of each value by name: of all clusters, drawn with replacement.
@@ -104,9 +110,9 @@ class MetricColumns:
     def _fields(self) -> list[str]:
         return [f"{self.metric}_{field}" for field in self.scorer.measure.layout.make.__annotations__]
 
-    def _stacked(self, rows: Tensor) -> Tensor:
-        """Return the scores of rows of counts ``(..., fields)``: ``(..., values)``."""
-        return torch.stack([*self.scorer.named(self.scorer.scores(rows)).values()], -1)
+    def _values(self, scores: Tensor) -> Tensor:
+        """Return scores ``(..., *score_shape)`` as ``(..., values)``."""
+        return torch.stack([*self.scorer.named(scores).values()], -1)
 
     def _summands(self, sums: Tensor) -> Tensor:
         """Return what is added over segments: counts ``(..., fields)``, or scores ``(..., values)``."""
@@ -114,9 +120,12 @@ class MetricColumns:
 
     def _scores(self, summed: Tensor, segments: Tensor) -> Tensor:
         """Return the values ``(..., values)`` of sums of :meth:`_summands` over ``segments`` ``(...)``."""
-        sizes = segments.unsqueeze(-1)
-        scores = summed / sizes if self.is_macro else self._stacked(summed)
-        return scores.masked_fill(sizes == 0, self.scorer.empty_score)
+        scores = summed / segments.unsqueeze(-1) if self.is_macro else self._values(self.scorer.scores(summed))
+        return self._without_empty(scores, segments)
+
+    def _without_empty(self, scores: Tensor, segments: Tensor) -> Tensor:
+        """Replace the scores ``(..., values)`` of sums over no segment."""
+        return scores.masked_fill(segments.unsqueeze(-1) == 0, self.scorer.empty_score)
 
 
 class ScoreError(ValueError):

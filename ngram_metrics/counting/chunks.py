@@ -47,13 +47,10 @@ def even_chunks(sizes: NDArray[np.int64], largest: int) -> Iterator[tuple[int, i
     """
     ends = sizes.cumsum()
     total = int(ends[-1]) if len(ends) else 0
-    if total <= largest:
-        if len(sizes):
-            yield 0, len(sizes)
-        return
-    budget = math.ceil(total / math.ceil(total / largest))
     start, before = 0, 0
     while start < len(sizes):
+        rest = total - before
+        budget = math.ceil(rest / max(1, math.ceil(rest / largest)))
         stop = max(start + 1, int(ends.searchsorted(before + budget, side="right")))
         yield start, stop
         start, before = stop, int(ends[stop - 1])

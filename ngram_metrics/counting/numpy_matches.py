@@ -44,16 +44,13 @@ from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.documents import PaddedPairs, RaggedPairs
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
 
-#: The slots of a chunk need at most this many bits, so that two counts fit into an int32, and at least that many:
-#: smaller chunks take more time than torch.
+#: The slots of a chunk need at most this many bits, so that an int16 holds the sum of 1 and -1 over them, and at least
+#: that many: smaller chunks take more time than torch.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 15, 11
 #: A chunk has room for all pairs, or for as many as it has slots, divided by two to this power.
 _BITS_OF_A_SHORT_PAIR = 4
 #: Ids of padded rows from this bound on are left to torch: a table of all ids would take too much memory.
 _MOST_IDS = 1 << 20
-#: Bits of a count if an int32 holds two counts.
-_COUNT_BITS = 16
-_LOW = (1 << _COUNT_BITS) - 1
 
 
 class NumpyPairs(NamedTuple):
@@ -118,7 +115,7 @@ def numpy_pairs(pairs: RaggedPairs | PaddedPairs) -> NumpyPairs | None:
 
     Returns None on another device, while operations are recorded for later, and of ids beyond a million in padded rows.
     """
-    if pairs.hypotheses.ids.device.type != "cpu" or _is_recorded():
+    if pairs.hypotheses.ids.device.type != "cpu" or is_recorded():
         return None
     try:
         return _of_padded(pairs) if isinstance(pairs, PaddedPairs) else _of_ragged(pairs)
@@ -126,7 +123,7 @@ def numpy_pairs(pairs: RaggedPairs | PaddedPairs) -> NumpyPairs | None:
         return None
 
 
-def _is_recorded() -> bool:
+def is_recorded() -> bool:
     """Return whether torch records its operations: those of numpy would be missing from a graph or a trace."""
     return torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 
@@ -181,14 +178,13 @@ def _matches(pairs: NumpyPairs, plan: _Plan) -> NDArray[np.int64]:
         digits += 1
         if len(digits):
             keys = _sorted_keys(digits, lengths, plan)
-            _count(keys, sizes[chunk], plan, matches[:, chunk])
+            matches[:, chunk] = _count(keys, sizes[chunk], plan)
     return matches.T
 
 
 def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
     """Return the sorted keys of a chunk, ``(slots,)``; ``lengths`` are those of all its documents."""
     pairs, ends = len(lengths) // 2, lengths.cumsum()
-    middle = ends[pairs - 1]
     keys, order = digits, 1
     for doubled in bin(plan.orders)[3:]:  # the bits of the number of orders below the highest
         keys = _followed(keys, keys, order, order * plan.bits)
@@ -196,16 +192,16 @@ def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _P
         if doubled == "1":
             keys = _followed(keys, digits, order, plan.bits)
             order += 1
-    pair = np.arange(pairs, dtype=np.int64) << plan.orders * plan.bits
-    keys = keys | np.concatenate((pair, pair)).repeat(lengths)
     # The last slots of each document have digits past its end, where those of the next one are so far.
-    missing = np.arange(1, plan.orders)
-    last = ends[:, None] - (plan.orders - missing)  # (documents, orders - 1)
-    inside = missing > plan.orders - 1 - lengths[:, None]
-    place, past = last[inside], np.broadcast_to(missing * plan.bits, last.shape)[inside]
-    keys[place] = keys[place] >> past << past | ((1 << past) - 1) * (place >= middle)
+    tails = np.minimum(lengths, plan.orders - 1)
+    place = np.arange(int(tails.sum())) + (ends - tails.cumsum()).repeat(tails)
+    past_end = (1 << (plan.orders - ends.repeat(tails) + place) * plan.bits) - 1
+    keys[place] |= past_end
+    of_hypotheses = int(tails[:pairs].sum())
+    keys[place[:of_hypotheses]] -= past_end[:of_hypotheses]
+    pair = np.arange(pairs, dtype=np.int64) << 1 + plan.orders * plan.bits
     keys <<= 1
-    keys[middle:] |= 1
+    keys |= np.concatenate((pair, pair + 1)).repeat(lengths)
     keys.sort()
     return keys
 
@@ -217,23 +213,29 @@ def _followed(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int,
     return longer
 
 
-def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan, matches: NDArray[np.int64]) -> None:
-    """Write the matches of the pairs of a chunk to ``matches`` ``(orders, pairs)``, which is 0; ``sizes`` are slots."""
+def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
+    """Return the matches of the pairs of a chunk, ``(orders, pairs)``; ``sizes`` are their slots.
+
+    A slot of a hypothesis counts 1 and a slot of a reference -1. The absolute sum over the run of an n-gram is the
+    number of its slots without a match; all others are matched, one of each text.
+    """
     some = sizes.nonzero()[0]
     starts = (sizes.cumsum() - sizes)[some]  # (pairs with tokens,)
-    step = (keys & 1).astype(np.int32)
-    step *= _LOW
-    step += 1
-    upto = step.cumsum(dtype=np.int32)  # (slots,)
-    differs = keys[1:] ^ keys[:-1]
-    run_ends = np.ones(len(keys), np.bool_)
+    before = np.zeros(len(keys) + 1, np.int16)  # the sum of all slots before each, and of all
+    before[1:] = keys
+    before &= 1
+    before *= -2
+    before[1:] += 1
+    # numpy's running sum takes six times as long, for it adds in memory.
+    torch.from_numpy(before).cumsum_(0)
+    differs = np.full(len(keys) + 1, 1 << KEY_BITS - 1, np.int64)  # from the slot before; at both ends, in every order
+    np.bitwise_xor(keys[1:], keys[:-1], out=differs[1:-1])
+    unmatched = np.zeros((plan.orders, len(sizes)), np.int64)
     for order in range(1, plan.orders + 1):
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
-        np.greater_equal(differs, 1 << 1 + (plan.orders - order) * plan.bits, out=run_ends[:-1])
-        ends = run_ends.nonzero()[0]
-        counts = upto.take(ends)  # (runs,)
-        counts[1:] -= counts[:-1]
-        smaller = counts & _LOW
-        counts >>= _COUNT_BITS
-        np.minimum(smaller, counts, out=smaller)
-        matches[order - 1, some] = np.add.reduceat(smaller, ends.searchsorted(starts), dtype=np.int32)
+        bounds = (differs >= 1 << 1 + (plan.orders - order) * plan.bits).nonzero()[0]
+        before_bounds = before.take(bounds, mode="clip")  # unchecked; (runs + 1,)
+        of_runs = before_bounds[1:] - before_bounds[:-1]
+        np.abs(of_runs, out=of_runs)
+        unmatched[order - 1, some] = np.add.reduceat(of_runs, bounds.searchsorted(starts), dtype=np.int16)
+    return (sizes - unmatched) >> 1

@@ -91,9 +91,8 @@ def notes(summary: Summary) -> list[str]:
     if settings.confidence is not None:
         told.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval{drawn}")
     if len(summary.results) > 1:
-        corrected = " with Holm's correction" if settings.correction == "holm" else ", not corrected"
-        test = f"paired {settings.test} test{drawn}{corrected}"
-        told.append(f"* differs from {summary.baseline}, p < {SIGNIFICANT}, {test}")
+        holm = " with Holm's correction" if settings.correction == "holm" else ", not corrected"
+        told.append(f"* differs from {summary.baseline}, p < {SIGNIFICANT}, paired {settings.test} test{drawn}{holm}")
     if lower := [value for value, better in summary.higher_is_better.items() if not better]:
         told.append(f"a lower score is better: {', '.join(lower)}")
     return list(map(plain, told))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 from ngram_metrics.counting.plain_matches import Summary, Tokens
@@ -107,15 +107,6 @@ def summaries_of(
     for sentences in split:
         require(isinstance(sentences, Sequence) and not isinstance(sentences, str) and _are_texts(sentences))
     return [Summary(whole, words([*filter(None, part)])) for whole, part in zip(words(texts), split, strict=True)]
-
-
-def summary_of_ids(document: Sequence[int], separator: int | None) -> Summary:
-    """Return the ids of a document and of its sentences, without the separator between them."""
-    if separator is None:
-        return Summary(document, [document])
-    runs = groupby(document, separator.__eq__)
-    sentences = [list(run) for is_separator, run in runs if not is_separator]
-    return Summary(list(chain.from_iterable(sentences)), sentences)
 
 
 def _rouge_words(

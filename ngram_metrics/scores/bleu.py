@@ -45,7 +45,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import torch
 from torch import Tensor
@@ -110,7 +110,7 @@ class BleuMeasure(Measure[BleuStatistics]):
     weights: Sequence[float] | None = None
     effective_order: bool = False
 
-    plain_limit = 4000
+    plain_limit, plain_tokens = 6000, 1500
 
     def __post_init__(self) -> None:
         """Check the settings."""
@@ -146,6 +146,11 @@ class BleuMeasure(Measure[BleuStatistics]):
     def plain(self, hypothesis: Tokens, references: Sequence[Tokens]) -> plain.BleuCounts:
         """Count one sentence in plain Python."""
         return plain.bleu_counts(hypothesis, references, self.ngram)
+
+    def plain_score(self, *fields: Any) -> float:
+        """Score one row in plain Python."""
+        counts = cast(plain.BleuCounts, fields)
+        return plain.bleu_score(counts, self.smooth, self.smooth_value, self.weights, self.effective_order)
 
     def score(self, statistics: BleuStatistics) -> Tensor:
         """Return BLEU, in 0..1, for statistics of any leading shape."""

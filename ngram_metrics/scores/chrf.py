@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -94,7 +94,7 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         if self.beta > MAX_BETA:
             raise ValueError(f"beta must be at most {MAX_BETA:g} (got: {self.beta}): F is then the recall")
 
-    plain_limit = 900
+    plain_limit = plain_tokens = 1200
 
     @property
     def layout(self) -> Layout[ChrfStatistics]:
@@ -110,6 +110,10 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
     def plain(self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]) -> plain.ChrfCounts:
         """Count one sentence in plain Python."""
         return plain.chrf_counts(hypothesis, references, self.pair_orders, self.beta, self.eps_smoothing)
+
+    def plain_score(self, *fields: Any) -> float:
+        """Score one row in plain Python."""
+        return plain.chrf_score(cast(plain.ChrfCounts, fields), self.beta, self.eps_smoothing)
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
         """Return chrF, in 0..1, for statistics of any leading shape."""

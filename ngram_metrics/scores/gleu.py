@@ -47,6 +47,11 @@ class GleuMeasure(OrderMeasure[GleuStatistics]):
         """Count one sentence in plain Python."""
         return plain.gleu_counts(hypothesis, references, self.ngram)
 
+    def plain_score(self, *fields: int) -> float:
+        """Score one row in plain Python."""
+        matches, ngrams = fields
+        return plain.gleu_score((matches, ngrams))
+
     def score(self, statistics: GleuStatistics) -> Tensor:
         """Return GLEU, in 0..1, for statistics of any leading shape."""
         dtype = score_dtype(statistics.matches.device)

@@ -77,13 +77,22 @@ class Measure(ABC, Generic[Statistics]):
     def statistics(self, batch: Batch) -> Statistics:
         """Count a batch: one row per sentence."""
 
-    #: Texts with fewer characters are counted by :meth:`plain` on a CPU, which then takes less time than arrays.
+    #: Texts with fewer characters, and other sentences with fewer tokens, are counted by :meth:`plain` on a CPU, which
+    #: then takes less time than arrays.
     plain_limit: ClassVar[int] = 0
+    plain_tokens: ClassVar[int] = 0
 
     def plain(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...] | None:
         """Count one sentence in plain Python: the fields of the statistics, numbers and lists of them.
 
         The documents are those of ``plain`` of the metric's reader. None if this measure has no plain form.
+        """
+        return None
+
+    def plain_score(self, *fields: Any) -> Any:
+        """Score one row in plain Python: a number, or lists of them of ``score_shape``.
+
+        The fields are those of :meth:`plain`, or their sums. None if this measure has no plain form.
         """
         return None
 

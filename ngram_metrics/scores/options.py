@@ -67,6 +67,8 @@ _OURS = {
 
 def whole_number(value: object) -> int | None:
     """Return an integer of any type, such as numpy's, as ``int``; None for a bool and for any other object."""
+    if type(value) is int:  # the check against a protocol takes longer than the rest of a constructor
+        return value
     try:
         return operator.index(value) if isinstance(value, SupportsIndex) and not isinstance(value, bool) else None
     except TypeError:

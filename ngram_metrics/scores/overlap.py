@@ -62,6 +62,11 @@ class OverlapMeasure(OrderMeasure[OverlapStatistics]):
         """Count one sentence in plain Python."""
         return plain.overlap_counts(hypothesis, references, self.ngram)
 
+    def plain_score(self, *fields: int) -> float:
+        """Score one row in plain Python."""
+        matches, hypothesis, reference = fields
+        return plain.overlap_score((matches, hypothesis, reference))
+
     def score(self, statistics: OverlapStatistics) -> Tensor:
         """Return the overlap, in 0..1, for statistics of any leading shape."""
         dtype = score_dtype(statistics.matches.device)

@@ -156,11 +156,15 @@ def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: S
     return [max(of_key, key=lambda counts: rouge_score(counts)[2]) for of_key in zip(*rows, strict=True)]
 
 
-def rouge_score(counts: Counts) -> tuple[float, float, float]:
-    """Return precision, recall and F, in 0..1."""
+def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:
+    """Return precision, recall and F, in 0..1; ``alpha`` is the weight in F, None for F1."""
     matched, has, wants = counts
     precision, recall = matched / max(1, has), matched / max(1, wants)
-    return precision, recall, 2 * precision * recall / (precision + recall) if matched else 0.0
+    if not matched:
+        return precision, recall, 0.0
+    if alpha is None:
+        return precision, recall, 2 * precision * recall / (precision + recall)
+    return precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall)
 
 
 def _totals(length: int, orders: int) -> list[int]:

@@ -193,7 +193,7 @@ class OrderMeasure(PairMeasure[Statistics]):
 
     ngram: int
 
-    plain_limit = 6000
+    plain_limit, plain_tokens = 8000, 1200
 
     def __post_init__(self) -> None:
         """Check the setting."""

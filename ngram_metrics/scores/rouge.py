@@ -138,7 +138,7 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    plain_limit = 6000
+    plain_limit, plain_tokens = 6000, 1000
 
     def __post_init__(self) -> None:
         """Check the orders."""
@@ -165,9 +165,13 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
         """Count one sentence in plain Python; of several references only the best can be chosen so."""
         if len(references) > 1 and (self.reducer != "best" or self.alpha is not None):
             return None
-        # ignite's ROUGE reads words only.
-        first, *others = (one if isinstance(one, Summary) else Summary(one) for one in (hypothesis, *references))
+        # Without sentences, the words are one sentence.
+        first, *others = (one if isinstance(one, Summary) else Summary(one, [one]) for one in (hypothesis, *references))
         return tuple(zip(*plain.rouge_counts(first, others, self.variants), strict=True))
+
+    def plain_score(self, *fields: Sequence[int]) -> list[tuple[float, float, float]]:
+        """Score one row in plain Python."""
+        return [plain.rouge_score(counts, self.alpha) for counts in zip(*fields, strict=True)]
 
     def of_key(self, key: int) -> RougeMeasure:
         """Return the measure of one key."""

@@ -12,18 +12,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from ngram_metrics.counting.chunks import even_chunks
 from ngram_metrics.counting.documents import Batch, RaggedTokens
-from ngram_metrics.text.arrays import Integers, counts_between
-from ngram_metrics.text.code_points import character_chunks
+from ngram_metrics.text.arrays import counts_between
+from ngram_metrics.text.code_points import CHARACTERS, code_points, text_of
 from ngram_metrics.text.inputs import Sentences
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import both_to, columns_of
 from ngram_metrics.text.plain_words import plain_characters
 from ngram_metrics.text.reader import Reader, batch_of, pad_signature, sides_of
-from ngram_metrics.text.rules import CHRF_WORDS, WHITESPACE
-from ngram_metrics.text.words import concatenated, number_words
+from ngram_metrics.text.rules import CHRF_WORDS
+from ngram_metrics.text.words import number_words
+
+#: The numbers of code points that are no tokens, and of those that have not occurred yet.
+_NO_TOKEN, _NEW = -1, -2
+#: The first texts have most of the code points; so few are numbered in a fraction of the time of a chunk.
+_FEW = 64
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,12 @@ class CharacterReader(Reader):
             _refuse_words(sentences)
         return super()._encode_tokens(sentences, dropped, device)
 
+    def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
+        if sentences.kind == "tokens":
+            _refuse_words(sentences)
+        documents = super()._plain_tokens(sentences)
+        return None if documents is None else [[document] for document in documents]
+
     def plain(self, sentences: Sentences) -> list[Any] | None:
         """Read texts in plain Python, each as its characters and, for chrF++, its words."""
         return [plain_characters(text, self.whitespace, self.words) for text in self._texts(sentences)]
@@ -88,32 +99,48 @@ def _refuse_words(sentences: Sentences) -> None:
 
 
 def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
-    """Number the code points of texts ``0, 1, ...`` in ascending order, with or without ``whitespace``."""
-    codes, counts = [], []
-    for characters in character_chunks(texts):
-        if whitespace:
-            kept = np.ones(len(characters.codes), np.bool_)
-            kept[0] = False
-            kept[characters.ends] = False
-        else:
-            kept = WHITESPACE.classes(characters) > 0
-        place = kept.nonzero()[0]
-        codes.append(characters.codes.take(place))
-        counts.append(counts_between(place, characters.ends))
-    ids, bound = _numbered_by_table(codes)
-    return RaggedTokens(torch.from_numpy(ids), torch.from_numpy(concatenated(counts)), bound)
+    """Number the code points of texts ``0, 1, ...`` in any order, with or without ``whitespace``."""
+    sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1  # each text with a newline after it
+    numbering = _Numbering(whitespace)
+    numbering.extend("".join(texts[:_FEW]))
+    ids, lengths = [np.empty(0, np.int32)], [sizes[:0]]
+    for start, stop in even_chunks(sizes, CHARACTERS):
+        codes, ends = code_points("\n".join((*texts[start:stop], ""))), sizes[start:stop].cumsum()
+        numbers = numbering.number_of.take(codes, mode="clip")
+        numbers[ends - 1] = _NO_TOKEN
+        new = (numbers == _NEW).nonzero()[0]
+        if len(new):
+            numbering.extend(text_of(codes.take(new)))
+            numbers[new] = numbering.number_of.take(codes.take(new))
+        place = (numbers != _NO_TOKEN).nonzero()[0]
+        ids.append(numbers.take(place))
+        lengths.append(counts_between(place, ends))
+    tokens = torch.from_numpy(np.concatenate(ids, dtype=np.int64))
+    return RaggedTokens(tokens, torch.from_numpy(np.concatenate(lengths)), numbering.distinct)
 
 
-def _numbered_by_table(codes: Sequence[NDArray[np.integer[Any]]]) -> tuple[Integers, int]:
-    """Return the number of each code point of all chunks, and how many distinct ones there are."""
-    occurs = np.zeros(1 + max(int(of_chunk.max(initial=0)) for of_chunk in codes), np.bool_)
-    for of_chunk in codes:
-        occurs[of_chunk] = True
-    number = occurs.cumsum() - 1
-    ids = np.empty(sum(map(len, codes)), np.int64)
-    start = 0
-    for of_chunk in codes:
-        # Into place and unchecked: a third of the time of number[of_chunk], and no second copy.
-        number.take(of_chunk, out=ids[start : start + len(of_chunk)], mode="clip")
-        start += len(of_chunk)
-    return ids, int(number[-1]) + 1
+class _Numbering:
+    """The numbers of the code points that have occurred.
+
+    Attributes:
+        number_of: ``(code points,)`` int32, the number of each, ``_NO_TOKEN`` or ``_NEW``; the last entry is ``_NEW``,
+            for all code points beyond.
+        distinct: how many are numbered.
+    """
+
+    def __init__(self, whitespace: bool) -> None:
+        self.number_of = np.full(1, _NEW, np.int32)
+        self.distinct = 0
+        self._whitespace = whitespace
+
+    def extend(self, text: str) -> None:
+        """Number the characters of a text, of which none has a number yet."""
+        text = "".join(sorted(set(text)))
+        codes = code_points(text)
+        beyond = int(codes.max(initial=0)) + 2 - len(self.number_of)
+        if beyond > 0:
+            self.number_of = np.concatenate((self.number_of, np.full(beyond, _NEW, np.int32)))
+        self.number_of[codes] = _NO_TOKEN
+        tokens = codes if self._whitespace else code_points("".join(text.split()))
+        self.number_of[tokens] = np.arange(self.distinct, self.distinct + len(tokens))
+        self.distinct += len(tokens)

@@ -45,11 +45,10 @@ class Characters(NamedTuple):
         """``(characters,)`` code points, uint8 if each is a byte, else int32."""
         if self.ascii:
             return self.units[:-WINDOW]
-        return np.frombuffer(self.joined.encode(_UTF_32, "surrogatepass"), np.int32)
+        return code_points(self.joined)
 
-    def as_bytes(self) -> Characters:
-        """Return the same texts with each byte taken as a character."""
-        later = (self.units[:-WINDOW] & 0xC0 == 0x80).nonzero()[0]  # the bytes of characters but their first ones
+    def as_bytes(self, later: Integers) -> Characters:
+        """Return the same texts with each byte taken as a character; ``later`` are the bytes that begin none."""
         ends = self.ends + (later - np.arange(len(later))).searchsorted(self.ends, side="right")
         return self._replace(ends=ends, ascii=True)
 
@@ -58,6 +57,16 @@ class Characters(NamedTuple):
         # All bytes of a character but the first are in 0x80..0xBF.
         units = self.units[:-WINDOW]
         return ((units < 0x80) | (units > 0xBF)).nonzero()[0]
+
+
+def code_points(text: str) -> NDArray[np.int32]:
+    """Return the code points of a text, ``(characters,)`` int32."""
+    return np.frombuffer(text.encode(_UTF_32, "surrogatepass"), np.int32)
+
+
+def text_of(codes: NDArray[np.integer[Any]]) -> str:
+    """Return the text of code points."""
+    return codes.astype(np.int32).tobytes().decode(_UTF_32, "surrogatepass")
 
 
 def character_chunks(texts: Sequence[str]) -> Iterator[Characters]:

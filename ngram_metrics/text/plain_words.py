@@ -14,7 +14,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, groupby
 from operator import itemgetter
 
 from ngram_metrics.counting.plain_matches import Summary
@@ -66,6 +66,13 @@ def rouge_summary(text: str, words: Callable[[str], Sequence[Hashable]], with_li
     return Summary(list(chain.from_iterable(lines)), lines)
 
 
+def summary_of_ids(document: Sequence[Hashable], separator: int) -> Summary:
+    """Return the ids of a document and of its sentences, without the separator between them."""
+    runs = groupby(document, separator.__eq__)
+    sentences = [list(run) for is_separator, run in runs if not is_separator]
+    return Summary(list(chain.from_iterable(sentences)), sentences)
+
+
 def chrf_words(text: str) -> list[str]:
     """Split one punctuation mark off each word: the last character, else the first."""
     words: list[str] = []
@@ -79,7 +86,8 @@ def chrf_words(text: str) -> list[str]:
     return words
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """Return a text as 13a splits it: without trailing whitespace, escapes replaced."""
     text = text.rstrip()
     if "&" in text or "\n" in text or "<skipped>" in text:
         for escape, character in _ESCAPES:
@@ -101,7 +109,7 @@ def _split(name: str, prepared: Callable[[str], str], text: str) -> list[str]:
 RULES: dict[object, Callable[[str], Sequence[str]]] = {
     None: str.split,
     "none": str.split,
-    "13a": partial(_split, "13a", _unescaped),
+    "13a": partial(_split, "13a", unescaped),
     "char": rule_char,
     "intl": partial(_split, "intl", str.rstrip),
     "unicode": rule_unicode,

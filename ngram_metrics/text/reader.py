@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import chain
 from typing import Any
 
@@ -107,12 +107,57 @@ class Reader(ABC):
             refuse_missing_pad_id(dropped)
         return self._encode_tokens(sentences, dropped, device)
 
-    def plain(self, sentences: Sentences) -> list[Any] | None:
-        """Read texts in plain Python, the hypotheses first: each as :mod:`ngram_metrics.scores.plain` counts it.
+    def plain_sentences(self, sentences: Sentences | PaddedSentences) -> tuple[list[Any], list[Any], list[int]] | None:
+        """Read sentences in plain Python, each document as :mod:`ngram_metrics.scores.plain` counts it.
 
-        Returns None for an external tokenizer or a caller's function.
+        Returns:
+            The hypotheses, all references, and the number of references of each sentence. None if :meth:`encode` has
+            to read them: for an external tokenizer or a caller's function, and for tokens other than ``str``.
+
+        Raises:
+            TypeError, ValueError: the errors of :meth:`encode`.
         """
+        listed = self._listed(sentences) if isinstance(sentences, PaddedSentences) else sentences
+        if listed is None:
+            return None
+        documents = self.plain(listed) if listed.kind == "text" else self._plain_tokens(listed)
+        first = len(listed.hypotheses)
+        return None if documents is None else (documents[:first], documents[first:], listed.counts)
+
+    def plain(self, sentences: Sentences) -> list[Any] | None:
+        """Read texts, the hypotheses first, for :meth:`plain_sentences`."""
         return None
+
+    def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
+        """Read tokens or ids, the hypotheses first, for :meth:`plain_sentences`."""
+        self._refuse_text_options(sentences.kind)
+        documents = sentences.documents
+        if any(isinstance(document, Tensor) and document.device.type != "cpu" for document in documents):
+            return None
+        if sentences.kind == "ids":
+            dropped = pad_ids(self.pad_id)
+            if any(sentences.padded):
+                refuse_missing_pad_id(dropped)
+            documents = listed_ids(sentences, dropped, self._separator)
+        if not set(map(type, chain.from_iterable(documents))) <= {int if sentences.kind == "ids" else str}:
+            return None
+        if sentences.kind == "tokens":
+            warn_of_texts_as_tokens(documents, sentences.name_of)
+        return documents
+
+    def _listed(self, sentences: PaddedSentences) -> Sentences | None:
+        """Return padded ids as lists without those that are no tokens, and without missing references."""
+        dropped = {*pad_ids(self.pad_id)}
+        if not dropped or self._separator is not None:
+            return None
+        try:
+            sides = [side.tolist() for side in sentences]
+        except RuntimeError:  # a tensor without data, such as in vmap
+            return None
+        hypotheses = [_tokens(row, dropped) for row in sides[0]]
+        # If all references of a sentence are missing, there is one empty reference.
+        several = [[*filter(None, [_tokens(row, dropped) for row in rows])] or [[]] for rows in sides[1]]
+        return Sentences("ids", hypotheses, [*chain.from_iterable(several)], [*map(len, several)])
 
     @property
     def _separator(self) -> int | None:
@@ -157,6 +202,11 @@ class Reader(ABC):
                 raise ValueError(
                     f"{name} is an option for text, but the sentences are {kind}: expected one or the other"
                 )
+
+
+def _tokens(row: Sequence[int], dropped: Container[int]) -> list[int]:
+    """Return the ids of a padded row that are tokens."""
+    return [token for token in row if token >= 0 and token not in dropped]
 
 
 def batch_of(sentences: Sentences, tokens: RaggedTokens) -> Batch:

@@ -38,7 +38,7 @@ from ngram_metrics.text.hints import warn_of_no_words
 from ngram_metrics.text.inputs import PaddedSentences, Sentences, Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.numbering import both_to, columns_of, listed_ids, number_tokens
-from ngram_metrics.text.plain_words import rouge_summary, rule_rouge, rule_unicode
+from ngram_metrics.text.plain_words import rouge_summary, rule_rouge, rule_unicode, summary_of_ids
 from ngram_metrics.text.reader import Reader, batch_of, check_id, pad_signature
 from ngram_metrics.text.rules import NAMED, ROUGE, Rule, ascii_text
 from ngram_metrics.text.stemmer import rouge_stem
@@ -134,6 +134,12 @@ class RougeReader(Reader):
         if self._follows_ascii_rule:
             warn_of_no_words(sentences.documents, [len(words) for words, _ in found])
         return found
+
+    def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
+        documents, separator = super()._plain_tokens(sentences), self.sentence_separator_id
+        if documents is None or separator is None or sentences.kind != "ids":
+            return documents
+        return [summary_of_ids(document, separator) for document in documents]
 
     def _encode_text(self, sentences: Sentences, device: torch.device) -> Batch:
         """Encode texts, and warn if the ASCII rule finds no words in a text that has letters or digits."""

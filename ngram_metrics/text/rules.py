@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate, chain, groupby
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ngram_metrics.text.arrays import Flags, Integers
-from ngram_metrics.text.code_points import WINDOW, Characters
+from ngram_metrics.text.code_points import WINDOW, Characters, code_points
+from ngram_metrics.text.plain_words import unescaped
 from ngram_metrics.text.scripts import is_chinese, is_han_or_kana
 
 #: Classes of characters, as bits. A character of class 0 is not in a word.
@@ -62,19 +63,26 @@ class Rule:
 
     def simplified(self, characters: Characters) -> Characters:
         """Return texts with each byte taken as a character, if few are not ASCII, all of these of the same class."""
-        encoded = characters.units[:-WINDOW].tobytes()
-        others = encoded.translate(None, _ASCII)
-        if self.beyond is None or characters.ascii or len(others) > len(encoded) // 4:
+        if self.beyond is None or characters.ascii:
             return characters
-        found = set(others.decode("utf-8", "surrogatepass"))
-        return characters.as_bytes() if set(map(self.class_of, found)) == {self.beyond} else characters
+        units = characters.units[:-WINDOW]
+        place = (units > 0x7F).nonzero()[0]
+        if len(place) > len(units) // 4:
+            return characters
+        others = units.take(place)
+        classes = self._classes_of(code_points(others.tobytes().decode("utf-8", "surrogatepass")))
+        # All bytes of a character but the first are below 0xC0.
+        return characters.as_bytes(place[others < 0xC0]) if (classes == self.beyond).all() else characters
 
     def classes(self, characters: Characters) -> Classes:
         """Return the class of each character."""
         if characters.ascii:
             encoded = characters.units[:-WINDOW].tobytes()
             return np.frombuffer(encoded.translate(_byte_classes(self.class_of, self.beyond)), np.uint8)
-        codes = characters.codes
+        return self._classes_of(characters.codes)
+
+    def _classes_of(self, codes: NDArray[np.integer[Any]]) -> Classes:
+        """Return the class of each code point."""
         known = _known_classes(self.class_of)
         classes = known.take(codes)  # a third of the cost of known[codes]
         if classes.max() == _UNKNOWN:
@@ -97,8 +105,8 @@ class Rule:
         else:
             alone = self.alone(classes, characters.ends)
             place = ((inside[1:] ^ inside[:-1]) | alone[1:] | alone[:-1]).nonzero()[0] + 1
-            word = inside[place[:-1]].nonzero()[0]
-            begin, end = place[word], place[word + 1]
+            word = inside.take(place[:-1]).nonzero()[0]
+            begin, end = place.take(word), place.take(word + 1)
         if self.drops_marks:
             before = ((classes & (0xFF ^ MARK)) > 0).cumsum()
             kept = (before[end - 1] > before[begin - 1]).nonzero()[0]
@@ -239,7 +247,7 @@ def _stripped(texts: Sequence[str]) -> Sequence[str]:
 
 
 def _unescaped(texts: Sequence[str]) -> Sequence[str]:
-    return _replaced(list(map(str.rstrip, texts)), ("<skipped>", "\n", "&"), _MTEVAL_ESCAPES)
+    return _rewritten(texts, "<&\n", unescaped)
 
 
 def _composed(texts: Sequence[str]) -> Sequence[str]:
@@ -260,30 +268,27 @@ _MANY_MARKS = re.compile(r"[^\w\s\x00-\x7f]{32,}")
 
 def _with_two_part_i(texts: Sequence[str]) -> Sequence[str]:
     """Lowercase the only character that becomes two characters, the first of them ASCII."""
-    return _replaced(texts, ("\u0130",), {"\u0130": "i\u0307"})
+    return _rewritten(texts, "\u0130", lambda text: text.replace("\u0130", "i\u0307"))
 
 
-def _replaced(texts: Sequence[str], marks: Sequence[str], replacements: dict[str, str]) -> Sequence[str]:
-    """Replace strings, one after another, in the texts that contain one of the ``marks``; other texts take no time."""
+def _rewritten(texts: Sequence[str], marks: str, rewrite: Callable[[str], str]) -> Sequence[str]:
+    """Rewrite the texts that contain one of the ``marks``; other texts take no time."""
     joined = "".join(texts)
-    if not any(mark in joined for mark in marks):
+    found = [mark for mark in marks if mark in joined]
+    if not found:
         return texts
     ends = list(accumulate(map(len, texts)))
     holding = set()
-    for mark in marks:
+    for mark in found:
         place = joined.find(mark)
         while place >= 0:
             holding.add(bisect_right(ends, place))
             place = joined.find(mark, ends[bisect_right(ends, place)])
     texts = list(texts)
     for index in holding:
-        for old, new in replacements.items():
-            texts[index] = texts[index].replace(old, new)
+        texts[index] = rewrite(texts[index])
     return texts
 
-
-#: The replacements, in this order.
-_MTEVAL_ESCAPES = {"<skipped>": "", "-\n": "", "\n": " ", "&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
 
 WHITESPACE = Rule(_whitespace_class, beyond=WORD)
 ROUGE = Rule(_folded, _with_two_part_i, folds=True, beyond=0)

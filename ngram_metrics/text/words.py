@@ -14,7 +14,7 @@ number is a hash, so two words never share an id.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,13 +87,14 @@ def number_words(
     for characters, sizes in sentence_chunks(rule.prepared(texts), columns):
         characters = rule.simplified(characters)
         begin, end, units = rule.words(characters)
-        ends = (characters.codes == NEWLINE).nonzero()[0][1:] if by_line else characters.ends
+        ends, before = characters.ends, list(accumulate(sizes, initial=0))  # the documents before each column
+        if by_line:
+            ends = (characters.codes == NEWLINE).nonzero()[0][1:]
+            before = _upto(ends.searchsorted(characters.ends, side="right"))[before].tolist()
         in_documents = counts_between(begin, ends)
-        texts_before = np.cumsum([0, *sizes])
-        documents = _upto(ends.searchsorted(characters.ends, side="right"))[texts_before]
         of_chunk = word_ids(found_words(characters, begin, end, units), stem)
-        ids.append(_split(of_chunk, _upto(in_documents.cumsum())[documents]))
-        counts.append(_split(in_documents, documents))
+        ids.append(_split(of_chunk, _upto(in_documents.cumsum())[before].tolist()))
+        counts.append(_split(in_documents, before))
         bound = max(bound, len(of_chunk))
     return RaggedTokens(_by_column(ids), _by_column(counts), bound)
 
@@ -110,8 +111,8 @@ def _upto(values: Integers) -> Integers:
     return np.concatenate((np.zeros(1, np.int64), values))
 
 
-def _split(values: Integers, bounds: Integers) -> list[Integers]:
-    return [values[start:stop] for start, stop in pairwise(bounds.tolist())]
+def _split(values: Integers, bounds: Sequence[int]) -> list[Integers]:
+    return [values[start:stop] for start, stop in pairwise(bounds)]
 
 
 def _by_column(chunks: Sequence[Sequence[Integers]]) -> torch.Tensor:
@@ -155,7 +156,7 @@ def _in_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
     words = place
     for number in range(1, WINDOWS):
         # Words that end with the window before too: theirs is all ones, which tells them from longer words.
-        words = words[found.length[words] >= number * WINDOW]
+        words = words.take((found.length.take(words) >= number * WINDOW).nonzero()[0])  # in half the time of a mask
         window = found.window(words, number)
         longer.append((words, window))
         # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.

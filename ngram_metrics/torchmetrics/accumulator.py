@@ -116,7 +116,9 @@ class Accumulator(States, Generic[Level]):
         # moved. Metric.__init__ has set _device to the default device, from which Metric._apply would start.
         self._device = torch.device("cpu")
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
-        self.to(device if device is not None else torch.empty(0).device)
+        place = torch.device(device) if device is not None else torch.empty(0).device
+        if place.type != "cpu":
+            self.to(place)
 
     @property
     def average(self) -> Average:
@@ -143,7 +145,7 @@ class Accumulator(States, Generic[Level]):
         kept = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":
-            scores = self.scorer.measure.score(statistics).sum(0)
+            scores = self.scorer.segment_scores(statistics).sum(0)
             # First to the state's device, then to its dtype: an accelerator may lack float64.
             score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
@@ -176,13 +178,13 @@ class Accumulator(States, Generic[Level]):
 
     def _score(self) -> Tensor:
         if self.average == "none":
-            scores = self.scorer.scores(self._all_rows())
+            scores = self.scorer.row_scores(self._all_rows())
             samples = sample_number(self.counted)
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
         if self.average == "micro":
-            score = self.scorer.scores(self.row)
+            score = self.scorer.row_scores(self.row.unsqueeze(0))[0]
         else:
             mean = self.score_sum / self.sentences.to(self.score_sum.device).clamp(min=1)
             score = mean.to(score_dtype(self.device)).to(self.device)

@@ -53,6 +53,8 @@ def _bytes(values: bytes) -> Tensor:
 
 
 def _addresses(value: object) -> Iterator[int]:
+    if value is None or isinstance(value, (str, Number)):
+        return
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
             yield from _addresses(getattr(value, field.name))
@@ -61,7 +63,7 @@ def _addresses(value: object) -> Iterator[int]:
             yield from _addresses(item)
     elif isinstance(value, MethodType):  # each access makes a new object
         yield from (id(value.__self__), id(value.__func__))
-    elif value is not None and not isinstance(value, (str, Number)):
+    else:
         yield id(value)
 
 
@@ -81,9 +83,11 @@ def counted(kind: Kind | None, samples: int | None) -> tuple[int, int]:
 def with_batch(known: Tensor, codes: tuple[int, int]) -> Tensor:
     """Join the codes of a batch to the known codes; raises ValueError as :func:`agreed` does."""
     before = known.tolist()
-    # The usual case, equal codes, runs no tensor operation.
+    # The usual cases, equal codes and the first batch, need no tensor operation.
     if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
         return known
+    if not any(before):
+        return torch.tensor(codes, dtype=torch.int64, device="cpu")
     return agreed(torch.tensor([before, codes], dtype=torch.int64, device="cpu"))
 
 

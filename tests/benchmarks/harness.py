@@ -215,7 +215,15 @@ def fresh_batch(
 def time_each(
     task: str, contestants: Sequence[Contestant], fresh: Callable[[int, int], Any], options: argparse.Namespace
 ) -> None:
-    """Check that the contestants agree, time them, and print a table.
+    """Check that the contestants agree, time them, and print a table; the arguments are those of :func:`seconds_of`."""
+    seconds = seconds_of(task, contestants, fresh, options)
+    print(f"\n### {task}\n\n{table(contestants, seconds, options.threads)}", flush=True)
+
+
+def seconds_of(
+    task: str, contestants: Sequence[Contestant], fresh: Callable[[int, int], Any], options: argparse.Namespace
+) -> list[list[float]]:
+    """Check that the contestants agree, and return the times of each.
 
     Args:
         task: the heading.
@@ -239,7 +247,7 @@ def time_each(
                 seconds[index].append(took)
             del call
         check_scores(task, contestants, scores)
-    print(f"\n### {task}\n\n{table(contestants, seconds, options.threads)}", flush=True)
+    return seconds
 
 
 def check_scores(task: str, contestants: Sequence[Contestant], scores: dict[int, Any]) -> None:

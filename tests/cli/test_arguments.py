@@ -189,7 +189,7 @@ def test_levels_and_metrics(arguments: str, level: float | None, chosen: list[st
         ("a=base.txt b=base.txt -r ref.txt", "the system 'base.txt' is given twice"),
         ("mbr", "expected SAMPLES, one file of hypotheses, and got none"),
         ("mbr n.txt m.txt -k 5", "expected SAMPLES, one file of hypotheses, and got n.txt, m.txt"),
-        ("mbr n.txt -m rougeL", "invalid choice: 'rougeL'"),
+        ("mbr n.txt -m rougeLsum", "invalid choice: 'rougeLsum'"),
         ("mbr n.txt -k 0", "'0' is not an integer from 1 to 100000"),
         ("mbr n.txt -k 99999999999999999999", "is not an integer from 1 to 100000"),
         ("mbr n.txt --stem", "--stem is for rouge, and does nothing for chrf"),

@@ -2,9 +2,10 @@
 
 import random
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, combinations
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 import torch
 from draws import fewer
@@ -16,9 +17,18 @@ from rouge_oracle import table as textbook_table
 from rouge_oracle import union_hits as hits
 
 from ngram_metrics.counting import chunks
-from ngram_metrics.counting.documents import PaddedPairs, PaddedTokens, RaggedPairs, RaggedSummaries
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    PaddedPairs,
+    PaddedTokens,
+    RaggedPairs,
+    RaggedSummaries,
+    RaggedTokens,
+)
 from ngram_metrics.counting.subsequence import lengths, table, union
+from ngram_metrics.counting.subsequence.all_pairs import all_pairs_subsequences
 from ngram_metrics.counting.subsequence.lengths import similar_pairs
+from ngram_metrics.counting.subsequence.near_pairs import near_pairs
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.functional import rouge_score
 
@@ -65,7 +75,7 @@ def bounds(word_bits=55, tile=64, words=3 << 20, step_words=2048, slots=1 << 17,
         patch.object(table, "TILE", tile),
         patch.object(table, "CPU_WORDS", words),
         patch.object(lengths, "CPU_STEP_WORDS", step_words),
-        patch.object(lengths, "CPU_WORDS_IN_HALVES", step_words),
+        patch.object(lengths, "WORDS_IN_HALVES", step_words),
         patch.object(lengths, "JOINING_STEPS", joining),
         patch.object(lengths, "CPU_SLOTS", slots),
         patch.object(lengths, "CODE_POINTS", codes),
@@ -136,7 +146,7 @@ def test_both_halves_have_the_lengths_of_the_table(steps, letters):
     hypotheses, references = (
         [[source.randrange(letters) for _ in range(width)] for _ in range(3)] for width in (70, steps)
     )
-    assert lengths.in_halves(3, 2, steps, torch.device("cpu"))
+    assert lengths.in_halves(3, 2, steps)
     found = subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0)))
     assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
 
@@ -280,3 +290,26 @@ def test_a_cut_may_lie_before_the_first_position():
     """The second half alone is the longest: a cut inside the long text only loses."""
     rows = [["b"] * 30 + ["a"] * 28 + ["d"] * 2], [[["a"] * 29 + ["d"] + ["b"] * 30]]
     assert rouge_score(*rows, rouge_keys="rougeL")["rougeL_recall"] == 0.5
+
+
+@pytest.mark.parametrize("spread", [1, 0x300, 1 << 40], ids=["small", "surrogates", "no code points"])
+def test_all_pairs_and_near_pairs_of_any_ids(spread: int):
+    chance = np.random.default_rng(2)
+    documents = [(chance.integers(0, 5, chance.integers(0, 9)) * spread + 0xD7FE).tolist() for _ in range(12)]
+    tokens = RaggedTokens(
+        torch.tensor([one for document in documents for one in document]),
+        torch.tensor(list(map(len, documents))),
+        5 * spread + 0xD7FE,
+    )
+    groups = [DocumentGroups(tokens.slice(*part), torch.tensor([part[1] - part[0]])) for part in ((0, 7), (7, 12))]
+    (block,) = all_pairs_subsequences(*groups)
+    expected = [[length(other, one) for other in documents[7:]] for one in documents[:7]]
+    assert block.matches.squeeze(-1).tolist() == [expected]
+    found = [pair for some in near_pairs(tokens, 0.5) for pair in zip(*(part.tolist() for part in some), strict=True)]
+    near = {tuple(sorted(pair)): common for *pair, common in found}
+    assert len(near) == len(found)
+    for pair in combinations(range(12), 2):
+        first, second = (documents[place] for place in pair)
+        common = length(first, second)
+        assert near.get(pair, common) == common
+        assert pair in near or 2 * common < 0.5 * (len(first) + len(second)) or not (first and second)

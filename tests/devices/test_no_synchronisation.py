@@ -93,7 +93,8 @@ def test_metrics_ask_for_nothing_that_waits(case: Case, average: str):
                 metric.details()
             metric(*first)
             metric.reset()
-        assert_equal(value, expected)
+        # A CPU scores few rows in plain Python, which may differ in the last bit.
+        assert_equal(value, expected, 1e-15)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_HOST, WAIT
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, mbr
-from ngram_metrics.counting import all_pairs, shared_ngrams
+from ngram_metrics.counting import all_pairs, chunks, shared_ngrams
+from ngram_metrics.counting.subsequence import all_pairs as subsequences
 from ngram_metrics.functional import aggregate_chrf
 from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 
@@ -36,6 +37,23 @@ def test_listed_pairs_score_as_on_the_cpu():
         assert_equal(mbr.pairwise(Bleu(pad_id=0, smooth="exp", device=DEVICE), *map(there, rows)), expected)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("same", [True, False])
+def test_subsequences_of_all_pairs_are_those_of_the_cpu(same: bool, whole: bool, monkeypatch: pytest.MonkeyPatch):
+    if not whole:
+        monkeypatch.setattr(subsequences, "BLOCK_PAIRS", 150)
+        monkeypatch.setattr(chunks, "ACCELERATOR_SLOTS", 1000)
+    one_size = DOCUMENTS[:, :20], DOCUMENTS[:, :20] if same else DOCUMENTS[:, 20:]
+    several: Any = [list(DOCUMENTS[0, :9]), list(DOCUMENTS[1, :2]), []], [list(DOCUMENTS[0, 9:12]), [], []]
+    for rows in (one_size, several):
+        metric = ROUGEScore(rouge_keys="rougeL", pad_id=0)
+        expected = mbr.pairwise(metric, *rows)
+        with accelerator():
+            on_device = ROUGEScore(rouge_keys="rougeL", pad_id=0, device=DEVICE)
+            given = [there(side) if rows is one_size else [list(map(there, row)) for row in side] for side in rows]
+            assert_equal(mbr.pairwise(on_device, *given), expected)
+
+
 METRICS: dict[str, Callable[..., Any]] = {
     "bleu": lambda **options: Bleu(smooth="exp", **options),
     "chrf": lambda **options: ChrF(**options),
@@ -58,7 +76,9 @@ def test_paired_tests_find_what_they_find_on_the_cpu(test: Callable[..., Any], m
         for name, system in systems.items():
             batch = outputs[name], target
             system.update(*map(there, batch) if device == DEVICE else batch)
-        return test(systems, "base", 50, correction="holm"), matrix(systems)
+        documents = [place // 3 for place in range(len(target))]
+        drawn = test(systems, "base", 50, clusters=documents)
+        return drawn, test(systems, "base", 50, correction="holm"), matrix(systems)
 
     expected = compared("cpu")
     with accelerator():

@@ -1,6 +1,7 @@
-"""Few texts are counted in plain Python and many in arrays: the same counts on both sides of the limit."""
+"""Few sentences are counted and scored in plain Python and many in arrays: the same counts on both sides of a limit."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,75 +9,154 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from ngram_metrics import Bleu, metrics
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.few import scores_of_few
+from ngram_metrics.scorer import Counted, Scorer
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
 
 CPU = torch.device("cpu")
 KEYS = ("rouge1", "rouge3", "rougeL", "rougeLsum")
-SCORERS: dict[str, Scorer] = {
-    "bleu": metrics.bleu(),
+#: Options that are for texts only.
+OF_TEXTS: dict[str, Scorer] = {
     **{f"bleu {name}": metrics.bleu(tokenizer=name) for name in ("13a", "intl", "zh", "char", "unicode", "none")},
-    "bleu lower": metrics.bleu(ngram=2, tokenizer="13a", lowercase=True),
-    "chrf": metrics.chrf(),
-    "chrf++": metrics.chrf(word_order=2, lowercase=True),
+    "bleu lower": metrics.bleu(ngram=2, tokenizer="13a", lowercase=True, average="micro"),
+    "chrf++": metrics.chrf(word_order=2, lowercase=True, average="none"),
     "chrf whitespace": metrics.chrf(char_order=3, whitespace=True, eps_smoothing=True),
-    "rouge": metrics.rouge(rouge_keys=KEYS),
     "rouge stemmed": metrics.rouge(use_stemmer=True, rouge_keys=KEYS),
-    "rouge unicode": metrics.rouge(tokenizer="unicode", rouge_keys=KEYS[:3]),
-    "rouge average": metrics.rouge(accumulate="avg", rouge_keys="rouge1"),
+    "rouge unicode": metrics.rouge(tokenizer="unicode", rouge_keys=KEYS[:3], average="none"),
     "rouge splitter": metrics.rouge(sentence_splitter=str.splitlines),
-    "overlap": metrics.overlap(2),
-    "gleu": metrics.gleu(),
     "gleu function": metrics.gleu(tokenizer=str.split),
+}
+#: What reads text, tokens and ids; ids below 0 are no tokens in padded tensors, and 0 is none anywhere.
+SCORERS: dict[str, Scorer] = {
+    "bleu": metrics.bleu(smooth="exp", pad_id=(0, -1)),
+    "bleu of one": metrics.bleu(effective_order=True, weights=[0.5, 0.1, 0.3, 0.3], average="none", pad_id=(0, -1)),
+    "chrf": metrics.chrf(average="macro", pad_id=(0, -1)),
+    "rouge": metrics.rouge(rouge_keys=KEYS, pad_id=(0, -1)),
+    "rouge corpus": metrics.rouge(rouge_keys=KEYS[:2], average="micro", pad_id=(0, -1)),
+    "rouge separated": metrics.rouge(rouge_keys=KEYS, sentence_separator_id=3, pad_id=(0, -1)),
+    "rouge below 0": metrics.rouge(rouge_keys=KEYS, sentence_separator_id=-1, pad_id=0),
+    "rouge average": metrics.rouge(accumulate="avg", rouge_keys="rouge1", pad_id=(0, -1)),
+    "overlap": metrics.overlap(2, average="none", pad_id=(0, -1)),
+    "gleu": metrics.gleu(pad_id=(0, -1)),
 }
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(
     " ".join
 )
+TOKENS = st.lists(st.sampled_from("abc"), max_size=9)
+IDS = st.lists(st.sampled_from([1, 1, 2, 3, 0, -1]), max_size=9)
+KINDS: dict[str, Any] = {
+    "text": TEXT,
+    "tokens": TOKENS,
+    "ids": IDS,
+    "tensors": IDS.map(lambda ids: torch.tensor(ids, dtype=torch.int64)),
+}
 
 
-def counted(scorer: Scorer, limit: int, monkeypatch: Any, *sides: Any) -> Any:
-    with monkeypatch.context() as patch:
-        patch.setattr(type(scorer.measure), "plain_limit", limit)
+def ways(scorer: Scorer, count: Callable[..., Any], *sides: Any) -> list[Any]:
+    """What is counted in arrays, and in plain Python."""
+    found = []
+    for limit in (0, 10**9):
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("plain_limit", "plain_tokens"):
+                patch.setattr(type(scorer.measure), name, limit)
+            found.append(count(*sides))
+    return found
+
+
+def check(scorer: Scorer, preds: Any, target: Any) -> None:
+    """Both ways have the same rows, references and kind, and the same score but for its last bit."""
+
+    def counted(*sides: Any) -> Counted:
         return scorer.count(*sides, CPU)
 
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", SCORERS)
-@fewer(2)
-@given(st.lists(st.tuples(TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))
-def test_both_ways_count_the_same(name: str, drawn: list[tuple[str, list[str]]]):
-    sides = [text for text, _ in drawn], [references for _, references in drawn]
-    with pytest.MonkeyPatch.context() as patch:
-        arrays, plain = (counted(SCORERS[name], limit, patch, *sides) for limit in (0, 10**9))
-    for ours, theirs in zip(plain.statistics, arrays.statistics, strict=True):
-        assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
-        assert ours.equal(theirs)
+    arrays, plain = ways(scorer, counted, preds, target)
+    assert not isinstance(arrays.statistics, list)
+    rows, expected = scorer.rows(plain.statistics), scorer.rows(arrays.statistics)
+    assert (rows.dtype, rows.shape) == (expected.dtype, expected.shape)
+    assert rows.equal(expected)
     known = torch.tensor(NO_REFERENCES)
     assert joined_range(known, plain.references).equal(joined_range(known, arrays.references))
     assert (plain.kind, plain.leading_shape) == (arrays.kind, arrays.leading_shape)
+    scores, close = ways(scorer, scorer, preds, target)
+    assert (scores.dtype, scores.shape) == (close.dtype, close.shape)
+    assert torch.allclose(scores, close, rtol=1e-15, atol=1e-15)
 
 
-def test_texts_below_the_limit_alone_are_counted_in_plain_python(monkeypatch: pytest.MonkeyPatch):
-    """Ids, tokens, a caller's tokenizer and texts of as many characters as the limit are counted in arrays."""
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", [*OF_TEXTS, *SCORERS])
+@fewer(2)
+@given(st.data())
+def test_both_ways_count_and_score_the_same(name: str, data: st.DataObject):
+    document = KINDS["text" if name in OF_TEXTS else data.draw(st.sampled_from(list(KINDS)))]
+    sentence = st.tuples(document, st.lists(document, min_size=1, max_size=3))
+    drawn = data.draw(st.lists(sentence, min_size=1, max_size=4))
+    check({**OF_TEXTS, **SCORERS}[name], [one for one, _ in drawn], [several for _, several in drawn])
+
+
+@pytest.mark.parametrize("name", SCORERS)
+@fewer(2)
+@given(st.data())
+def test_both_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
+    sentences, references, width = (data.draw(st.integers(1, most)) for most in (4, 3, 7))
+
+    def ids(*shape: int) -> torch.Tensor:
+        count = torch.Size(shape).numel()
+        drawn = data.draw(st.lists(st.sampled_from([1, 1, 2, 3, 0, -1, -2]), min_size=count, max_size=count))
+        return torch.tensor(drawn).reshape(shape)
+
+    check(SCORERS[name], ids(sentences, width), ids(sentences, references, width))
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_rows_of_either_number_have_the_same_scores(name: str):
+    """Few rows are scored in plain Python, more in arrays, and zeros in both."""
+    scorer = SCORERS[name]
+    rows = scorer.rows(scorer.count(["a b c d", "x", ""], ["a b c e", "x", "y"], CPU).statistics)
+    many = rows.repeat(9, 1)
+    assert (scores_of_few(scorer.measure, rows) is None) is (name == "rouge average")
+    assert scores_of_few(scorer.measure, many) is None
+    expected = scorer.scores(many)
+    for found in (scorer.row_scores(rows), scorer.row_scores(many)[:3]):
+        assert (found.dtype, found.shape) == (torch.float64, expected[:3].shape)
+        assert torch.allclose(found, expected[:3], rtol=1e-15, atol=1e-15)
+
+
+class Seen(TorchDispatchMode):
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return function(*args, **(kwargs or {}))
+
+
+def test_few_sentences_alone_are_counted_in_plain_python(monkeypatch: pytest.MonkeyPatch):
+    """Texts of as many characters as the limit are counted in arrays, as other tokens than str and a trace are."""
     calls: list[str] = []
     for way in ("plain", "statistics"):
         function = getattr(type(SCORERS["bleu"].measure), way)
         patched = lambda *args, _function=function, _way=way: calls.append(_way) or _function(*args)  # noqa: E731
         monkeypatch.setattr(type(SCORERS["bleu"].measure), way, patched)
-    limit = SCORERS["bleu"].measure.plain_limit
-    for preds, target, options in (
-        (["a" * (limit - 2)], ["b"], {}),
-        (["a" * (limit - 1)], ["b"], {}),
-        ("a b", ["a b", "a c"], {}),
-        ([["a", "b"]], [["a", "b"]], {}),
-        ([[1, 2]], [[1, 2]], {}),
-        (torch.tensor([[1, 2]]), torch.tensor([[1, 2]]), {"pad_id": 0}),
-        (["a b"], ["a b"], {"tokenizer": str.split}),
-    ):
+    measure = SCORERS["bleu"].measure
+    limit, most = measure.plain_limit, measure.plain_tokens
+    cases: list[tuple[str, Any, Any, dict[str, Any]]] = [
+        ("plain", ["a" * (limit - 2)], ["b"], {}),
+        ("statistics", ["a" * (limit - 1)], ["b"], {}),
+        ("plain", "a b", ["a b", "a c"], {}),
+        ("statistics", ["a b"], ["a b"], {"tokenizer": str.split}),
+        ("plain", [["a"] * (most - 2)], [["a"]], {}),
+        ("statistics", [["a"] * (most - 1)], [["a"]], {}),
+        ("plain", [[1, 2]], [torch.tensor([1, 2])], {}),
+        ("statistics", [[("a",), None]], [[("a",)]], {}),
+        ("plain", torch.ones(1, most - 2, dtype=torch.int64), torch.ones(1, 1, dtype=torch.int64), {"pad_id": 0}),
+        ("statistics", torch.ones(1, most - 1, dtype=torch.int64), torch.ones(1, 1, dtype=torch.int64), {"pad_id": 0}),
+    ]
+    for _, preds, target, options in cases:
         Bleu(**options).update(preds, target)
-    assert calls == ["plain", "statistics", "plain", "statistics", "statistics", "statistics", "statistics"]
+    assert calls == [way for way, *_ in cases]
+    calls.clear()
+    with Seen():
+        Bleu(pad_id=0).update(torch.tensor([[1, 2]]), torch.tensor([[1, 2]]))
+    assert calls == ["statistics"]
 
 
 @pytest.mark.parametrize(
@@ -86,14 +166,45 @@ def test_texts_below_the_limit_alone_are_counted_in_plain_python(monkeypatch: py
         ("bleu", ["我们今天去公园散步"], ["他们今天去公园散步"]),
         ("rouge", ["привет мир"], ["привет"]),
         ("bleu", ["the cat sat"], [["the", "cat"]]),
+        ("bleu", [["the cat sat"]], [["the cat"]]),
     ],
 )
-def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any, monkeypatch: pytest.MonkeyPatch):
-    messages = []
-    for limit in (0, 10**9):
+def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any):
+    scorer = {**OF_TEXTS, **SCORERS}[name]
+
+    def warned() -> list[str]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            counted(SCORERS[name], limit, monkeypatch, hypotheses, references)
-        messages.append([str(warning.message) for warning in caught])
-    assert messages[0] == messages[1]
-    assert messages[0]
+            scorer.count(hypotheses, references, CPU)
+        return [str(warning.message) for warning in caught]
+
+    arrays, plain = ways(scorer, warned)
+    assert arrays == plain
+    assert len(arrays) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "preds", "target"),
+    [
+        ("bleu lower", [["a"]], [["a"]]),
+        ("bleu lower", torch.tensor([[1]]), torch.tensor([[1]])),
+        ("bleu", [[1, -5]], [[1]]),
+        ("bleu", [[1, 2]], [torch.tensor([1, -5])]),
+        ("bleu", [["a", {}]], [["a"]]),
+        ("bleu", [["a"]], [[["a"], [[]]]]),
+        ("chrf", [["ab"]], [["a"]]),
+        ("chrf++", [["a"]], [["a"]]),
+        ("chrf whitespace", torch.tensor([[1]]), torch.tensor([[1]])),
+        ("gleu function", [[1]], [[1]]),
+    ],
+)
+def test_both_ways_refuse_the_same(name: str, preds: Any, target: Any):
+    scorer = {**OF_TEXTS, **SCORERS}[name]
+
+    def refused() -> tuple[type, str]:
+        with pytest.raises((TypeError, ValueError)) as caught:
+            scorer.count(preds, target, CPU)
+        return caught.type, str(caught.value)
+
+    arrays, plain = ways(scorer, refused)
+    assert arrays == plain

@@ -20,9 +20,9 @@ def tensors_of(value: Any) -> list[Tensor]:
     return [one for part in (value.values() if isinstance(value, Mapping) else value) for one in tensors_of(part)]
 
 
-def assert_equal(actual: Any, expected: Any) -> None:
-    """Equal to the last bit, the actual ones on the device."""
+def assert_equal(actual: Any, expected: Any, apart: float = 0) -> None:
+    """Equal to the last bit, or this far apart, the actual ones on the device."""
     for one, other in zip(tensors_of(actual), tensors_of(expected), strict=True):
         assert one.device == DEVICE
         assert one.dtype == other.dtype
-        torch.testing.assert_close(one.cpu(), other, rtol=0, atol=0, equal_nan=True)
+        torch.testing.assert_close(one.cpu(), other, rtol=0, atol=apart, equal_nan=True)

@@ -13,6 +13,7 @@ from sacrebleu.metrics.helpers import extract_all_char_ngrams
 from text.reading import words_of
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
+from ngram_metrics.text import character_reader
 from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.rules import CHRF_WORDS
 
@@ -30,21 +31,33 @@ def numbered(several):
     return [[names.setdefault(one, len(names)) for one in document] for document in several]
 
 
-@given(st.lists(texts, max_size=6), st.booleans())
-def test_characters_are_code_points_numbered_in_their_order(several, whitespace):
-    tokens = number_characters(several, whitespace)
+@given(st.lists(texts, max_size=6), st.booleans(), st.sampled_from([0, 1, 64]), st.sampled_from([1, 2, 13, 1 << 16]))
+def test_characters_are_code_points_in_chunks_of_any_size(several, whitespace, few, chunk):
+    """New code points may be in the first texts, in the first chunk, or in a later one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(character_reader, "_FEW", few)
+        patch.setattr(character_reader, "CHARACTERS", chunk)
+        tokens = number_characters(several, whitespace)
     kept = [text if whitespace else "".join(text.split()) for text in several]
-    names = {one: number for number, one in enumerate(sorted(set("".join(kept))))}
-    assert documents_of(tokens) == [[names[one] for one in text] for text in kept]
-    assert tokens.id_bound == len(names)
+    assert numbered(documents_of(tokens)) == numbered(kept)
+    assert set(tokens.ids.tolist()) == set(range(tokens.id_bound))
     assert (tokens.ids.dtype, tokens.lengths.dtype) == (torch.int64, torch.int64)
+
+
+def test_more_code_points_than_two_bytes_hold():
+    every = "".join("".join(map(chr, range(15, 0x110000, 16))).split())
+    tokens = number_characters([every[:7], every, every[:7]], False)
+    assert tokens.id_bound == len(every) > 1 << 16
+    assert sorted(tokens.ids[7:-7].tolist()) == list(range(len(every)))
+    assert tokens.ids[:7].tolist() == tokens.ids[-7:].tolist() == tokens.ids[7:14].tolist()
 
 
 def test_all_whitespace_of_python_is_left_out_and_nothing_else():
     # What sacrebleu drops is what `str.split` splits at.
     assert len(SPACES) == 29
     assert {"\t", "\n", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u202f", "\u3000"} < set(SPACES)
-    assert documents_of(number_characters([SPACES, f"a{SPACES}b", NO_SPACES], False))[:2] == [[], [1, 2]]
+    documents = documents_of(number_characters([SPACES, f"a{SPACES}b", NO_SPACES, "ba"], False))
+    assert (documents[0], documents[1]) == ([], documents[3][::-1])
     assert len(documents_of(number_characters([NO_SPACES], False))[0]) == len(NO_SPACES)
     assert len(documents_of(number_characters([SPACES], True))[0]) == len(SPACES)
     assert sum(extract_all_char_ngrams(f"a{SPACES}b", 1)[0].values()) == 2

@@ -123,7 +123,8 @@ def _without_a_score(case: Case, call: Callable[..., Any], monkeypatch: pytest.M
     """An update scores for the macro average alone, ``forward`` always."""
     metric = case.make("macro")
     with monkeypatch.context() as patch:
-        patch.setattr(type(metric.scorer.measure), "score", _out_of_memory)
+        for name in ("score", "plain_score"):
+            patch.setattr(type(metric.scorer.measure), name, _out_of_memory)
         with pytest.raises(MemoryError):
             call(*case.batches[0])
 

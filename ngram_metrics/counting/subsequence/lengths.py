@@ -50,10 +50,9 @@ from ngram_metrics.counting.subsequence.table import (
 #: Up to this number of words a step costs no more than launching its operations: such chunks may be padded freely.
 CPU_STEP_WORDS = 1 << 11
 ACCELERATOR_STEP_WORDS = 1 << 19
-#: Up to this number of words of both halves, launching a step costs more than its work. On a CPU their bits, 55 per
-#: word, are then too few for torch to share among threads; on an accelerator they take 58 MB.
-CPU_WORDS_IN_HALVES = 1 << 9
-ACCELERATOR_WORDS_IN_HALVES = 1 << 17
+#: Up to this number of words of both halves, launching a step on an accelerator costs more than its work. Their bits,
+#: 55 per word, take 58 MB.
+WORDS_IN_HALVES = 1 << 17
 #: Ids below this bound are code points of a ``str``; others are items of a list, which takes several times as long.
 CODE_POINTS = sys.maxunicode + 1
 #: Joining costs as much as the launches of this many steps.
@@ -122,15 +121,14 @@ def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     """Return lengths ``(pairs,)`` from ranks ``(pairs, width)`` and ``(pairs, steps)``, 0 for padding."""
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
-    if in_halves(len(positions), word_count(positions.shape[1]), steps.shape[1], positions.device):
+    if in_halves(len(positions), word_count(positions.shape[1]), steps.shape[1]):
         return _lengths_of_halves(positions, steps, rank_bound)
     return set_bits(_last_rows(positions, steps, rank_bound)).sum(0)
 
 
-def in_halves(pairs: int, words: int, steps: int, device: torch.device) -> bool:
-    """Return whether a chunk is faster in halves."""
-    most = CPU_WORDS_IN_HALVES if device.type == "cpu" else ACCELERATOR_WORDS_IN_HALVES
-    return steps > 2 * JOINING_STEPS and 2 * pairs * words <= most
+def in_halves(pairs: int, words: int, steps: int) -> bool:
+    """Return whether a chunk is faster in halves on an accelerator."""
+    return steps > 2 * JOINING_STEPS and 2 * pairs * words <= WORDS_IN_HALVES
 
 
 def _lengths_of_halves(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:

@@ -15,7 +15,7 @@ RapidFuzz counts the pairs that are left. No pair is lost, and memory does not d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,8 +32,11 @@ TILE = 1 << 11
 BUCKETS_PER_TOKEN, LEAST_BUCKETS, MOST_BUCKETS = 8, 128, 4096
 #: A pair among all pairs of a tile takes a tenth of the time of a pair by itself.
 _ALONE = 10
-#: Bounds are float32: they are lowered by more than their rounding.
-_ROUNDING, _SLACK = 1e-5, 1e-3
+#: Bounds are rounded up to whole multiples of 1 / 64. Sums of them are exact in float32, in any order, for documents
+#: below this number of tokens; longer ones take float64.
+_PARTS, _LONG = 64, 1 << 17
+#: The share is lowered by more than the rounding of a score.
+_ROUNDING = 1e-12
 
 
 class NearPairs(NamedTuple):
@@ -64,23 +67,24 @@ def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
     order = order[documents.lengths.numpy()[order] > 0]
     if not len(order):
         return
-    ids, lengths = _reordered(documents, order)
+    tokens = documents.take(torch.from_numpy(order))
+    ids, lengths = tokens.ids.numpy(), tokens.lengths.numpy()
     texts = as_texts(ids, lengths, documents.id_bound)
     starts = lengths.cumsum() - lengths
     bucket, buckets = _buckets(ids, lengths)
+    dtype = np.float32 if lengths[0] < _LONG else np.float64
+    least = share * (1 - _ROUNDING)
     for rows in _tiles(0, len(lengths)):
         # Of h and r tokens, r being fewer, 2 r >= share (h + r). All rows have as many as the last one, or more.
-        fewest = share / (2 - share) * lengths[rows.stop - 1] * (1 - _ROUNDING)
+        fewest = least / (2 - least) * lengths[rows.stop - 1]
         last = int(np.searchsorted(-lengths, -fewest, side="right"))
-        own = _marked(bucket, starts, lengths, rows, buckets)
-        tokens = lengths[rows].astype(np.float32)[:, None]
-        # (rows, buckets + 2): the bound h - b + g - share (h + r) / 2 is one product.
-        fixed = tokens - own.sum(1, keepdims=True) - share / 2 * tokens * (1 - _ROUNDING) + _SLACK
-        left = np.concatenate((own, fixed, np.ones_like(fixed)), 1)
+        own = _marked(bucket, starts, lengths, rows, buckets).astype(dtype)
+        # One product is the bound less what is needed, h - b + g - share (h + r) / 2.
+        fixed = _rounded_up((1 - least / 2) * lengths[rows], dtype) - own.sum(1, keepdims=True)
+        left = np.concatenate((own, fixed, np.ones_like(fixed)), 1)  # (rows, buckets + 2)
         for columns in _tiles(rows.start, last):
-            of_columns = lengths[columns].astype(np.float32)[:, None]
-            needed = -share / 2 * of_columns * (1 - _ROUNDING)
-            others = _marked(bucket, starts, lengths, columns, buckets)
+            others = _marked(bucket, starts, lengths, columns, buckets).astype(dtype)
+            needed = _rounded_up(-least / 2 * lengths[columns], dtype)
             right = np.concatenate((others, np.ones_like(needed), needed), 1)
             found = np.flatnonzero(left @ right.T >= 0)
             first, second = np.divmod(found, len(right))
@@ -105,10 +109,9 @@ def _counted(
     return NearPairs(order[rows][first], order[columns][second], lengths)
 
 
-def _reordered(documents: RaggedTokens, order: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the ids and lengths of documents in another order."""
-    tokens = documents.take(torch.from_numpy(order))
-    return tokens.ids.numpy(), tokens.lengths.numpy()
+def _rounded_up(bounds: NDArray[np.float64], dtype: type[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+    """Return bounds ``(documents, 1)`` as multiples of 1 / 64."""
+    return (np.ceil(bounds[:, None] * _PARTS) / _PARTS).astype(dtype)
 
 
 def _buckets(ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
@@ -139,11 +142,11 @@ def _marked(
     lengths: NDArray[np.int64],
     documents: slice,
     buckets: int,
-) -> NDArray[np.float32]:
-    """Return which buckets some documents have, ``(documents, buckets)``, 0 or 1."""
+) -> NDArray[np.bool_]:
+    """Return which buckets some documents have, ``(documents, buckets)``."""
     of_documents = lengths[documents]
-    marked = np.zeros((len(of_documents), buckets), np.float32)
+    marked = np.zeros((len(of_documents), buckets), np.bool_)
     first = starts[documents.start]
     owner = np.arange(len(of_documents)).repeat(of_documents)
-    marked[owner, bucket[first : first + len(owner)]] = 1
+    marked[owner, bucket[first : first + len(owner)]] = True
     return marked

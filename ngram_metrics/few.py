@@ -1,0 +1,78 @@
+"""Few segments on a CPU, counted and scored in plain Python: calling an operation on an array costs more than it does.
+
+The counts are those of arrays. Scores may differ from those of arrays in the last bit, as ``math.exp`` does from
+``torch.exp``, so what looks for equal scores, such as a paired test, uses arrays for any number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, chain, islice
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ngram_metrics.counting.numpy_matches import is_recorded
+from ngram_metrics.scores.measure import AnyMeasure
+from ngram_metrics.text.inputs import PaddedSentences, Sentences
+from ngram_metrics.text.reader import Reader
+
+#: More rows are scored as an array.
+ROWS = 16
+
+
+def counts_of_few(
+    reader: Reader, measure: AnyMeasure, sentences: Sentences | PaddedSentences
+) -> tuple[list[list[int]], list[int]] | None:
+    """Return the counts of each sentence as a row, and the numbers of references; None for others than few on a CPU.
+
+    Raises:
+        TypeError, ValueError: the errors of :meth:`Reader.encode`.
+    """
+    limit = measure.plain_limit if sentences.kind == "text" else measure.plain_tokens
+    if not len(sentences.hypotheses) or not _is_below(limit, sentences):
+        return None
+    if (found := reader.plain_sentences(sentences)) is None:
+        return None
+    hypotheses, references, counts = found
+    each = iter(references)
+    rows: list[list[int]] = []
+    for hypothesis, count in zip(hypotheses, counts, strict=True):
+        if (fields := measure.plain(hypothesis, [*islice(each, count)])) is None:
+            return None
+        rows.append([*chain.from_iterable([field] if isinstance(field, int) else field for field in fields)])
+    return rows, counts
+
+
+def scores_of_few(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]]) -> Tensor | None:
+    """Return the scores of rows ``(rows, fields)``; None for others than few on a CPU."""
+    if not 0 < len(rows) <= ROWS or not measure.plain_limit:
+        return None
+    if isinstance(rows, Tensor):
+        if rows.device.type != "cpu" or is_recorded():
+            return None
+        rows = rows.tolist()
+    widths = measure.layout.widths
+    try:
+        scores = [measure.plain_score(*_fields(row, widths)) for row in rows]
+    except OverflowError:  # weights may make a score infinite
+        return None
+    return torch.tensor(scores, dtype=torch.float64, device="cpu")
+
+
+def _is_below(limit: int, sentences: Sentences | PaddedSentences) -> bool:
+    """Return whether sentences are on a CPU and have fewer characters, tokens or slots than the limit."""
+    if isinstance(sentences, PaddedSentences):
+        size = sentences.hypotheses.numel() + sentences.references.numel()
+        return size < limit and sentences.hypotheses.device.type == "cpu" and not is_recorded()
+    # It stops at the limit: of a large batch only the first documents are looked at.
+    return all(total < limit for total in accumulate(map(len, chain(sentences.hypotheses, sentences.references))))
+
+
+def _fields(row: Sequence[Any], widths: Iterable[int | None]) -> Iterator[Any]:
+    """Yield the fields of a row."""
+    start = 0
+    for width in widths:
+        yield row[start] if width is None else row[start : start + width]
+        start += width or 1
