@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -74,6 +76,17 @@ def test_verl_calls_a_reward_with_keywords():
             chrf = pair.chrf(output, compared, beta=1.0)
             bleu = pair.bleu(output, compared, smooth="add-k", tokenizer="13a")
             assert found == {"score": (chrf + bleu) / 2, "chrf": chrf, "bleu": bleu}
+
+
+def test_the_reward_of_verl_imports_no_torch():
+    """Not for an array of references either, which is what verl reads from Parquet files."""
+    program = """
+import runpy, sys, numpy
+reward = runpy.run_path(sys.argv[1])["compute_score"]
+reward("", "a b c", numpy.array(["a b", "a b c"], dtype=object))
+sys.exit("torch" in sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", program, str(HARNESSES / "verl_reward.py")], check=True)
 
 
 @pytest.mark.harnesses
