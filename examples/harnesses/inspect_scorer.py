@@ -7,7 +7,7 @@
 
 A score of a corpus is no mean of the samples' scores, and epochs would average counts. So the metric asks for the
 counts of every epoch, and adds them: needs an inspect_ai whose `@metric` has `scores="unreduced"`. Samples are drawn
-with all their epochs for the interval. Scores are in 0..1. A log has the counts, so `inspect score` needs no text.
+with all their epochs for the interval. Scores are in 0..1. The log keeps the counts of each sample.
 """
 
 from __future__ import annotations
