@@ -5,7 +5,7 @@
     tasks = pipeline.run()  # or write Parquet, and add the columns with any engine
     print(columns.scores(pyarrow.concat_tables(task.to_pyarrow() for task in tasks), by="language"))
 
-Keep this file where the workers import modules from, such as a folder of PYTHONPATH, or paste the class into your script.
+Keep this file where the workers import modules from, such as a folder of PYTHONPATH, or paste the class into a script.
 
 Curator's own stage calls sacrebleu for each row, and its scores of sentences do not add up to the score of a language.
 Counts do, in every order and on any number of workers.
