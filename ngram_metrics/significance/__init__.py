@@ -42,9 +42,10 @@ from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, 
 from ngram_metrics.significance.clusters import Labels
 from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
 from ngram_metrics.significance.paired_systems import Paired, System, names_of, paired
+from ngram_metrics.significance.spread import standard_error
 from ngram_metrics.text.messages import warn_user
 
-__all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap"]
+__all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
 
 #: The names of the tests.
 Test = Literal["randomization", "bootstrap"]
