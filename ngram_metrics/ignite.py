@@ -259,7 +259,7 @@ class Repetition(Face):
 class CiderD(Face):
     """CIDEr-D with the parameters of ``ngram_metrics.CiderD``, for an ignite engine.
 
-    The errors are those of that class, and the result of ``compute`` is that of ``ChrF`` here, from 0 to 10, with the names
+    The errors are those of that class. ``compute`` returns what that of ``ChrF`` returns, from 0 to 10, with the names
     ``cider_d``, ``cider_d_low`` and ``cider_d_high``.
     """
 
