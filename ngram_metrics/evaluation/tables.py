@@ -18,14 +18,8 @@ SIGNIFICANT = 0.05
 #: The parts of a result that are scores, besides precisions.
 _SCORES = ("score", "low", "high", "difference", "recall")
 #: The parts of a score in the order of their columns, by sacrebleu's names.
-_PARTS = {
-    "precision": "precision",
-    "recall": "recall",
-    "brevity_penalty": "BP",
-    "ratio": "ratio",
-    "hypothesis_length": "hyp_len",
-    "reference_length": "ref_len",
-}
+_PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
+_PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
