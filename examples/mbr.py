@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def corpus_scores(hypotheses: list[str], references: list[str], device: str) -> tuple[float, float]:
-    """Return chrF and BLEU of a corpus, in 0..100."""
+    """Return chrF and BLEU of a corpus, from 0 to 100."""
     chrf = chrf_score(hypotheses, references, device=device)
     bleu = bleu_score(hypotheses, references, smooth="exp", average="micro", tokenizer="unicode", device=device)
     return 100 * chrf.item(), 100 * bleu.item()

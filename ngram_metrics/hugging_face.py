@@ -71,7 +71,7 @@ class ComputeMetrics:
             compute_result: whether this is the last batch.
 
         Returns:
-            The values in 0..1 by the names of the metrics, ends of intervals as ``<name>_low``, values of ROUGE as
+            The values from 0 to 1 by the names of the metrics, ends of intervals as ``<name>_low``, values of ROUGE as
             ``<name>_<value>``; an empty dict before the last batch.
 
         Raises:
@@ -166,7 +166,7 @@ def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor
 
 
 class Reward:
-    """A reward function for TRL's ``GRPOTrainer``: the score of each completion, in 0..1.
+    """A reward function for TRL's ``GRPOTrainer``: the score of each completion, from 0 to 1.
 
     Args:
         metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``; its
@@ -223,7 +223,7 @@ class Reward:
             columns: the columns of the data set, each with one item per completion.
 
         Returns:
-            The score of each completion, in 0..1.
+            The score of each completion, from 0 to 1.
 
         Raises:
             ValueError: the data set has no column with the name in ``references``.

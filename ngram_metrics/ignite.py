@@ -51,8 +51,8 @@ class Bleu(Face):
     The parameters up to ``average`` are ignite's. The keyword-only parameters, and the smoothings that ignite lacks,
     are those of ``ngram_metrics.Bleu``.
 
-    ``compute`` returns a float64 tensor ``()`` for macro, a float for micro, both in 0..1; with ``confidence`` a dict
-    of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
+    ``compute`` returns a float64 tensor ``()`` for macro, a float for micro, both from 0 to 1; with ``confidence`` a
+    dict of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
 
     Raises:
         ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; sentences
@@ -102,8 +102,8 @@ class Bleu(Face):
 class ROUGEScore(Face):
     """ROUGE with the parameters and keys of ``ngram_metrics.ROUGEScore``, for an ignite engine.
 
-    ``compute`` returns a dict of floats in 0..1, or for average none of tensors ``(sentences,)``. With ``confidence``
-    it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
+    ``compute`` returns a dict of floats from 0 to 1, or for average none of tensors ``(sentences,)``. With
+    ``confidence`` it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
 
     Raises:
         ValueError, TypeError, ModuleNotFoundError: the errors of ``ngram_metrics.ROUGEScore``.
@@ -135,7 +135,7 @@ class ROUGEScore(Face):
 class ChrF(Face):
     """chrF with the parameters of ``ngram_metrics.ChrF``, for an ignite engine.
 
-    ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)``; with ``confidence`` a dict of
+    ``compute`` returns a float from 0 to 1; for average none a tensor ``(sentences,)``; with ``confidence`` a dict of
     floats: ``chrf``, ``chrf_low``, ``chrf_high``.
 
     Raises:
@@ -166,8 +166,8 @@ class ChrF(Face):
 class NgramOverlap(Face):
     """N-gram overlap with the parameters of ``ngram_metrics.NgramOverlap``, for an ignite engine.
 
-    ``compute`` returns a float in 0..1; for average none a tensor ``(sentences,)`` or ``(sentences, samples)``; with
-    ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``.
+    ``compute`` returns a float from 0 to 1; for average none a tensor ``(sentences,)`` or ``(sentences, samples)``;
+    with ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``.
 
     Raises:
         ValueError, TypeError: the errors of ``ngram_metrics.NgramOverlap``.
@@ -259,7 +259,7 @@ class Repetition(Face):
 class CiderD(Face):
     """CIDEr-D with the parameters of ``ngram_metrics.CiderD``, for an ignite engine.
 
-    The errors are those of that class, and the result of ``compute`` is that of ``ChrF``, in 0..10, with the names
+    The errors are those of that class. ``compute`` returns what that of ``ChrF`` returns, from 0 to 10, with the names
     ``cider_d``, ``cider_d_low`` and ``cider_d_high``.
     """
 

@@ -20,11 +20,11 @@ class Rouge(KeyedFace):
     Args:
         variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.
         multiref: for several references, ``"average"`` sums the counts and ``"best"`` takes the highest recall.
-        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), in 0..1: 0, the default, makes F the recall, 1 the
+        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), from 0 to 1: 0, the default, makes F the recall, 1 the
             precision; 0.5 gives F1.
 
     ``output_transform`` and ``device`` are those of all metrics in this module, ``pad_id`` and ``tokenizer`` those of
-    ``ngram_metrics.Bleu``. ``compute`` returns a dict of floats in 0..1 with ``Rouge-<variant>-P``, ``-R`` and
+    ``ngram_metrics.Bleu``. ``compute`` returns a dict of floats from 0 to 1 with ``Rouge-<variant>-P``, ``-R`` and
     ``-F`` for each variant.
 
     Raises:

@@ -43,7 +43,8 @@ class Decoded(NamedTuple):
     Attributes:
         hypotheses: the chosen hypothesis of each row, the object that was passed.
         indices: ``(rows,)`` int64, the index of the chosen hypothesis in its row.
-        expected_utilities: ``(rows,)`` float64 in 0..1 (float32 if the device has no float64), its expected utility.
+        expected_utilities: ``(rows,)`` float64 from 0 to 1 (float32 if the device has no float64), its expected
+            utility.
     """
 
     hypotheses: list[Any]
@@ -61,7 +62,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
         references: as many rows of references; the same object, or the same texts, are counted once.
 
     Returns:
-        ``(rows, hypotheses, references)`` float64 in 0..1 (float32 if the device has no float64). If rows have
+        ``(rows, hypotheses, references)`` float64 from 0 to 1 (float32 if the device has no float64). If rows have
         different sizes, a list with ``(hypotheses, references)`` for each row.
 
     Raises:
@@ -142,7 +143,7 @@ def _scorer_of(metric: Utility) -> Scorer:
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
-    """Return the weight of each reference, ``(rows, references)`` float64 in 0..1 on the CPU; 0 if it is missing."""
+    """Return the weight of each reference, ``(rows, references)`` float64 from 0 to 1 on the CPU; 0 if missing."""
     if probabilities is None:
         probabilities = [[1.0] * count for count in counts]
     rows = [_numbers(row, index) for index, row in enumerate(_on_host(probabilities))]

@@ -6,20 +6,15 @@ the command and the report. What each metric is, ``ngram_metrics.metrics`` says.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from numbers import Number
 from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
-from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.few import counts_of_few, scores_of_few
 from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
 from ngram_metrics.scores.options import Average, check_choice
@@ -28,7 +23,6 @@ from ngram_metrics.text.door import read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_sentence
 from ngram_metrics.text.reader import Reader
-from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
 
 #: What ``compute`` returns: a score, or values by name.
 Value: TypeAlias = Tensor | dict[str, Tensor]
@@ -97,7 +91,7 @@ class Scorer:
             device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
         Returns:
-            Scores in 0..1, float64 (float32 if the device has no float64): ``score_shape``; for average none
+            Scores from 0 to 1, float64 (float32 if the device has no float64): ``score_shape``; for average none
             ``(segments, *score_shape)``, for samples ``(segments, samples)``.
 
         Raises:
@@ -311,30 +305,3 @@ def scorer_of(metric: object, name: str) -> Scorer:
         kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)
         raise TypeError(f"{name} is {kind}: expected a metric object of this package, such as ChrF()")
     return scorer
-
-
-def digest(*settings: object) -> bytes:
-    """Return the SHA-256 of settings, 32 bytes: equal settings in any process give equal digests."""
-    text = repr([_described(setting) for setting in settings])
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _described(value: object) -> object:
-    """Reduce a setting to plain values; a value that has none is identified by its qualified name."""
-    if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
-        return value
-    if isinstance(value, DocumentFrequency):
-        return value.digest
-    if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, *((part.name, _described(getattr(value, part.name))) for part in fields(value))]
-    if isinstance(value, (list, tuple)):
-        return [_described(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()  # a numpy number is the same setting as Python's
-    if isinstance(value, Number):
-        return value
-    if isinstance(value, partial):
-        return ["partial", _described(value.func), _described(value.args), _described(sorted(value.keywords.items()))]
-    if has_vocabulary(value):
-        return tokenizer_signature(value)["tok"]  # with a digest of its vocabulary and rules
-    return callable_name(value)

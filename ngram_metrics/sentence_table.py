@@ -33,7 +33,7 @@ class SentenceTable:
 
     Attributes:
         columns: ``hypothesis``, ``references``, and the name of each score.
-        rows: the texts, with one line per reference, and scores in 0..1.
+        rows: the texts, with one line per reference, and scores from 0 to 1.
 
     Raises:
         TypeError: a metric of another kind.
@@ -93,7 +93,7 @@ class SentenceTable:
 
 
 def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str, list[float]]:
-    """Return the scores of the sentences in 0..1 by the name of the metric, with several values ``<name>_<value>``."""
+    """Return the scores of the sentences by the name of the metric, or of several values as ``<name>_<value>``."""
     scorer: Scorer = metric.scorer.of_segments()
     scores = scorer.named(scorer(preds, target, metric.device))
     titles = scorer.titles

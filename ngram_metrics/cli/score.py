@@ -97,7 +97,7 @@ def _keep(
 def _segment_lines(
     systems: Mapping[str, Sequence[SystemCounts]], rows: Mapping[str, Sequence[Tensor]], first: int, as_json: bool
 ) -> Iterator[str]:
-    """Yield ``--sentences``: the scores of lines in 0..100, numbered from ``first``, for each line and each system."""
+    """Yield ``--sentences``: for each line, from number ``first`` on, and each system the scores from 0 to 100."""
     of_systems = [segment_values(of_system, rows[system]) for system, of_system in systems.items()]
     names = list(of_systems[0])
     if first == 1 and not as_json:

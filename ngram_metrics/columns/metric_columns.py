@@ -15,8 +15,9 @@ from torch import Tensor
 
 from ngram_metrics.columns.fixed_point import PARTS, from_parts, to_parts
 from ngram_metrics.few import ROWS
-from ngram_metrics.scorer import Scorer, digest, renamed
+from ngram_metrics.scorer import Scorer, renamed
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order
+from ngram_metrics.settings import digest
 
 
 @dataclass(frozen=True)

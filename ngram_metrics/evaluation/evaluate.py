@@ -35,7 +35,7 @@ class Evaluation:
     """The results of systems on the same segments, as ``evaluate`` returns them.
 
     ``print`` shows the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
-    ``results``, ``groups``, ``segments`` and ``to_pandas`` are in 0..1, those of tables in 0..100.
+    ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, those of tables from 0 to 100.
     """
 
     def __init__(self, systems: Systems, summary: Summary, texts: Texts) -> None:
@@ -64,7 +64,7 @@ class Evaluation:
         return self._summary.signatures
 
     def segments(self) -> dict[str, list[Any]]:
-        """Return the scores of all segments in 0..1 as columns: the number of the segment from 0, the system, values.
+        """Return the scores of all segments as columns, from 0 to 1: the number of the segment, the system, values.
 
         The rows of a segment, one for each system, are consecutive. For BLEU of a corpus the score of a segment leaves
         out orders that are longer than the segment, as sacrebleu does.
@@ -82,7 +82,7 @@ class Evaluation:
         return columns
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a ``pandas.DataFrame`` with a row for each system and value; scores are in 0..1.
+        """Return a ``pandas.DataFrame`` with a row for each system and value; scores are on a scale of 0 to 1.
 
         The columns are ``system``, ``value`` and the attributes that any result has.
 
@@ -197,7 +197,7 @@ def evaluate(
         seed: the seed of the intervals and of the test.
 
     Returns:
-        The results, with scores and p-values in 0..1.
+        The results, with scores and p-values from 0 to 1.
 
     Raises:
         TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None

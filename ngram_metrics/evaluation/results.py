@@ -40,7 +40,7 @@ _TESTS: dict[str, Callable[..., dict[str, dict[str, Comparison]]]] = {
 
 @dataclass(frozen=True)
 class Result:
-    """One value of a system. Scores, and the parts of scores, are in 0..1, of CIDEr-D in 0..10.
+    """One value of a system. Scores, and the parts of scores, are from 0 to 1, of CIDEr-D from 0 to 10.
 
     What does not apply is None.
 

@@ -1,4 +1,4 @@
-"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are in 0..100, as in papers, or 0..10."""
+"""All results as text: a table, JSON, TSV, Markdown, LaTeX and HTML. Scores are as in papers: 0 to 100, or 0 to 10."""
 
 from __future__ import annotations
 
@@ -18,14 +18,8 @@ SIGNIFICANT = 0.05
 #: The parts of a result that are scores, besides precisions.
 _SCORES = ("score", "low", "high", "difference", "recall")
 #: The parts of a score in the order of their columns, by sacrebleu's names.
-_PARTS = {
-    "precision": "precision",
-    "recall": "recall",
-    "brevity_penalty": "BP",
-    "ratio": "ratio",
-    "hypothesis_length": "hyp_len",
-    "reference_length": "ref_len",
-}
+_PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
+_PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -293,7 +287,7 @@ def _add(rows: Sequence[list[str]], cells: Iterable[str]) -> None:
 
 
 def _parts(result: Result) -> dict[str, float]:
-    """Return the parts of a score by the names of their columns, in 0..1."""
+    """Return the parts of a score by the names of their columns, from 0 to 1."""
     found = {f"precision{order}": number for order, number in enumerate(result.precisions or (), 1)}
     return found | {name: part for name, part in result.known().items() if name in _PARTS}
 

@@ -58,14 +58,14 @@ def cider_d(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return CIDEr-D, in 0..10. See ``ngram_metrics.scores.cider``.
+    """Return CIDEr-D, from 0 to 10. See ``ngram_metrics.scores.cider``.
 
     The settings are those of ``ngram_metrics.CiderD``; ``preds``, ``target`` and ``device`` are those of
     ``bleu_score``. Without a table the references in ``target`` are the corpus that weighs the n-grams, as in
     pycocoevalcap: then a score depends on all segments of the call.
 
     Returns:
-        ``()`` float64 in 0..10 (float32 if the device has no float64), or ``(segments,)`` for ``"none"``.
+        ``()`` float64 from 0 to 10 (float32 if the device has no float64), or ``(segments,)`` for ``"none"``.
 
     Raises:
         ValueError, TypeError: a setting out of its range, sentences that cannot be read, or without a table a single

@@ -42,7 +42,7 @@ def distinct(
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
     Returns:
-        ``()`` float64 in 0..1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(sentences,
+        ``()`` float64 from 0 to 1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(sentences,
         samples)``; for several orders with one more dimension, the last. 0 if no text has an n-gram. Of padded ids,
         macro and none do not wait for the device.
 
@@ -94,7 +94,7 @@ def repetition(
     ``distinct``. A lower number is better.
 
     Returns:
-        ``()`` float64 in 0..1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(sentences,
+        ``()`` float64 from 0 to 1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(sentences,
         samples)``. 0 for a text that is shorter than the order. Padded ids do not wait for the device.
 
     Raises:
@@ -164,7 +164,8 @@ def self_bleu(
     average micro; ``texts`` and ``device`` are those of ``distinct``.
 
     Returns:
-        ``()`` float64 in 0..1 (float32 if the device has no float64), or ``(texts,)`` for ``"none"``; 0 for one text.
+        ``()`` float64 from 0 to 1 (float32 if the device has no float64), or ``(texts,)`` for ``"none"``; 0 for one
+        text.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or texts that cannot be read.

@@ -41,7 +41,7 @@ def near_duplicates(
 
     Returns:
         ``(i, j, F)`` for each pair with F above the threshold, i below j, in ascending order. F is that of
-        ``rouge_score`` for ``rougeL``, in 0..1. A text without words is in no pair. Tensors are read on the CPU.
+        ``rouge_score`` for ``rougeL``, from 0 to 1. A text without words is in no pair. Tensors are read on the CPU.
 
     Raises:
         TypeError, ValueError: a threshold out of its range, or texts that cannot be read; in a message the texts are

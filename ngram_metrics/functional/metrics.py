@@ -48,7 +48,7 @@ def bleu_score(
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
     Returns:
-        ``()`` float64 in 0..1 (float32 if the device has no float64), or ``(sentences,)`` for ``"none"``.
+        ``()`` float64 from 0 to 1 (float32 if the device has no float64), or ``(sentences,)`` for ``"none"``.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
@@ -123,7 +123,7 @@ def chrf_score(
     ``bleu_score``. Ids are counted as characters.
 
     Returns:
-        ``()`` float64 in 0..1, or ``(sentences,)`` for ``"none"``.
+        ``()`` float64 from 0 to 1, or ``(sentences,)`` for ``"none"``.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or sentences that cannot be read.
@@ -153,7 +153,7 @@ def ngram_overlap(
     ``bleu_score``. ``preds`` may also be padded ids ``(sentences, samples, width)``.
 
     Returns:
-        ``()`` float64 in 0..1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.
+        ``()`` float64 from 0 to 1; for ``"none"`` ``(sentences,)`` or ``(sentences, samples)``.
 
     Raises:
         ValueError, TypeError: a setting out of its range, or sentences that cannot be read.

@@ -39,7 +39,7 @@ def pairwise_chrf(
         device: where text is counted, by default the CPU.
 
     Returns:
-        ``(rows, hypotheses, references)`` float64 in 0..100 (float32 if the device has no float64). If rows have
+        ``(rows, hypotheses, references)`` float64 from 0 to 100 (float32 if the device has no float64). If rows have
         different sizes, a list with ``(hypotheses, references)`` for each row, where fastchrf returns lists of lists.
 
     Raises:
@@ -76,8 +76,8 @@ def aggregate_chrf(
     ``pairwise_chrf``. A row without references scores 0.
 
     Returns:
-        ``(rows, hypotheses)`` float64 in 0..100 (float32 if the device has no float64). If rows have different numbers
-        of hypotheses, a list with ``(hypotheses,)`` for each row.
+        ``(rows, hypotheses)`` float64 from 0 to 100 (float32 if the device has no float64). If rows have different
+        numbers of hypotheses, a list with ``(hypotheses,)`` for each row.
 
     Raises:
         TypeError, ValueError: the errors of ``pairwise_chrf``.
@@ -107,7 +107,7 @@ def get_score(ref_tensor: Tensor, sys_tensor: Tensor, pad_id: int, n_gram: int) 
         n_gram: the order, 1 to 1,000.
 
     Returns:
-        ``(batch, samples)`` in 0..1, float64 if the device has it, else float32. ``ngram_metrics.scores.overlap``
+        ``(batch, samples)`` from 0 to 1, float64 if the device has it, else float32. ``ngram_metrics.scores.overlap``
         lists the differences from torch_ngram.
 
     Raises:

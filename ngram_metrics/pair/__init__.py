@@ -88,7 +88,7 @@ def bleu(
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return BLEU of one sentence, in 0..1; see ``ngram_metrics.functional.bleu_score``.
+    """Return BLEU of one sentence, from 0 to 1; see ``ngram_metrics.functional.bleu_score``.
 
     Args:
         hypothesis: a text, or a sequence of tokens or ids.
@@ -136,7 +136,7 @@ def chrf(
     eps_smoothing: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return chrF of one sentence, in 0..1; see ``ngram_metrics.functional.chrf_score``.
+    """Return chrF of one sentence, from 0 to 1; see ``ngram_metrics.functional.chrf_score``.
 
     The settings are those of ``ngram_metrics.ChrF``; the input and the errors are those of ``bleu``.
 
@@ -178,7 +178,7 @@ def rouge(
     The settings are those of ``ngram_metrics.ROUGEScore``; the input and the errors are those of ``bleu``.
 
     Returns:
-        A dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each in 0..1.
+        A dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each from 0 to 1.
 
     Example:
         >>> from ngram_metrics import pair
@@ -218,7 +218,7 @@ def gleu(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return Google-BLEU of one sentence, in 0..1; see ``ngram_metrics.functional.gleu_score``.
+    """Return Google-BLEU of one sentence, from 0 to 1; see ``ngram_metrics.functional.gleu_score``.
 
     The settings are those of ``ngram_metrics.Gleu``; the input and the errors are those of ``bleu``.
 
@@ -238,7 +238,7 @@ def overlap(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return the n-gram overlap, 2c / (h + r), in 0..1; see ``ngram_metrics.functional.ngram_overlap``.
+    """Return the n-gram overlap, 2c / (h + r), from 0 to 1; see ``ngram_metrics.functional.ngram_overlap``.
 
     The settings are those of ``ngram_metrics.NgramOverlap``; the input and the errors are those of ``bleu``.
 

@@ -28,7 +28,7 @@ class ScoreBlock(NamedTuple):
         groups: the index of the first group, and of the last plus 1.
         rows: the index of the first hypothesis in each of these groups, and of the last plus 1; a block with part of
             the hypotheses has a single group.
-        scores: ``(groups, rows, references)`` in 0..1.
+        scores: ``(groups, rows, references)`` from 0 to 1.
     """
 
     groups: tuple[int, int]

@@ -7,9 +7,9 @@ number of n-grams of the hypothesis, h its length and r the closest reference le
 
 for the summed counts of a corpus (micro), or for the counts of one sentence.
 
-Conventions. Scores are in 0..1. The closest reference length is the one nearest to the hypothesis length; if two are
-equally near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis scores 0,
-also against an empty reference. Weights need not sum to 1; an order with weight 0 is ignored.
+Conventions. Scores are from 0 to 1. The closest reference length is the one nearest to the hypothesis length; if two
+are equally near, the shorter. Without any unigram match the score is 0 under every smoothing. An empty hypothesis
+scores 0, also against an empty reference. Weights need not sum to 1; an order with weight 0 is ignored.
 
 The smoothings, and the packages that give the same number. A smoothing applies to orders with ``m_n = 0`` unless
 the table says "always":
@@ -152,7 +152,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         return plain.bleu_score(counts, self.smooth, self.smooth_value, self.weights, self.effective_order)
 
     def score(self, statistics: BleuStatistics) -> Tensor:
-        """Return BLEU, in 0..1, for statistics of any leading shape."""
+        """Return BLEU, from 0 to 1, for statistics of any leading shape."""
         precision, counted = self._precisions(statistics)
         weights: Tensor | float = 1 / self.ngram
         if self.weights is not None:

@@ -9,7 +9,7 @@ default P and R are averaged over the orders in which both sides have n-grams, a
 With ``eps_smoothing`` this F is computed for each order and averaged over all orders; an order without n-grams counts
 1e-16. chrF++.py, Moses, nltk and torchmetrics do this.
 
-Conventions. Scores are in 0..1; sacrebleu, fastchrf and nltk's documentation use 0..100. If the reference has no
+Conventions. Scores are from 0 to 1; sacrebleu, fastchrf and nltk's documentation use 0..100. If the reference has no
 n-grams of an order, those of the hypothesis are not counted either. If a sentence has several references, the one with
 the highest score is used, the first on ties, and a corpus sums the counts of these. An empty hypothesis scores 0.
 
@@ -116,11 +116,11 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         return plain.chrf_score(cast(plain.ChrfCounts, fields), self.beta, self.eps_smoothing)
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
-        """Return chrF, in 0..1, for statistics of any leading shape."""
+        """Return chrF, from 0 to 1, for statistics of any leading shape."""
         return self._scaled_score(statistics, 1)
 
     def judged(self, statistics: ChrfStatistics) -> Tensor:
-        """Return chrF in 0..100, in sacrebleu's order of operations, so that the same references tie."""
+        """Return chrF from 0 to 100, in sacrebleu's order of operations, so that the same references tie."""
         return self._scaled_score(statistics, 100)
 
     def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:

@@ -10,8 +10,8 @@ d the difference of their lengths. For each order
 
 with the mean over the references of a segment. The score of a corpus is the mean over its segments.
 
-Conventions. Scores are in 0..10, in Python and in tables: papers report CIDEr 1.2 where this number is 1.2, or 120 for
-100 times it. 0 / 0 is 0. An n-gram that the corpus does not have weighs as much as one of a single segment.
+Conventions. Scores are from 0 to 10, in Python and in tables: papers report CIDEr 1.2 where this number is 1.2, or 120
+for 100 times it. 0 / 0 is 0. An n-gram that the corpus does not have weighs as much as one of a single segment.
 pycocoevalcap measures lengths in bigrams, which gives the same difference unless a text is empty and scores 0.
 
 Differences from pycocoevalcap:
@@ -41,7 +41,7 @@ from ngram_metrics.scores.references import pair_up, references_of_sentences, su
 
 
 class CiderStatistics(NamedTuple):
-    """The similarity of a hypothesis and its references for each order, ``(..., orders)`` floating point in 0..1."""
+    """The similarity of a hypothesis and its references for each order, ``(..., orders)`` floating point, 0 to 1."""
 
     similarities: Tensor
 
@@ -121,7 +121,7 @@ class CiderMeasure(Measure[CiderStatistics]):
         return NgramWeights(keys[: self.ngram - 1], weights[: self.ngram])
 
     def score(self, statistics: CiderStatistics) -> Tensor:
-        """Return CIDEr-D, in 0..10, for statistics of any leading shape."""
+        """Return CIDEr-D, from 0 to 10, for statistics of any leading shape."""
         return 10 * statistics.similarities.mean(-1)
 
     def parts(self, statistics: CiderStatistics) -> dict[str, Tensor]:

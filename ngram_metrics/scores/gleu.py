@@ -5,7 +5,7 @@ and r those of the reference. Then
 
 .. math:: \text{GLEU} = \min(c / h, c / r) = \frac{c}{\max(h, r)}
 
-Conventions. Scores are in 0..1; 0 / 0 is 0. If a sentence has several references, the one with the highest score is
+Conventions. Scores are from 0 to 1; 0 / 0 is 0. If a sentence has several references, the one with the highest score is
 used, the first on ties, and a corpus (micro) sums the counts of these, as nltk's ``corpus_gleu`` does.
 """
 
@@ -53,7 +53,7 @@ class GleuMeasure(OrderMeasure[GleuStatistics]):
         return plain.gleu_score((matches, ngrams))
 
     def score(self, statistics: GleuStatistics) -> Tensor:
-        """Return GLEU, in 0..1, for statistics of any leading shape."""
+        """Return GLEU, from 0 to 1, for statistics of any leading shape."""
         dtype = score_dtype(statistics.matches.device)
         return statistics.matches.to(dtype) / statistics.ngrams.clamp(min=1).to(dtype)
 

@@ -106,7 +106,7 @@ class Measure(ABC, Generic[Statistics]):
 
     @abstractmethod
     def score(self, statistics: Statistics) -> Tensor:
-        """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` in 0..1."""
+        """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
 
     def sentence_measure(self, average: Average) -> Measure[Statistics]:
         """Return the measure that scores single sentences of a corpus with this average; by default itself."""

@@ -5,8 +5,8 @@ n-grams of the hypothesis and r those of the reference. Then
 
 .. math:: \text{overlap} = \frac{2 c}{h + r}
 
-Conventions. Scores are in 0..1. If neither side has an n-gram of the order, the score is 0. If a sentence has several
-references, the one with the highest score is used, the first on ties.
+Conventions. Scores are from 0 to 1. If neither side has an n-gram of the order, the score is 0. If a sentence has
+several references, the one with the highest score is used, the first on ties.
 
 Differences from torch-ngram, whose ``get_score`` this replaces:
 
@@ -68,7 +68,7 @@ class OverlapMeasure(OrderMeasure[OverlapStatistics]):
         return plain.overlap_score((matches, hypothesis, reference))
 
     def score(self, statistics: OverlapStatistics) -> Tensor:
-        """Return the overlap, in 0..1, for statistics of any leading shape."""
+        """Return the overlap, from 0 to 1, for statistics of any leading shape."""
         dtype = score_dtype(statistics.matches.device)
         both = statistics.hypothesis_totals + statistics.reference_totals
         return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)

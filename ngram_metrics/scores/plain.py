@@ -41,7 +41,7 @@ def bleu_score(
     weights: Sequence[float] | None = None,
     effective_order: bool = False,
 ) -> float:
-    """Return BLEU in 0..1; ``value`` is that of the smoothing."""
+    """Return BLEU from 0 to 1; ``value`` is that of the smoothing."""
     matches, totals, hypothesis_length, reference_length = counts
     if not matches[0]:
         return 0.0
@@ -115,7 +115,7 @@ def overlap_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int)
 
 
 def overlap_score(counts: Counts) -> float:
-    """Return the overlap in 0..1."""
+    """Return the overlap from 0 to 1."""
     matched, has, wants = counts
     return 2 * matched / max(1, has + wants)
 
@@ -130,7 +130,7 @@ def gleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) ->
 
 
 def gleu_score(counts: tuple[int, int]) -> float:
-    """Return GLEU in 0..1."""
+    """Return GLEU from 0 to 1."""
     return counts[0] / max(1, counts[1])
 
 
@@ -163,7 +163,7 @@ def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: S
 
 
 def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:
-    """Return precision, recall and F, in 0..1; ``alpha`` is the weight in F, None for F1."""
+    """Return precision, recall and F, from 0 to 1; ``alpha`` is the weight in F, None for F1."""
     matched, has, wants = counts
     precision, recall = matched / max(1, has), matched / max(1, wants)
     if not matched:

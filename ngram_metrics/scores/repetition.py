@@ -8,10 +8,10 @@ Repetition is seq-rep-n of Welleck et al. 2020, "Neural Text Generation with Unl
 ``get_repetition_penalty_reward`` of open-r1, for TRL, is this number of the lowercased text times its ``max_penalty``.
 Distinct-n is that of Li et al. 2016, "A Diversity-Promoting Objective Function for Neural Conversation Models".
 
-Conventions. Scores are in 0..1. A lower repetition is better. A text that is shorter than the order has no n-gram: its
-repetition is 0, because it repeats nothing, and its distinct-n is 0. Micro repetition divides the sums of d and t over
-the texts, so a repetition between two texts does not count. Distinct-n of a corpus (micro) counts an n-gram once, in
-however many texts it occurs; macro leaves out texts without an n-gram. N-grams never cross the border of two texts.
+Conventions. Scores are from 0 to 1. A lower repetition is better. A text that is shorter than the order has no n-gram:
+its repetition is 0, because it repeats nothing, and its distinct-n is 0. Micro repetition divides the sums of d and t
+over the texts, so a repetition between two texts does not count. Distinct-n of a corpus (micro) counts an n-gram once,
+in however many texts it occurs; macro leaves out texts without an n-gram. N-grams never cross the border of two texts.
 
 Differences from other packages:
 
@@ -92,7 +92,7 @@ class RepetitionMeasure(Measure[RepetitionStatistics]):
         return (total - distinct) / max(1, total)
 
     def score(self, statistics: RepetitionStatistics) -> Tensor:
-        """Return the repetition, in 0..1, for statistics of any leading shape."""
+        """Return the repetition, from 0 to 1, for statistics of any leading shape."""
         dtype = score_dtype(statistics.totals.device)
         repeated = statistics.totals - statistics.distinct
         return repeated.to(dtype) / statistics.totals.clamp(min=1).to(dtype)
@@ -115,7 +115,7 @@ def distinct_in_corpus(texts: RaggedTokens, orders: Sequence[int]) -> Repetition
 
 
 def distinct_score(statistics: RepetitionStatistics, average: Average) -> Tensor:
-    """Return distinct-n, in 0..1: for ``"macro"`` the mean of the rows that have n-grams, else of each row."""
+    """Return distinct-n, from 0 to 1: for ``"macro"`` the mean of the rows that have n-grams, else of each row."""
     dtype = score_dtype(statistics.totals.device)
     scores = statistics.distinct.to(dtype) / statistics.totals.clamp(min=1).to(dtype)
     if average != "macro":

@@ -7,7 +7,7 @@ count, h the total of the hypothesis and r the total of the reference. Then
 
 .. math:: P = \frac{c}{h}, \quad R = \frac{c}{r}, \quad F = \frac{2 P R}{P + R}
 
-Conventions. Values are in 0..1; 0 / 0 is 0. The mean of F over sentences may be lower than both mean P and mean R,
+Conventions. Values are from 0 to 1; 0 / 0 is 0. The mean of F over sentences may be lower than both mean P and mean R,
 because F is computed for each sentence. The words are those of ``ngram_metrics.text.rouge_reader``.
 
 Several references. ``best``: for each key the reference with the highest F, the first on ties, as in rouge_score's
@@ -126,8 +126,8 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
     Attributes:
         variants: for each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
         reducer: how several references become one count.
-        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), in 0..1: 0 makes F the recall, 1 the precision; None
-            for F1.
+        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), from 0 to 1: 0 makes F the recall, 1 the precision;
+            None for F1.
 
     Raises:
         TypeError: an order that is not an integer.
@@ -178,7 +178,7 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
         return replace(self, variants=self.variants[key : key + 1])
 
     def score(self, statistics: RougeStatistics) -> Tensor:
-        """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
+        """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return precision_recall_f(statistics, self.alpha)
 
     def signature(self) -> dict[str, str]:
@@ -222,7 +222,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
         return MeanRougeMeasure(self.variants[key : key + 1])
 
     def score(self, statistics: RougeScores) -> Tensor:
-        """Return ``(..., keys, 3)``: precision, recall and F of each key, in 0..1."""
+        """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return torch.stack(tuple(statistics), -1)
 
     def parts(self, statistics: RougeScores) -> dict[str, Tensor]:

@@ -9,8 +9,8 @@ n-gram of a text the other texts that have it. With r the sum of a text over its
 
 .. math:: \text{self-repetition} = \frac{1}{T} \sum \ln(1 + r)
 
-Conventions. Lower is more varied. Self-BLEU is in 0..1; self-repetition is at least 0 and has no upper bound, since it
-grows with the number and the length of the texts. A text that is shorter than the order adds 0 to self-repetition.
+Conventions. Lower is more varied. Self-BLEU is from 0 to 1; self-repetition is at least 0 and has no upper bound, since
+it grows with the number and the length of the texts. A text that is shorter than the order adds 0 to self-repetition.
 One text has no other: its self-BLEU and its self-repetition are 0, as are those of no text. N-grams never cross the
 border of two texts.
 

@@ -42,9 +42,10 @@ from ngram_metrics.scores.resampling import RESAMPLES, SEED, bootstrap_weights, 
 from ngram_metrics.significance.clusters import Labels
 from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, holm, randomization_p_values
 from ngram_metrics.significance.paired_systems import Paired, System, names_of, paired
+from ngram_metrics.significance.spread import standard_error
 from ngram_metrics.text.messages import warn_user
 
-__all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap"]
+__all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
 
 #: The names of the tests.
 Test = Literal["randomization", "bootstrap"]
@@ -63,10 +64,10 @@ class Comparison(NamedTuple):
     """The score of a system, and its comparison with the baseline.
 
     Attributes:
-        score: the score of the system, in 0..1.
-        p_value: the p-value of its difference from the baseline, in 0..1, corrected if the test was asked to; None for
-            the baseline itself.
-        mean: the mean score of the resampled corpora, in 0..1; from the randomization test None, as are ``low`` and
+        score: the score of the system, from 0 to 1.
+        p_value: the p-value of its difference from the baseline, from 0 to 1, corrected if the test was asked to; None
+            for the baseline itself.
+        mean: the mean score of the resampled corpora, from 0 to 1; from the randomization test None, as are ``low`` and
             ``high``.
         low: the lower end of the confidence interval.
         high: the upper end of the confidence interval.
@@ -201,7 +202,7 @@ def matrix(
         clusters: the document of each sentence, as for the test's function.
 
     Returns:
-        The p-values in 0..1, by value and two systems in either order: ``result[value][a][b]`` is
+        The p-values from 0 to 1, by value and two systems in either order: ``result[value][a][b]`` is
         ``result[value][b][a]``.
 
     Raises:

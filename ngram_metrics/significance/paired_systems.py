@@ -9,10 +9,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from ngram_metrics.scorer import Metric, Scorer, digest, scorer_of
+from ngram_metrics.scorer import Metric, Scorer, scorer_of
 from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.options import check_choice
 from ngram_metrics.scores.resampling import clusters_of, scores_of_sums
+from ngram_metrics.settings import digest
 from ngram_metrics.significance.clusters import Labels, cluster_numbers
 from ngram_metrics.text.messages import counted, type_name
 

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import Kind
 from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.scorer import digest
+from ngram_metrics.settings import digest
 
 #: The number of the layout of the states and of the text that is digested: one more for each change of either.
 LAYOUT = 1

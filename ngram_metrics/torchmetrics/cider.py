@@ -27,7 +27,7 @@ class CiderD(Accumulator[Level]):
         average: ``"macro"`` (mean of the segments) or ``"none"``.
 
     The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.NgramOverlap``, but
-    the scores are in 0..10. ``tokenizer`` must be that of the table. CiderD takes one hypothesis per sentence.
+    the scores are from 0 to 10. ``tokenizer`` must be that of the table. CiderD takes one hypothesis per sentence.
 
     Example:
         >>> from ngram_metrics import CiderD

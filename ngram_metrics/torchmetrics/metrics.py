@@ -39,7 +39,7 @@ class Bleu(Accumulator[Level]):
         device: where the states are stored and text is counted.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
+    ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
     returns 0, or for average none no scores.
 
     Raises:
@@ -118,7 +118,8 @@ class ROUGEScore(Accumulator[float]):
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     ``compute`` returns a dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, float64
-    in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and returns NaN, as in torchmetrics.
+    from 0 to 1: ``()``, or for average none ``(sentences,)``. Before any data it warns and returns NaN, as in
+    torchmetrics.
 
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``.
@@ -200,7 +201,7 @@ class ChrF(Accumulator[Level]):
         device: where the states are stored and text is counted.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
+    ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(sentences,)``. Before any data it warns and
     returns 0, or for average none no scores.
 
     Raises:
@@ -247,7 +248,7 @@ class NgramOverlap(Accumulator[Level]):
         device: where the states are stored and text is counted.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 in 0..1: ``()``, or for average none ``(sentences,)`` or ``(sentences, samples)``.
+    ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(sentences,)`` or ``(sentences, samples)``.
     Before any data it warns and returns 0, or for average none no scores.
 
     Raises:

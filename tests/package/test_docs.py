@@ -25,6 +25,16 @@ from ngram_metrics.scorer import SIGNATURE_FIELDS
 NOT_RUN = {
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
     "graph = torch.cuda.CUDAGraph()": "needs a GPU",
+    **dict.fromkeys(
+        [
+            "from mlflow.genai.scorers import scorer",
+            "import weave",
+            "from opik.evaluation.metrics.score_result import ScoreResult",
+            "from ragas.metrics import numeric_metric",
+            "from deepeval.metrics import BaseMetric",
+        ],
+        "needs the host",
+    ),
 }
 #: Pages whose blocks another test runs.
 RUN_ELSEWHERE = {"docs/hugging_face.md": "examples/test_trainer_recipe.py"}
@@ -74,7 +84,8 @@ def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
         assert f'"{Path(path).stem}' in tests, f"{path}: no test runs it"
     firsts = {str(path.relative_to(ROOT)) for path in (ROOT / "examples").glob("first_*.py")}
     engines = {str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "engines").glob("*_scores.py")}
-    assert firsts | engines | {"examples/reward.py"} == included
+    harnesses = {str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "harnesses").glob("*.py")}
+    assert firsts | engines | harnesses | {"examples/reward.py"} == included
 
 
 def test_code_has_a_language_and_sessions_are_doctests():

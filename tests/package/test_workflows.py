@@ -87,13 +87,24 @@ def test_every_python_that_the_package_names_is_run():
 def test_what_is_left_out_by_default_is_run_elsewhere():
     jobs = workflow("test")["jobs"]
     assert any(
-        command.startswith('python -m pytest -W default -m "not slow and not engines"')
+        command.startswith('python -m pytest -W default -m "not slow and not engines and not harnesses"')
         for command in commands(jobs["versions"])
     )
     night = jobs["nightly"]
     assert "python -m pytest -m slow" in commands(night)
     assert "python -m pytest -m engines" in commands(night)
     assert "python -m pytest --hypothesis-profile=nightly" in commands(night)
+
+
+def test_every_host_of_an_adapter_is_run_every_night():
+    night = workflow("test")["jobs"]["harnesses"]
+    modules = [entry["module"] for entry in night["strategy"]["matrix"]["include"]]
+    tests = (ROOT / "tests" / "examples" / "test_harnesses.py").read_text(encoding="utf-8")
+    assert sorted(modules) == sorted(set(re.findall(r'(?:needs|importorskip)\("(\w+)"', tests)))
+    assert commands(night)[-2:] == [
+        'python -c "import ${{ matrix.module }}"',
+        "python -m pytest -W default -m harnesses -rs tests/examples/test_harnesses.py",
+    ]
 
 
 def test_a_slower_call_is_found_by_its_instructions():

@@ -58,7 +58,7 @@ def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
 
     Args:
         documents: documents on the CPU.
-        share: in 0..1.
+        share: from 0 to 1.
 
     Yields:
         Each such pair once, and others; no pair of which one document is empty.

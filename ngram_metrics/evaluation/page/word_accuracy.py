@@ -40,7 +40,7 @@ def word_accuracy(
 
     Returns:
         The buckets that have words: ``from`` and ``to``, their lowest and highest frequency, None for no highest;
-        ``words``, the number of words wanted; ``scores``, for each system F1 in 0..1 with the ends of its interval.
+        ``words``, the number of words wanted; ``scores``, for each system F1 from 0 to 1 with the ends of its interval.
     """
     segments, bound = len(references.counts), references.tokens.id_bound
     wanted = _of_references(references)

@@ -1,0 +1,50 @@
+"""A scorer for inspect_ai whose value is the counts of a sample, and a metric that adds them to corpus scores.
+
+    from inspect_ai import Task
+    from inspect_scorer import corpus_counts
+
+    Task(dataset=..., solver=..., scorer=corpus_counts())
+
+A score of a corpus is no mean of the samples' scores, and epochs would average counts. So the metric asks for the
+counts of every epoch, and adds them: needs an inspect_ai whose `@metric` has `scores="unreduced"`. Samples are drawn
+with all their epochs for the interval. Scores are in 0..1. The log keeps the counts of each sample.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
+from inspect_ai.solver import TaskState
+
+from ngram_metrics import Bleu, ChrF
+from ngram_metrics.columns import StatisticsColumns
+
+COLUMNS = StatisticsColumns({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, preds="output", target="references")
+
+
+@metric(scores="unreduced")
+def corpus_scores(confidence: float = 0.95) -> Metric:
+    """Scores of all samples, each with the ends of its interval."""
+
+    def compute(scores: list[SampleScore]) -> Mapping[str, float]:
+        samples: dict[object, Counter[str]] = defaultdict(Counter)
+        for score in scores:
+            samples[score.sample_id].update(score.score.as_dict())
+        sums = {name: [counts[name] for counts in samples.values()] for name in COLUMNS.names}
+        return {name: values[0].item() for name, values in COLUMNS.scores(sums, confidence=confidence).items()}
+
+    return compute
+
+
+@scorer(metrics=[corpus_scores()])
+def corpus_counts() -> Scorer:
+    """Counts of the output and of the target, which may be several references."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        output = state.output.completion
+        counted = COLUMNS({"output": [output], "references": [list(target)]})
+        return Score(value={name: counted[name][0].item() for name in COLUMNS.names}, answer=output)
+
+    return score
