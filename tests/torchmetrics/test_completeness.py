@@ -17,6 +17,7 @@ OTHER_FUNCTIONS = {
     "aggregate_chrf": "tests/functional/test_pairwise.py",
     **dict.fromkeys(("distinct", "self_repetition", "self_bleu"), "tests/functional/test_diversity.py"),
     "document_frequency": "tests/scores/test_cider.py",
+    "near_duplicates": "tests/functional/test_duplicates.py",
 }
 
 
