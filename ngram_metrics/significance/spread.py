@@ -24,7 +24,7 @@ def standard_error(
             on every process.
         resamples: the number of corpora to draw, at least 2.
         seed: the seed of the draws, which give the same result on any device, for any order of sentences.
-        clusters: the document of each sentence, as for :func:`~ngram_metrics.significance.paired_bootstrap`.
+        clusters: the document of each sentence, as for ``ngram_metrics.significance.paired_bootstrap``.
 
     Returns:
         The standard error of each value by its name, in the unit of the score: at most 0.5 for scores in 0..1.
