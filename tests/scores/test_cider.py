@@ -143,6 +143,7 @@ def test_a_table_is_the_same_however_it_was_kept(tmp_path):
     for other in (CORPUS[:2], [*CORPUS, ["it rains"]], [*CORPUS[:2], ["it pours"]]):
         assert document_frequency(other) != table
     assert document_frequency(CORPUS, tokenizer="13a") != table
+    assert document_frequency([[[1, 2]], [[1]]]) != document_frequency([[[2, 1]], [[1]]])
     assert table != "table"
 
 
