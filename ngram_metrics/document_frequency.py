@@ -67,7 +67,7 @@ class DocumentFrequency:
         return made.hexdigest()
 
     def ids(self, device: torch.device) -> Tensor:
-        """Return the ids of the corpus in ascending order, ``(tokens,)`` int64; they are copied once to each device."""
+        """Return the ids of the corpus that fit in int64, ascending, ``(ids,)`` int64; copied once to each device."""
         return self._copied(device)[0]
 
     def weights(self, device: torch.device) -> NgramWeights:
@@ -82,9 +82,12 @@ class DocumentFrequency:
             for counts in self.counts:
                 unknown = torch.full((1,), most, dtype=torch.float64, device="cpu")
                 weights.append(torch.cat((most - counts.double().log(), unknown)).to(device, dtype))
-            ids = torch.tensor(self.tokens if self.kind == "ids" else (), dtype=torch.int64, device="cpu")
+            # A tensor holds no larger ids; those of lists are looked up in ``numbers``.
+            most_id = torch.iinfo(torch.int64).max
+            ids = [token for token in self.tokens if isinstance(token, int) and token <= most_id]
+            known = torch.tensor(ids if self.kind == "ids" else (), dtype=torch.int64, device="cpu")
             keys = [each.to(device) for each in self.keys]
-            self._on_device[device] = ids.to(device), NgramWeights(keys, weights)
+            self._on_device[device] = known.to(device), NgramWeights(keys, weights)
         return self._on_device[device]
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -99,8 +102,9 @@ class DocumentFrequency:
         parts = {name: getattr(self, name) for name in ("kind", "tokenizer", "segments")}
         numbers = {"counts": [each.tolist() for each in self.counts], "keys": [each.tolist() for each in self.keys]}
         made = {"layout": _LAYOUT, **parts, "tokens": list(self.tokens), **numbers}
-        with open(path, "w", encoding="ascii") as file:
-            json.dump(made, file)
+        # Escapes of two surrogates would be read as one character.
+        with open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
+            json.dump(made, file, ensure_ascii=False)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DocumentFrequency:
@@ -110,17 +114,33 @@ class DocumentFrequency:
             ValueError: a file with something else in it.
         """
         try:
-            with open(path, encoding="ascii") as file:
+            with open(path, encoding="utf-8", errors="surrogatepass") as file:
                 parts = json.load(file)
             if parts.pop("layout") != _LAYOUT:
                 raise ValueError
             for name in ("counts", "keys"):
                 parts[name] = tuple(torch.tensor(each, dtype=torch.int64, device="cpu") for each in parts[name])
-            return cls(**{**parts, "tokens": tuple(parts["tokens"])})
+            table = cls(**{**parts, "tokens": tuple(parts["tokens"])})
+            if not table._is_whole():
+                raise ValueError
+            return table
         except (ValueError, TypeError, KeyError, AttributeError, RuntimeError) as error:
             raise ValueError(
                 f"{os.fspath(path)} is not a table of document frequencies, or one of another version"
             ) from error
+
+    def _is_whole(self) -> bool:
+        """Return whether all parts of a file are there, of their types, and as long as the others say."""
+        lengths = [each.shape for each in self.counts]
+        return (
+            self.kind in ("words", "ids")
+            and all(isinstance(token, str if self.kind == "words" else int) for token in self.tokens)
+            and isinstance(self.tokenizer, str)
+            and isinstance(self.segments, int)
+            and self.segments >= 0
+            and lengths[:1] == [(len(self.numbers),)] == [(len(self.tokens),)]
+            and lengths[1:] == [each.shape for each in self.keys]
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DocumentFrequency) and self.digest == other.digest

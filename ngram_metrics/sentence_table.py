@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.options import refuse_average_none
-from ngram_metrics.text.door import read
+from ngram_metrics.text.door import read, read_texts
 from ngram_metrics.text.inputs import Sentences
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.reader import pad_ids
@@ -63,6 +63,8 @@ class SentenceTable:
     def add(self, preds: Any, target: Any) -> None:
         """Add the first sentences of a batch, in the form that ``update`` takes, until there are enough.
 
+        ``target`` is None if no metric needs references.
+
         Raises:
             TypeError, ValueError: sentences that cannot be read; several hypotheses for a sentence.
         """
@@ -72,7 +74,8 @@ class SentenceTable:
         if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
             raise ValueError("several hypotheses for each sentence: expected one, or sentences=0, which shows none")
         if not isinstance(preds, str):  # a str is one sentence, and all of target is its references
-            preds, target = preds[:missing], target if isinstance(target, str) else target[:missing]
+            preds = preds[:missing]
+            target = target if target is None or isinstance(target, str) else target[:missing]
         scores: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
             scores |= sentence_scores(name, metric, preds, target)
@@ -102,7 +105,7 @@ def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str
 
 def _texts(preds: Any, target: Any, padding: Sequence[int]) -> list[tuple[str, str]]:
     """Return each hypothesis with its references, one line per reference."""
-    sentences = read(preds, target)
+    sentences = read_texts(preds) if target is None else read(preds, target)
     of_sentences = iter(sentences.references)  # of padded ids
     if isinstance(sentences, Sentences):
         flat = iter(sentences.references)

@@ -47,11 +47,9 @@ def _in_rows(tokens: PaddedTokens, order: int) -> Tensor:
 def _in_documents(tokens: RaggedTokens, order: int) -> Tensor:
     documents = tokens.documents
     digits = ragged_digits((tokens,), torch.arange(documents, device="cpu"), documents)
-    counts = tokens.ids.new_zeros(documents)
-    if digits.group is None or not len(tokens.ids):
-        return counts
+    assert digits.group is not None
     # Sorting leaves each document its range of slots.
-    return counts.index_add_(0, digits.group, _first_of_their_kind(digits, order).long())
+    return tokens.ids.new_zeros(documents).index_add_(0, digits.group, _first_of_their_kind(digits, order).long())
 
 
 def _first_of_their_kind(digits: Digits, order: int) -> Tensor:

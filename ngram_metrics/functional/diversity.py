@@ -62,7 +62,7 @@ def distinct(
         tensor([0.4286, 0.6000, 1.0000], dtype=torch.float64)
     """
     check_choice("average", average, get_args(Average))
-    orders = [checked_order(order) for order in (ngram if isinstance(ngram, (list, tuple)) else [ngram])]
+    orders = [checked_order(order) for order in (ngram if isinstance(ngram, Sequence) else [ngram])]
     if not orders:
         raise ValueError("ngram is empty: expected one order or more")
     reader, where = WordReader(tokenizer, pad_id=pad_id), torch.device(device or "cpu")
@@ -76,7 +76,7 @@ def distinct(
         scores = torch.stack(each, -1)  # (..., orders)
         if average == "none" and batch.leading_shape is not None:
             scores = scores.reshape(*batch.leading_shape, len(orders))
-    return scores if isinstance(ngram, (list, tuple)) else scores.squeeze(-1)
+    return scores if isinstance(ngram, Sequence) else scores.squeeze(-1)
 
 
 @named_arguments

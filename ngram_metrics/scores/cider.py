@@ -57,7 +57,7 @@ class CiderMeasure(Measure[CiderStatistics]):
 
     Raises:
         TypeError: a setting of another type.
-        ValueError: a setting out of its range; a table of one segment, or of shorter orders.
+        ValueError: a setting out of its range; a table of fewer than two segments, or of shorter orders.
     """
 
     document_frequency: DocumentFrequency | None
@@ -76,6 +76,8 @@ class CiderMeasure(Measure[CiderStatistics]):
         if self.document_frequency is None:
             return
         table = checked_table(self.document_frequency)
+        if not table.segments:
+            raise ValueError("document_frequency was counted in no segment: expected two segments or more")
         _refuse_one_segment(table.segments)
         if self.ngram > table.ngram:
             raise ValueError(
@@ -110,7 +112,8 @@ class CiderMeasure(Measure[CiderStatistics]):
         apart = (hypothesis - reference).to(sums.products.dtype)
         norms = sums.hypothesis_squares.sqrt() * sums.reference_squares.sqrt()
         similarities = sums.products / torch.where(norms > 0, norms, 1)
-        similarities = similarities * exponential(-apart.square() / (2 * self.sigma**2)).unsqueeze(-1)
+        # The square of sigma may be 0 or infinite.
+        similarities = similarities * exponential(-(apart / self.sigma).square() / 2).unsqueeze(-1)
         count = references_of_sentences(pairs).unsqueeze(-1)
         return CiderStatistics(sum_over_references(similarities, pairs) / count)
 

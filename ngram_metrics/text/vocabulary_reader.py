@@ -58,7 +58,9 @@ class TokenReader(WordReader):
             counts = sentences.counts
         flat: list[Any] = list(chain.from_iterable(documents))
         kind = _kind_of(sentences)
-        tokens = sorted(set(flat)) if kind == "ids" else list(dict.fromkeys(flat))
+        # Plain int and str, which a file holds and which are written in one way, also for those of numpy.
+        named = map(int, sorted(set(flat))) if kind == "ids" else map(_plain_word, dict.fromkeys(flat))
+        tokens: list[Hashable] = list(named)
         number = {token: place for place, token in enumerate(tokens)}
         ids = torch.from_numpy(np.fromiter(map(number.__getitem__, flat), np.int64, len(flat)))
         ragged = RaggedTokens(ids, host_counts(list(map(len, documents))), len(tokens))
@@ -164,6 +166,10 @@ def references_alone(references: References) -> Sentences | PaddedSentences:
         first = first[0] if isinstance(first, (list, tuple)) and first else first
     empty = "" if isinstance(first, str) else []
     return read([empty] * (len(target) if hasattr(target, "__len__") else 1), target)
+
+
+def _plain_word(token: Hashable) -> Hashable:
+    return str.__str__(token) if isinstance(token, str) else token
 
 
 def _kind_of(sentences: Sentences | PaddedSentences) -> Literal["words", "ids"]:

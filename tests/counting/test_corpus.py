@@ -6,7 +6,7 @@ from collections import Counter
 import oracles
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from layouts import padded, ragged
 
@@ -53,6 +53,7 @@ def table(texts, max_order, document=None, id_bound=None):
         last = found.last.tolist()
         numbers = list(zip(found.prefix.tolist(), last, strict=True))
         assert numbers == sorted(numbers)
+        assert order > 1 or not found.prefix.any()
         words = last if order == 1 else words
         names = [
             (*names[one], words[other] if order > 1 else other)
@@ -118,9 +119,10 @@ def test_distinct_ngrams_of_ragged_documents(texts, order):
     assert distinct_ngrams(ragged(texts), order).tolist() == expected_distinct(texts, order)
 
 
-@given(texts_of(any_ids), orders)
-def test_distinct_ngrams_of_rows_with_any_ids(texts, order):
-    assert distinct_ngrams(padded(texts, 2), order).tolist() == expected_distinct(texts, order)
+@given(texts_of(any_ids), st.integers(0, 2), orders)
+@example([[7, 7], []], 0, 2)
+def test_distinct_ngrams_of_rows_with_any_ids(texts, spare, order):
+    assert distinct_ngrams(padded(texts, spare), order).tolist() == expected_distinct(texts, order)
 
 
 @pytest.mark.parametrize("slots", [1, 7, 20])

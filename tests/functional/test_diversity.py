@@ -78,6 +78,7 @@ def test_several_orders_stand_side_by_side(corpus, several_orders):
     for average in ("micro", "macro", "none"):
         alone = [distinct(corpus, order, average) for order in several_orders]
         assert distinct(corpus, several_orders, average).equal(torch.stack(alone, -1))
+    assert distinct(corpus, range(1, 4)).equal(distinct(corpus, [1, 2, 3]))
     rows = torch.tensor([[[*one, 0] + [0] * (9 - len(one))] for one in corpus])
     assert distinct(rows, (1, 2), "none", pad_id=0).shape == (len(corpus), 1, 2)
 

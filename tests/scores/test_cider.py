@@ -143,7 +143,19 @@ def test_a_table_is_the_same_however_it_was_kept(tmp_path):
     for other in (CORPUS[:2], [*CORPUS, ["it rains"]], [*CORPUS[:2], ["it pours"]]):
         assert document_frequency(other) != table
     assert document_frequency(CORPUS, tokenizer="13a") != table
+    assert document_frequency([[[1, 2]], [[1]]]) != document_frequency([[[2, 1]], [[1]]])
     assert table != "table"
+
+
+def test_a_file_keeps_any_token(tmp_path):
+    """Two surrogates are another token than the character that they encode; numpy's tokens are equal to plain ones."""
+    path = tmp_path / "table.json"
+    words = ["\ud83d\ude00", "\U0001f600", "\0", "\ud800", "\u2028", "1", ""]
+    for tokens, plain in ((words, words), (list(map(np.str_, words)), words), ([np.int64(3), np.int64(7)], [3, 7])):
+        table = document_frequency([[tokens], [tokens[:1]]])
+        table.save(path)
+        assert DocumentFrequency.load(path) == table == document_frequency([[plain], [plain[:1]]])
+        assert DocumentFrequency.load(path).tokens == tuple(plain)
 
 
 def test_a_table_of_another_process_is_the_same():
@@ -158,6 +170,10 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     path.write_text(json.dumps(whole))
     assert DocumentFrequency.load(path) == document_frequency([[1], [[]]], 1)
     others = [{**whole, "layout": 2}, {**whole, "counts": [["a"]]}, {**whole, "more": 1}, {"layout": 1}, [1], "layout"]
+    wrong = {"kind": "words", "tokenizer": 5, "segments": "2", "tokens": [[1]], "counts": [[1, 1]], "keys": [[1]]}
+    others += [{**whole, name: value} for name, value in wrong.items()]
+    others += [{**whole, "kind": "tokens"}, {**whole, "segments": -1}, {**whole, "counts": []}]
+    others += [{**whole, "tokens": [1, 1], "counts": [[1, 1]]}, {**whole, "tokens": [1, 2]}]
     for content in (*map(json.dumps, others), "no table", "\u00e4"):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(ValueError, match=r"table\.json is not a table of document frequencies"):
@@ -183,6 +199,21 @@ def test_one_segment_is_no_corpus():
     ):
         with pytest.raises(ValueError, match="of one segment, in which every n-gram weighs 0"):
             call()
+
+
+def test_no_segment_is_no_corpus():
+    for call in (lambda table: cider_d(["a"], ["a"], table), CiderD):
+        with pytest.raises(ValueError, match="counted in no segment: expected two segments or more"):
+            call(document_frequency([]))
+
+
+@pytest.mark.parametrize("sigma", [1e-200, 5e-324, 1e200])
+def test_the_square_of_sigma_need_not_be_a_float(sigma):
+    preds, target = ["a cat sat on the mat", "a dog ran"], CORPUS[:2]
+    as_long, shorter = cider_d(preds, target, sigma=sigma, average="none").tolist()
+    of_length = cider_d(preds, target, average="none").tolist()
+    assert as_long == of_length[0]
+    assert shorter == (pytest.approx(of_length[1] * np.exp(1 / 72), rel=1e-14) if sigma > 1 else 0)
 
 
 @pytest.mark.parametrize("texts", [([], []), (torch.zeros(0, 3).long(), torch.zeros(0, 3).long())])
@@ -283,6 +314,13 @@ def test_numbers_are_not_percentages():
 def test_pairs_are_refused():
     with pytest.raises(ValueError, match="does not score pairs"):
         mbr.decode(CiderD(document_frequency(CORPUS)), [["a", "b"]])
+
+
+def test_ids_that_no_tensor_holds():
+    large, score = 2**63, cider_d([[1, 2, 3]], [[[1, 2, 3]]], document_frequency([[[1, 2, 3]], [[1]]]))
+    table = document_frequency([[[large, 1, large + 1]], [[large]]])
+    assert cider_d([[large, 1, large + 1]], [[[large, 1, large + 1]]], table).equal(score)
+    assert cider_d(tensor([[1, 0]]), tensor([[1, 0]]), table, pad_id=0).item() == pytest.approx(2.5)
 
 
 def test_a_mean_has_no_parts():
