@@ -140,8 +140,18 @@ def repetition_counts(text: Tokens, ngram: int) -> tuple[int, int]:
     return len({*ngrams}), len(ngrams)
 
 
-def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: Sequence[int | str]) -> list[Counts]:
-    """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``, with its best reference."""
+def rouge_counts(
+    hypothesis: Summary,
+    references: Sequence[Summary],
+    variants: Sequence[int | str],
+    reducer: str = "best",
+    alpha: float | None = None,
+) -> list[Counts]:
+    """Return the counts of each key, which is an order of n-grams, ``"L"`` or ``"Lsum"``, with its best reference.
+
+    The best has the highest F with ``alpha``, or with the reducer ``"best_recall"`` the highest recall. The reducer
+    ``"sum"`` adds the counts of all references.
+    """
     (words, sentences), longest = hypothesis, max([0, *[variant for variant in variants if isinstance(variant, int)]])
     rows = []
     for other_words, other_sentences in references:
@@ -159,7 +169,13 @@ def rouge_counts(hypothesis: Summary, references: Sequence[Summary], variants: S
         rows.append(counts)
     if len(rows) == 1:
         return rows[0]
-    return [max(of_key, key=lambda counts: rouge_score(counts)[2]) for of_key in zip(*rows, strict=True)]
+    of_keys = zip(*rows, strict=True)
+    if reducer == "sum":
+        return [
+            (sum(matched), sum(has), sum(wants)) for matched, has, wants in (zip(*key, strict=True) for key in of_keys)
+        ]
+    column = 1 if reducer == "best_recall" else 2
+    return [max(of_key, key=lambda counts: rouge_score(counts, alpha)[column]) for of_key in of_keys]
 
 
 def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:

@@ -159,15 +159,12 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
             return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
-    def plain(
-        self, hypothesis: Summary | Tokens, references: Sequence[Summary | Tokens]
-    ) -> tuple[Sequence[int], ...] | None:
-        """Count one sentence in plain Python; of several references only the best can be chosen so."""
-        if len(references) > 1 and (self.reducer != "best" or self.alpha is not None):
-            return None
+    def plain(self, hypothesis: Summary | Tokens, references: Sequence[Summary | Tokens]) -> tuple[Sequence[int], ...]:
+        """Count one sentence in plain Python."""
         # Without sentences, the words are one sentence.
         first, *others = (one if isinstance(one, Summary) else Summary(one, [one]) for one in (hypothesis, *references))
-        return tuple(zip(*plain.rouge_counts(first, others, self.variants), strict=True))
+        rows = plain.rouge_counts(first, others, self.variants, self.reducer, self.alpha)
+        return tuple(zip(*rows, strict=True))
 
     def plain_score(self, *fields: Sequence[int]) -> list[tuple[float, float, float]]:
         """Score one row in plain Python."""

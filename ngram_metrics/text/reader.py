@@ -137,7 +137,11 @@ class Reader(ABC):
         listed = self._listed(sentences) if isinstance(sentences, PaddedSentences) else sentences
         if listed is None:
             return None
-        documents = self.plain(listed) if listed.kind == "text" else self._plain_tokens(listed)
+        if listed.kind == "text":
+            documents = self.plain(listed)
+        else:
+            self._refuse_text_options(listed.kind)
+            documents = self._plain_tokens(listed)
         first = len(listed.hypotheses)
         return None if documents is None else (documents[:first], documents[first:], listed.counts)
 
@@ -147,7 +151,6 @@ class Reader(ABC):
 
     def _plain_tokens(self, sentences: Sentences) -> list[Any] | None:
         """Read tokens or ids, the hypotheses first, for ``plain_sentences``."""
-        self._refuse_text_options(sentences.kind)
         documents = sentences.documents
         if any(isinstance(document, Tensor) and document.device.type != "cpu" for document in documents):
             return None

@@ -15,9 +15,19 @@ from ngram_metrics import Bleu, metrics
 from ngram_metrics.few import scores_of_few
 from ngram_metrics.scorer import Counted, Scorer
 from ngram_metrics.scores.references import NO_REFERENCES, joined_range
+from ngram_metrics.scores.rouge import Reducer, RougeMeasure
+from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")
 KEYS = ("rouge1", "rouge3", "rougeL", "rougeLsum")
+
+
+def of_ignite(multiref: Reducer, alpha: float) -> Scorer:
+    """ROUGE as in ignite: of several references that with the highest recall, or the sum of all."""
+    values = {"recall": (0, 1), "F": (0, 2)}
+    return Scorer(WordReader(pad_id=(0, -1)), RougeMeasure(("L", 1, 2), multiref, alpha), "macro", values)
+
+
 #: Options that are for texts only.
 OF_TEXTS: dict[str, Scorer] = {
     **{f"bleu {name}": metrics.bleu(tokenizer=name) for name in ("13a", "intl", "zh", "char", "unicode", "none")},
@@ -39,6 +49,9 @@ SCORERS: dict[str, Scorer] = {
     "rouge separated": metrics.rouge(rouge_keys=KEYS, sentence_separator_id=3, pad_id=(0, -1)),
     "rouge below 0": metrics.rouge(rouge_keys=KEYS, sentence_separator_id=-1, pad_id=0),
     "rouge average": metrics.rouge(accumulate="avg", rouge_keys="rouge1", pad_id=(0, -1)),
+    "rouge recall": of_ignite("best_recall", 0.3),
+    "rouge weighed": of_ignite("best", 0.0),
+    "rouge sum": of_ignite("sum", 0.7),
     "overlap": metrics.overlap(2, average="none", pad_id=(0, -1)),
     "gleu": metrics.gleu(pad_id=(0, -1)),
     "repetition": metrics.repetition(2, pad_id=(0, -1)),
@@ -168,6 +181,7 @@ def test_few_sentences_alone_are_counted_in_plain_python(monkeypatch: pytest.Mon
         ("rouge", ["привет мир"], ["привет"]),
         ("bleu", ["the cat sat"], [["the", "cat"]]),
         ("bleu", [["the cat sat"]], [["the cat"]]),
+        ("rouge recall", ["我们今天去公园散步"], [["他们今天去公园散步", "我们"]]),
     ],
 )
 def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any):
@@ -197,6 +211,7 @@ def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any)
         ("chrf++", [["a"]], [["a"]]),
         ("chrf whitespace", torch.tensor([[1]]), torch.tensor([[1]])),
         ("gleu function", [[1]], [[1]]),
+        ("chrf whitespace", [["ab"]], [["a"]]),
     ],
 )
 def test_both_ways_refuse_the_same(name: str, preds: Any, target: Any):

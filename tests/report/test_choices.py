@@ -21,7 +21,7 @@ SYSTEMS = {name: output(LINES, 0.05 + 0.03 * (number * 7 % 16), seed=number) for
 SYSTEMS["run-03"] = ["", "la la la la la la la", *SYSTEMS["run-03"][2:]]
 SOURCES = [line[::-1] for line in LINES]
 DOMAINS = [("news", "sport", "science")[number % 3] for number in range(60)]
-IDS = [f"line-{number}" for number in range(60)]
+IDS = [f"line-{number}-" + "x" * 200 for number in range(60)]
 
 
 @pytest.fixture(scope="module")
