@@ -109,7 +109,11 @@ class Scorer:
             return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
         if not len(statistics[0]):
             warn_of_no_sentence()
-        scores = averaged_score(self.measure, statistics, self.average)
+        if self.average == "micro" and statistics[0].device.type == "cpu":
+            # One row, scored as `compute` of an accumulator and columns of counts score it, to the last bit.
+            scores = self.row_scores(self.rows(statistics).sum(0, keepdim=True))[0]
+        else:
+            scores = averaged_score(self.measure, statistics, self.average)
         if self.average == "none":
             return scores if leading_shape is None else scores.reshape(*leading_shape, *scores.shape[1:])
         return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)

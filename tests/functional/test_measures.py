@@ -1,6 +1,7 @@
 """The measures in one call: a batch in every layout and every average, options, and what is refused."""
 
 import inspect
+import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -247,3 +248,19 @@ def test_a_wrong_keyword_names_the_function_and_its_option(name):
         function()
     with pytest.raises(TypeError, match=rf"^{name}: too many positional arguments$"):
         function(*["a"] * (len(options) + 1))
+
+
+@pytest.mark.parametrize("sentences", [3, 400])
+@pytest.mark.parametrize("name", ["bleu_score", "chrf_score", "gleu_score", "ngram_overlap"])
+def test_a_corpus_has_the_score_of_the_metric_to_the_last_bit(name: str, sentences: int):
+    """Few sentences are counted in plain Python, many in arrays: the sums are scored by the same operations."""
+    function = getattr(functional, name)
+    metric = next(metric for metric, of_metric in cases.FUNCTIONS.items() if of_metric is function)
+    for seed in range(20):
+        chance = random.Random(seed)
+        preds, target = (
+            [" ".join(chance.choices("abcdefgh", k=chance.randint(4, 12))) for _ in range(sentences)] for _ in range(2)
+        )
+        made = metric(average="micro")
+        made.update(preds, target)
+        assert function(preds, target, average="micro").item() == made.compute().item()
