@@ -1,5 +1,6 @@
 """Few sentences are counted and scored in plain Python and many in arrays: the same counts on both sides of a limit."""
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -224,3 +225,9 @@ def test_both_ways_refuse_the_same(name: str, preds: Any, target: Any):
 
     arrays, plain = ways(scorer, refused)
     assert arrays == plain
+
+
+def test_a_score_that_floats_cannot_hold_is_infinite_both_ways():
+    scorer = metrics.bleu(ngram=2, weights=[0, 1000], smooth="floor", smooth_value=5.0)
+    scores = ways(scorer, scorer, ["a b"], ["a c"])
+    assert [score.item() for score in scores] == [math.inf, math.inf]
