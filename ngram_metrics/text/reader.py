@@ -96,7 +96,9 @@ class Reader(ABC):
         Raises:
             TypeError, ValueError: the errors of ``read``.
         """
-        sentences = read(systems[0], references) if any(references) else read_texts(systems[0])
+        # An empty text is a reference, an empty list is none.
+        has_references = any(isinstance(each, str) or each for each in references)
+        sentences = read(systems[0], references) if has_references else read_texts(systems[0])
         assert isinstance(sentences, Sentences)
         every = list(chain.from_iterable(systems))
         batch = self.encode(sentences._replace(hypotheses=every), device)

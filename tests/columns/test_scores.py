@@ -154,3 +154,9 @@ def test_a_group_is_scored_alike_among_few_and_many_groups():
     whole = records(COLUMNS.scores(counted.select(COLUMNS.names)))
     alone = [records(COLUMNS.scores(counted.slice(n, 1).select(COLUMNS.names)))[0] for n in range(0, 700, 37)]
     assert alone == whole[::37]
+
+
+def test_a_batch_whose_references_are_all_empty_has_references():
+    columns = StatisticsColumns({"bleu": Bleu.sacrebleu(), "ter": Ter()}, "mt", "ref")
+    among, alone = columns({"mt": ["a b", "c"], "ref": ["", "c"]}), columns({"mt": ["a b"], "ref": [""]})
+    assert [among[name][0] for name in columns.names] == [alone[name][0] for name in columns.names]
