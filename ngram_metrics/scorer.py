@@ -166,9 +166,8 @@ class Scorer:
         """Return the values of scores ``(..., *score_shape)`` by name, each ``(...)``."""
         if not self.measure.score_shape:
             return dict.fromkeys(self.values, scores)
-        columns = [
-            of_key.unbind(-1) for of_key in scores.unbind(-2)
-        ]  # an index for each value takes five times as long
+        # An index for each value takes five times as long.
+        columns = [of_key.unbind(-1) for of_key in scores.unbind(-2)]
         return {name: columns[key][column] for name, (key, column) in self.values.items()}
 
     @property

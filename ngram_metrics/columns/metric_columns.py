@@ -16,7 +16,7 @@ from torch import Tensor
 from ngram_metrics.columns.fixed_point import PARTS, from_parts, to_parts
 from ngram_metrics.few import ROWS
 from ngram_metrics.scorer import Scorer, renamed
-from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order
+from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.settings import digest
 
 
@@ -106,8 +106,7 @@ class MetricColumns:
         # Of clusters of one segment each, micro averages have the interval of the metric itself, to the last bit.
         order = row_order(torch.cat((sums, segments.unsqueeze(-1)), -1) if self.is_macro else sums)
         summands, sizes = self._summands(sums[order]).to(torch.float64), segments[order].to(torch.float64)
-        drawn = [(weights @ summands, weights @ sizes) for weights in bootstrap_weights(len(order), RESAMPLES, SEED)]
-        resampled = self._scores(*map(torch.cat, zip(*drawn, strict=True)))  # (resamples, values)
+        resampled = self._scores(*weighted_sums(bootstrap_weights(len(order), RESAMPLES, SEED), summands, sizes))
         return {
             value + suffix: number
             for suffix, end in zip(ENDS, interval(resampled, confidence), strict=True)

@@ -147,8 +147,7 @@ class PandasTable(Table):
 
     def integers(self, name: str) -> Integers | None:
         dtype = self.native[name].dtype
-        is_plain = isinstance(dtype, np.dtype) and dtype.kind in "iu" and dtype != np.uint64
-        return self.native[name].to_numpy(np.int64) if is_plain else None
+        return self.native[name].to_numpy(np.int64) if _fits(dtype) else None
 
     def made(
         self,
@@ -219,8 +218,7 @@ class MappingTable(Table):
     def integers(self, name: str) -> Integers | None:
         column = self.native[name]
         is_array = isinstance(column, np.ndarray) and column.ndim == 1
-        is_plain = is_array and column.dtype.kind in "iu" and column.dtype != np.uint64
-        return column.astype(np.int64, copy=False) if is_plain else None
+        return column.astype(np.int64, copy=False) if is_array and _fits(column.dtype) else None
 
     def made(
         self,
@@ -239,6 +237,11 @@ class MappingTable(Table):
 
         names = [self.names[place] for place in kept]
         return {**{name: left(self.native[name]) for name in names}, **added}
+
+
+def _fits(dtype: object) -> bool:
+    """Return whether all numbers of a dtype are int64; a dtype of pandas' own is none of numpy's."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "iu" and dtype != np.uint64
 
 
 def _listed(column: Any) -> list[Any]:

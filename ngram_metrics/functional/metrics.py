@@ -84,8 +84,8 @@ def rouge_score(
     ``bleu_score``.
 
     Returns:
-        A dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` float64 in
-        0..1, or ``(sentences,)`` for ``"none"``. Without sentences the values are NaN, as in torchmetrics.
+        A dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, each ``()`` float64
+        from 0 to 1, or ``(sentences,)`` for ``"none"``. Without sentences the values are NaN, as in torchmetrics.
 
     Raises:
         ValueError, TypeError: a setting out of its range; ``accumulate="avg"`` with ``average="micro"``; sentences that

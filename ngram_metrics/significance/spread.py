@@ -27,7 +27,7 @@ def standard_error(
         clusters: the document of each sentence, as for ``ngram_metrics.significance.paired_bootstrap``.
 
     Returns:
-        The standard error of each value by its name, in the unit of the score: at most 0.5 for scores in 0..1.
+        The standard error of each value by its name, in the unit of the score: at most 0.5 for scores from 0 to 1.
 
     Raises:
         TypeError: an object that is not a metric of this package; a seed that is not an integer; clusters that are not
