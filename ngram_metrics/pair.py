@@ -175,7 +175,7 @@ def bleu(
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizers``.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
 

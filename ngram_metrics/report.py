@@ -43,7 +43,7 @@ def write_report(
         title: the title of the page; None for the names of the systems.
         confidence: the level of the bootstrap intervals, between 0 and 1.
         tokenizer: splits texts into words, where matches are shown and for the default BLEU; see
-            ``ngram_metrics.text.tokenizers``.
+            ``ngram_metrics.text.tokenizer_option``.
         sources: the source of each segment, which is shown beside it; an output that equals it is flagged.
         columns: a label for each segment by the name of the column, such as ``{"domain": [...], "id": [...]}``. The
             segments are filtered by them; each label of a column with at most 50 is scored as a corpus.

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngram_metrics.cli.files import InputError, split_name
-from ngram_metrics.cli.option_types import (
+from ngram_metrics.cli.shared_options import (
     Options,
     Parser,
     add_run_options,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ngram_metrics.cli import score_in_python
 from ngram_metrics.cli.command_arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
 from ngram_metrics.cli.files import InputError, Source, open_source, read_segments, split_name
-from ngram_metrics.cli.option_types import Options
+from ngram_metrics.cli.shared_options import Options
 from ngram_metrics.evaluation.output import OutputError, open_output
 from ngram_metrics.evaluation.result_tables import Style, format_summary, terminal_width
 from ngram_metrics.text.messages import visible

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
-from ngram_metrics.evaluation.results import Result, Settings, Summary
+from ngram_metrics.evaluation.results import ComparisonSettings, Result, Summary
 from ngram_metrics.scores import python_scores
 from ngram_metrics.signature import format_signature
 from ngram_metrics.text.input_warnings import (
@@ -24,7 +24,7 @@ from ngram_metrics.text.input_warnings import (
     warn_of_transposed_references,
 )
 from ngram_metrics.text.single_texts import read_summaries, split_characters
-from ngram_metrics.text.tokenizers import tokenizer_signature
+from ngram_metrics.text.tokenizer_option import tokenizer_signature
 from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 
 #: The nanoseconds that a character takes more in plain Python than in arrays, measured beside the import of torch.
@@ -52,14 +52,14 @@ class Metric:
         warn: warns of texts that ``read`` does not suit, from hypotheses, all references, and what was read of both.
         count: counts a segment.
         score: scores the corpus.
-        settings: the fields of the signature.
+        signature_fields: the fields of the signature.
     """
 
     read: Callable[[Sequence[str]], Sequence[Document]]
     warn: Callable[[Sequence[str], Sequence[str], Sequence[Document]], None]
     count: Count
     score: Score
-    settings: dict[str, str]
+    signature_fields: dict[str, str]
 
 
 def can_score(options: ScoreOptions) -> bool:
@@ -98,7 +98,7 @@ def _raise(error: InputError) -> Iterator[Segments]:
 def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
     """Return the results of the system."""
     metrics = {name: _MAKERS[name](options) for name in options.metrics}
-    averages = {name: metric.settings["avg"] for name, metric in metrics.items()}
+    averages = {name: metric.signature_fields["avg"] for name, metric in metrics.items()}
     count_sums: dict[str, list[int]] = {}
     score_sums: dict[str, list[python_scores.ExactSum]] = {}
     total = 0
@@ -120,9 +120,9 @@ def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
         means = [exact_sum.mean(total) for exact_sum in score_sums.get(name, ())]
         results |= metric.score(count_sums.get(name, means), total)
         references = None if name == "repetition" else str(len(options.references))
-        signatures[name] = format_signature({"unit": "text", **metric.settings}, references)
+        signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
     is_higher_better = {title: title != "repetition" for title in results}
-    settings = Settings(None, options.test, None, 0)
+    settings = ComparisonSettings(None, options.test, None, 0)
     return Summary({options.systems[0]: results}, (), {}, signatures, options.references, is_higher_better, settings)
 
 
@@ -163,7 +163,7 @@ def _word_metric(
     lowercase: bool,
     count: Count,
     score: Score,
-    settings: dict[str, str],
+    signature_fields: dict[str, str],
 ) -> Metric:
     """Return a metric of words, which reads text as BLEU does."""
     tokenizer = options.tokenizer or "13a"
@@ -171,8 +171,8 @@ def _word_metric(
     def warn(hypotheses: Sequence[str], references: Sequence[str], _: Sequence[Document]) -> None:
         warn_of_another_tokenizer(tokenizer, hypotheses, references)
 
-    settings |= {"case": "lc" if lowercase else "mixed", **tokenizer_signature(tokenizer)}
-    return Metric(_word_reader(tokenizer, lowercase), warn, count, score, settings)
+    signature_fields |= {"case": "lc" if lowercase else "mixed", **tokenizer_signature(tokenizer)}
+    return Metric(_word_reader(tokenizer, lowercase), warn, count, score, signature_fields)
 
 
 def _make_bleu(options: ScoreOptions) -> Metric:
@@ -195,8 +195,8 @@ def _make_bleu(options: ScoreOptions) -> Metric:
         )
         return {"bleu": result}
 
-    settings = {"avg": "micro", "eff": "no", "smooth": "exp", "order": "4"}
-    return _word_metric(options, options.lowercase, count, score, settings)
+    signature_fields = {"avg": "micro", "eff": "no", "smooth": "exp", "order": "4"}
+    return _word_metric(options, options.lowercase, count, score, signature_fields)
 
 
 def _make_gleu(options: ScoreOptions) -> Metric:
@@ -243,9 +243,9 @@ def _make_chrf(options: ScoreOptions, name: str = "chrf", orders: Sequence[int] 
         counts = (list(sums[:width]), list(sums[width : 2 * width]), list(sums[2 * width :]))
         return {name: Result(python_scores.chrf_score(counts), segments)}
 
-    settings = {"avg": "micro", "case": "lc" if options.chrf_lowercase else "mixed", "eff": "yes", "nc": "6"}
-    settings |= {"nw": str(sum(orders) - 6), "beta": "2", "space": "no"}
-    return Metric(read, _warn_of_nothing, count, score, settings)
+    signature_fields = {"avg": "micro", "case": "lc" if options.chrf_lowercase else "mixed", "eff": "yes", "nc": "6"}
+    signature_fields |= {"nw": str(sum(orders) - 6), "beta": "2", "space": "no"}
+    return Metric(read, _warn_of_nothing, count, score, signature_fields)
 
 
 def _make_rouge(options: ScoreOptions) -> Metric:
@@ -266,9 +266,9 @@ def _make_rouge(options: ScoreOptions) -> Metric:
             for key, (precision, recall, fmeasure) in zip(_ROUGE_KEYS, parts, strict=True)
         }
 
-    settings = {"avg": "macro", "tok": "rule", "keys": "1,2,L,Lsum", "multiref": "best", "norm": "rule"}
-    settings |= {"stem": "porter-nltk" if options.stem else "no", "split": "lines"}
-    return Metric(read, warn, count, score, settings)
+    signature_fields = {"avg": "macro", "tok": "rule", "keys": "1,2,L,Lsum", "multiref": "best", "norm": "rule"}
+    signature_fields |= {"stem": "porter-nltk" if options.stem else "no", "split": "lines"}
+    return Metric(read, warn, count, score, signature_fields)
 
 
 def _warn_of_nothing(*_: object) -> None:

@@ -90,7 +90,7 @@ Results: TypeAlias = dict[str, dict[str, Result]]
 Pairs: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
 
-class Settings(NamedTuple):
+class ComparisonSettings(NamedTuple):
     """How systems are compared: the arguments of ``ngram_metrics.evaluate``.
 
     ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64.
@@ -107,7 +107,7 @@ class Settings(NamedTuple):
         """The number of clusters; None if segments are drawn."""
         return None if self.clusters is None else len(self.clusters.unique())
 
-    def select(self, segments: Tensor) -> Settings:
+    def select(self, segments: Tensor) -> ComparisonSettings:
         """Return the settings for the segments with these indices, one-dimensional int64."""
         return self if self.clusters is None else self._replace(clusters=self.clusters[segments])
 
@@ -133,7 +133,7 @@ class Summary:
     signatures: dict[str, str]
     references: Sequence[str]
     higher_is_better: dict[str, bool]
-    settings: Settings
+    settings: ComparisonSettings
     compare_pairs: Callable[[], Pairs] = dict
 
     @property

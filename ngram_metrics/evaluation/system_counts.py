@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import host_counts
-from ngram_metrics.evaluation.results import Grouping, Pairs, Result, Results, Settings, Summary
+from ngram_metrics.evaluation.results import ComparisonSettings, Grouping, Pairs, Result, Results, Summary
 from ngram_metrics.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import row_width
@@ -149,7 +149,11 @@ def count(
 
 
 def summarise(
-    systems: Systems, names: Sequence[str], references: Sequence[str], settings: Settings, groups: Grouping = ()
+    systems: Systems,
+    names: Sequence[str],
+    references: Sequence[str],
+    settings: ComparisonSettings,
+    groups: Grouping = (),
 ) -> Summary:
     """Return all results, with the names of the metrics and of the references."""
     is_tested = len(systems) > 1
@@ -170,7 +174,7 @@ def summarise(
     return Summary(results, groups, group_results, signatures, references, better, settings, compare_pairs)
 
 
-def _compare_pairs(systems: Systems, settings: Settings) -> Pairs:
+def _compare_pairs(systems: Systems, settings: ComparisonSettings) -> Pairs:
     if len(systems) == 1:
         return {}
     tested = _pair(systems, settings)
@@ -184,7 +188,9 @@ def _compare_pairs(systems: Systems, settings: Settings) -> Pairs:
     }
 
 
-def compute_results(systems: Systems, settings: Settings, test: Test | None = None, compared: bool = True) -> Results:
+def compute_results(
+    systems: Systems, settings: ComparisonSettings, test: Test | None = None, compared: bool = True
+) -> Results:
     """Return the results; intervals, wins, ties and losses need the counts of segments.
 
     ``test`` is that of the differences, None for no p-values; ``compared`` says whether there are differences.
@@ -275,7 +281,7 @@ def _difference_columns(scorer: Scorer, differences: Differences) -> dict[str, d
 
 
 def _compute_intervals(
-    all_counts: Sequence[SystemCounts], settings: Settings
+    all_counts: Sequence[SystemCounts], settings: ComparisonSettings
 ) -> Iterator[tuple[dict[str, Tensor], ...]]:
     """Yield for each system and metric the ends of the intervals of its values by name, from one set of draws.
 
@@ -289,7 +295,7 @@ def _compute_intervals(
         yield tuple(map(paired.scorer.name_values, interval(scores[:, 0], settings.confidence)))
 
 
-def _pair(systems: Systems, settings: Settings) -> list[Paired]:
+def _pair(systems: Systems, settings: ComparisonSettings) -> list[Paired]:
     """Return the values of all systems for each metric."""
     return [
         pair_rows(same_metric[0].scorer, [counts.sentence_rows() for counts in same_metric], settings.clusters)
@@ -297,7 +303,9 @@ def _pair(systems: Systems, settings: Settings) -> list[Paired]:
     ]
 
 
-def _score_groups(systems: Systems, labels: Sequence[Hashable], settings: Settings) -> dict[Hashable, Results]:
+def _score_groups(
+    systems: Systems, labels: Sequence[Hashable], settings: ComparisonSettings
+) -> dict[Hashable, Results]:
     """Return the results of the segments with each label, in the order in which the labels first appear."""
     segments: dict[Hashable, list[int]] = {}
     for segment, label in enumerate(labels):
@@ -305,13 +313,13 @@ def _score_groups(systems: Systems, labels: Sequence[Hashable], settings: Settin
     return {label: score_part(systems, host_counts(indices), settings) for label, indices in segments.items()}
 
 
-def score_part(systems: Systems, segments: Tensor, settings: Settings, compared: bool = True) -> Results:
+def score_part(systems: Systems, segments: Tensor, settings: ComparisonSettings, compared: bool = True) -> Results:
     """Return the results of the segments with these indices as a corpus; ``compared`` with the baseline, or not."""
     parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
     return compute_results(parts, settings.select(segments), compared=compared)
 
 
-def _signature_draws(settings: Settings, tested: bool) -> dict[str, str]:
+def _signature_draws(settings: ComparisonSettings, tested: bool) -> dict[str, str]:
     """Return the numbers of draws, their seed, and the test, for the signature."""
     draws = {}
     if settings.confidence is not None or (tested and settings.test == "bootstrap"):

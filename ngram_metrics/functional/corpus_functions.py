@@ -50,7 +50,7 @@ def distinct(
         average: ``"micro"``: an n-gram is distinct among all texts, as in Li et al.; ``"macro"``: the mean of the
             texts' own numbers, without texts that are shorter than the order; ``"none"``: a number for each text, 0 for
             a text that is shorter than the order.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizers``.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         pad_id: for ids: the id or ids that are not tokens.
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.
 
@@ -232,7 +232,7 @@ def document_frequency(
             ids ``(segments, width)`` or ``(segments, references, width)``. A list of ``str`` is a list of texts, so
             tokens are one level deeper: ``[[["the", "cat"]], ...]``.
         ngram: the longest order, 1 to 1,000.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizers``; the metric must have the same.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``; the metric must have the same.
         pad_id: for ids: the id or ids that are not tokens.
 
     Returns:
@@ -306,7 +306,7 @@ def near_duplicates(
         use_stemmer: for text: whether words are stemmed.
         normalizer: for text: see ``ngram_metrics.text.rouge_reader``.
         tokenizer: for text: None for rouge_score's rule, which keeps ``a-z0-9``; for other scripts see
-            ``ngram_metrics.text.tokenizers``.
+            ``ngram_metrics.text.tokenizer_option``.
         pad_id: for ids: the id or ids that are not tokens.
 
     Returns:

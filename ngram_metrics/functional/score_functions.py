@@ -45,7 +45,7 @@ def bleu_score(
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
         weights: one weight for each order; None for equal weights.
         effective_order: whether orders without any n-gram are left out.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizers``.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.
@@ -236,7 +236,7 @@ def matched_orders(
         target: for each segment its reference or a list of references, of the same kind; padded ``(segments, width)``
             or ``(segments, references, width)``. See ``ngram_metrics.text.input_forms``.
         ngram: the longest order, 1 to 1,000.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizers``; the result has one number for each of its tokens.
+        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``; the result has a number for each token.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens; they are 0 in the result. A padded tensor needs it.
         device: where text and lists are counted, by default the CPU; tensors are counted on their device.

@@ -16,7 +16,7 @@ from ngram_metrics.options import check_choice
 from ngram_metrics.scorer import Metric, Scorer, scorer_of
 from ngram_metrics.scores.measure import unpack
 from ngram_metrics.scores.resampling import bootstrap_weights, clusters_of, scores_of_sums
-from ngram_metrics.settings import digest
+from ngram_metrics.settings_digest import digest
 from ngram_metrics.text.inputs import frame_package, list_values
 from ngram_metrics.text.messages import pluralize, shortened, type_name
 

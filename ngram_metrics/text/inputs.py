@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.text.messages import type_name
-from ngram_metrics.text.tokenizers import TokenizerName
+from ngram_metrics.text.tokenizer_option import TokenizerName
 
 #: A segment of text, of tokens or of ids. A str is a sequence of str, so this covers text too.
 Document: TypeAlias = Sequence[Hashable] | Tensor | NDArray[np.generic]
@@ -46,7 +46,7 @@ class SentencePiece(Protocol):
         """A function that returns the model as bytes."""
 
 
-#: See ``ngram_metrics.text.tokenizers``.
+#: See ``ngram_metrics.text.tokenizer_option``.
 Tokenizer: TypeAlias = (
     TokenizerName | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer | SentencePiece
 )

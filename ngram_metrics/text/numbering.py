@@ -17,7 +17,7 @@ from ngram_metrics.counting.documents import RaggedTokens, host_counts, owners, 
 from ngram_metrics.text.input_forms import Segments, refuse_negative
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
-from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of
+from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics.text.word_bounds import WHITESPACE, Integers
 from ngram_metrics.text.words import number_words
 

@@ -50,7 +50,7 @@ from ngram_metrics.text.single_texts import (
     summary_of_ids,
 )
 from ngram_metrics.text.stemmer import rouge_stem
-from ngram_metrics.text.tokenizers import (
+from ngram_metrics.text.tokenizer_option import (
     callable_name,
     check_tokenizer,
     reads_text_as_it_is,
@@ -69,7 +69,7 @@ class RougeReader(Reader):
     Attributes:
         use_stemmer: whether words are stemmed.
         normalizer: ``str -> str``.
-        tokenizer: see ``ngram_metrics.text.tokenizers``; None for the ASCII rule.
+        tokenizer: see ``ngram_metrics.text.tokenizer_option``; None for the ASCII rule.
         sentence_splitter: ``str -> sequence of str``; None for lines.
         sentence_separator_id: the id between two segments.
         pad_id: the id or ids that are not tokens.

@@ -13,7 +13,7 @@ from typing import Any
 from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.stemmer import rouge_stem
-from ngram_metrics.text.tokenizers import batch_tokenizer, reads_text_as_it_is
+from ngram_metrics.text.tokenizer_option import batch_tokenizer, reads_text_as_it_is
 from ngram_metrics.text.word_rules import (
     SPLITTERS,
     has_splitter,

@@ -34,7 +34,7 @@ from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.numbering import listed_ids, name_unhashable, number_texts
 from ngram_metrics.text.reader import Reader, batch_of
 from ngram_metrics.text.single_texts import split_words
-from ngram_metrics.text.tokenizers import check_tokenizer, tokenizer_signature
+from ngram_metrics.text.tokenizer_option import check_tokenizer, tokenizer_signature
 from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 
 
@@ -43,7 +43,7 @@ class WordReader(Reader):
     """The settings for reading words.
 
     Attributes:
-        tokenizer: see ``ngram_metrics.text.tokenizers``.
+        tokenizer: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: whether text is lowercased before it is tokenized.
         pad_id: see ``ngram_metrics.text.reader.Reader``.
         samples: whether hypotheses may be padded ids ``(segments, samples, width)``.

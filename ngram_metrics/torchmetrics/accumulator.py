@@ -20,7 +20,7 @@ from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence
 from ngram_metrics.signature import format_references
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_of_no_segment
-from ngram_metrics.text.tokenizers import callable_name
+from ngram_metrics.text.tokenizer_option import callable_name
 from ngram_metrics.torchmetrics.agreement import (
     NO_REFERENCES,
     batch_codes,

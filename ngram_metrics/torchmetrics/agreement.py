@@ -25,7 +25,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
 from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.settings import digest
+from ngram_metrics.settings_digest import digest
 
 #: The range of the number of references before any segment, see ``join_range``.
 NO_REFERENCES = (-(1 << 62), 0)

@@ -17,7 +17,7 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.scorer import Scorer
-from ngram_metrics.settings import describe
+from ngram_metrics.settings_digest import describe
 from ngram_metrics.text.messages import type_name, warn_user
 from ngram_metrics.torchmetrics.agreement import (
     LAYOUT,

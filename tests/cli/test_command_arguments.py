@@ -7,9 +7,9 @@ from commands import BASE, printed, refused, report, scores, write
 from sacrebleu.metrics.bleu import _TOKENIZERS
 
 from ngram_metrics import cli
-from ngram_metrics.cli import command_arguments, option_types
+from ngram_metrics.cli import command_arguments, shared_options
 from ngram_metrics.cli.main import make_scorers
-from ngram_metrics.text.tokenizers import _DOWNLOADING, _OF_SACREBLEU
+from ngram_metrics.text.tokenizer_option import _DOWNLOADING, _OF_SACREBLEU
 from ngram_metrics.text.word_bounds import NAMED
 
 SYSTEMS = ["base.txt", "other.txt"]
@@ -231,8 +231,8 @@ def test_the_table_and_json_name_systems_and_references(folder: Path, capsys):
 
 
 def test_names_that_are_written_out_are_those_there_are():
-    assert set(option_types.TOKENIZERS) == {*NAMED, *_OF_SACREBLEU}
-    assert set(option_types.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
+    assert set(shared_options.TOKENIZERS) == {*NAMED, *_OF_SACREBLEU}
+    assert set(shared_options.TOKENIZERS) >= set(_TOKENIZERS) - set(_DOWNLOADING)
     for arguments in (["a", "-r", "b", "-m", name] for name in command_arguments.METRICS):
         assert list(make_scorers(command_arguments.parse_score(arguments))) == arguments[-1:]
     for name in command_arguments.MBR_METRICS:

@@ -1,11 +1,10 @@
-"""Many comparisons: Holm's correction, and all pairs of systems."""
+"""All pairs of systems: each tested against each, with p-values corrected for their number."""
 
 from itertools import combinations, permutations
 from typing import Any
 
-import numpy as np
 import pytest
-import torch
+from oracles import holm
 from paired import OUTPUTS, REFERENCES, counted
 from systems import output
 
@@ -23,38 +22,13 @@ TESTS = {"bootstrap": paired_bootstrap, "randomization": paired_approximate_rand
 each_test = pytest.mark.parametrize("test", TESTS)
 
 
-def _holm(chances: list[float]) -> list[float]:
-    """From the definition: the largest product of a p-value that is no larger, and the number of those not below it."""
-    ordered = sorted(chances)
-    products = [(one, (len(ordered) - place) * one) for place, one in enumerate(ordered)]
-    return [min(1.0, max(product for other, product in products if other <= one)) for one in chances]
-
-
-def test_holms_correction_is_that_of_the_paper():
-    """Worked by hand: .01 x 4, .02 x 3, then .03 x 2 and .04 x 1, which is raised to .06."""
-    corrected = p_values.holm(torch.tensor([0.04, 0.01, 0.03, 0.02], dtype=torch.float64))
-    assert corrected.tolist() == pytest.approx([0.06, 0.04, 0.06, 0.06])
-    assert p_values.holm(torch.tensor([0.9, 0.6], dtype=torch.float64)).tolist() == [1, 1]
-
-
-@pytest.mark.parametrize("comparisons", [0, 1, 2, 7])
-def test_holms_correction_is_that_of_a_plain_loop_for_each_value(comparisons: int):
-    chance = np.random.default_rng(comparisons)
-    chances = np.round(chance.random((comparisons, 2, 3)), 1)  # with ties
-    corrected = p_values.holm(torch.from_numpy(chances)).numpy()
-    assert corrected.shape == chances.shape
-    for place in np.ndindex(2, 3):
-        column = (slice(None), *place)
-        assert corrected[column].tolist() == pytest.approx(_holm(chances[column].tolist()), abs=1e-15)
-
-
 @each_test
 def test_each_value_is_corrected_for_the_number_of_systems_without_the_baseline(test: str):
     systems = counted(ROUGEScore, rouge_keys=("rouge1", "rougeL"))
     plain, corrected = (TESTS[test](systems, "close", 400, correction=kind) for kind in (None, "holm"))
     others = ["base", "alike", "far"]
     for value in plain["base"]:
-        expected = _holm([plain[name][value].p_value for name in others])
+        expected = holm([plain[name][value].p_value for name in others])
         assert [corrected[name][value].p_value for name in others] == pytest.approx(expected, abs=1e-15)
         assert corrected["close"][value] == plain["close"][value]
         assert corrected["far"][value]._replace(p_value=None) == plain["far"][value]._replace(p_value=None)
@@ -82,7 +56,7 @@ def test_the_default_is_randomization_with_holms_correction_over_pairs():
     systems = counted(ChrF)
     plain, corrected = matrix(systems, "randomization", None)["chrf"], matrix(systems)["chrf"]
     pairs = list(combinations(systems, 2))
-    assert [corrected[a][b] for a, b in pairs] == pytest.approx(_holm([plain[a][b] for a, b in pairs]))
+    assert [corrected[a][b] for a, b in pairs] == pytest.approx(holm([plain[a][b] for a, b in pairs]))
     assert all(corrected[a][b] == corrected[b][a] for a, b in permutations(systems, 2))
     assert matrix(systems, seed=1) != matrix(systems)
 

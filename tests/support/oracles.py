@@ -243,3 +243,10 @@ def cider_similarities(
             total += cosine * math.exp(-((bigrams[0] - bigrams[1]) ** 2) / (2 * sigma**2))
         means.append(total / len(references))
     return means
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Holm's correction: the largest product of a p-value that is no larger, and the number of those not below it."""
+    ordered = sorted(p_values)
+    products = [(p_value, (len(ordered) - index) * p_value) for index, p_value in enumerate(ordered)]
+    return [min(1.0, max(product for other, product in products if other <= p_value)) for p_value in p_values]

@@ -5,7 +5,7 @@ from importlib.metadata import version
 import pytest
 
 from ngram_metrics import Bleu
-from ngram_metrics.text.tokenizers import batch_tokenizer
+from ngram_metrics.text.tokenizer_option import batch_tokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
 TEXTS = ["the cat sat on the mat", "", "a cat", "the the the the the the the the the", "unseen 猫 👩\u200d👧"]

@@ -13,7 +13,7 @@ from torchmetrics import MetricCollection
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
 from ngram_metrics.text.input_forms import read
 from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.tokenizers import batch_tokenizer
+from ngram_metrics.text.tokenizer_option import batch_tokenizer
 from ngram_metrics.text.word_reader import WordReader
 
 CPU = torch.device("cpu")

@@ -12,7 +12,7 @@ from sacrebleu.tokenizers import tokenizer_spm
 from spm_model import trained
 
 from ngram_metrics import Bleu, ROUGEScore
-from ngram_metrics.text.tokenizers import batch_tokenizer, tokenizer_signature
+from ngram_metrics.text.tokenizer_option import batch_tokenizer, tokenizer_signature
 
 sentencepiece = pytest.importorskip("sentencepiece")
 

@@ -15,7 +15,7 @@ from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
 from ngram_metrics.evaluation.page.flags import flags_of, titles_of
 from ngram_metrics.evaluation.page.page_words import ORDERS, Words, match_words, split_words, word_accuracy
 from ngram_metrics.evaluation.result_tables import MOST_GROUPS, Style, format_summary
-from ngram_metrics.evaluation.results import Result, Results, Settings, Summary
+from ngram_metrics.evaluation.results import ComparisonSettings, Result, Results, Summary
 from ngram_metrics.evaluation.system_counts import Systems, score_part, segment_values
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
@@ -121,7 +121,7 @@ def _list_scores(results: Results, values: Sequence[str], digits: int) -> dict[s
     return {"segments": next(iter(results.values()))[values[0]].segments, "scores": scores}
 
 
-def _accuracy(sides: _Sides, settings: Settings, digits: int) -> list[dict[str, Any]]:
+def _accuracy(sides: _Sides, settings: ComparisonSettings, digits: int) -> list[dict[str, Any]]:
     buckets = word_accuracy(sides.hypotheses, sides.references, settings)
     return [{**bucket, "scores": [_scale(ends, 100, digits) for ends in bucket["scores"]]} for bucket in buckets]
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens, host_counts
 from ngram_metrics.counting.matched_positions import matched_positions
-from ngram_metrics.evaluation.results import Settings
+from ngram_metrics.evaluation.results import ComparisonSettings
 from ngram_metrics.scores.resampling import RESAMPLES, bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.text.numbering import number_tokens, numbered_in_order
-from ngram_metrics.text.tokenizers import batch_tokenizer, rule_of
+from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics.text.word_bounds import Rule, character_chunks, counts_between
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.text.words import found_words
@@ -137,7 +137,7 @@ class _Counts(NamedTuple):
 
 
 def word_accuracy(
-    hypotheses: Sequence[RaggedTokens], references: DocumentGroups, settings: Settings
+    hypotheses: Sequence[RaggedTokens], references: DocumentGroups, settings: ComparisonSettings
 ) -> list[dict[str, Any]]:
     """Return buckets of words by their frequency in the references, with the accuracy of each system.
 

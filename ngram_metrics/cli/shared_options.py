@@ -15,7 +15,7 @@ from ngram_metrics.evaluation.output import open_output
 from ngram_metrics.registry import takers_of
 from ngram_metrics.signature import __version__
 from ngram_metrics.text.messages import did_you_mean, shortened, visible
-from ngram_metrics.text.tokenizers import TokenizerName
+from ngram_metrics.text.tokenizer_option import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
 #: The metrics for which an option has an effect.

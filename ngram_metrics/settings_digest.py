@@ -25,7 +25,7 @@ from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.tokenizers import callable_name, has_vocabulary, tokenizer_signature
+from ngram_metrics.text.tokenizer_option import callable_name, has_vocabulary, tokenizer_signature
 from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordReader
 
 _WORD_OPTIONS = {"tokenizer": "tokenizer", "lowercase": "lowercase", "pad_id": "pad_id", "samples": "samples"}

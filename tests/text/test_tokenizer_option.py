@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from ngram_metrics.text import tokenizers
-from ngram_metrics.text.tokenizers import batch_tokenizer, check_tokenizer
+from ngram_metrics.text import tokenizer_option
+from ngram_metrics.text.tokenizer_option import batch_tokenizer, check_tokenizer
 from ngram_metrics.text.word_bounds import NAMED
 
 
@@ -62,11 +62,11 @@ def test_every_name_of_sacrebleu_is_offered_or_refused_for_a_reason():
 )
 def test_what_is_not_installed_is_named_with_how_to_install_it(monkeypatch, name, module, extra):
     monkeypatch.setitem(sys.modules, module, None)  # None: to import it raises
-    tokenizers._sacrebleu_tokenizer.cache_clear()
+    tokenizer_option._sacrebleu_tokenizer.cache_clear()
     with pytest.raises(ModuleNotFoundError, match=rf"tokenizer '{name}' needs .* pip install '{extra}'"):
         batch_tokenizer(name)
     monkeypatch.undo()
-    tokenizers._sacrebleu_tokenizer.cache_clear()
+    tokenizer_option._sacrebleu_tokenizer.cache_clear()
 
 
 @pytest.mark.parametrize(
