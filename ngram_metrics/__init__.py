@@ -5,9 +5,9 @@ The metrics listed here are ``torchmetrics.Metric`` classes; ``evaluate`` compar
 call, ``ngram_metrics.counting`` the counts of token ids, and ``ngram_metrics.pair`` the scores of one hypothesis,
 without torch.
 
-On a CPU nearly every batch is counted in numpy, a few segments in plain Python, and common subsequences by RapidFuzz.
-Kernels in torch count on other devices, in compiled graphs, and what does not fit the others. They follow one set of
-rules and have one result, which the tests check.
+On a CPU nearly every batch is counted in numpy, a small one in plain Python, and common subsequences by RapidFuzz. On
+other devices and in compiled graphs torch counts. All of them follow the same rules and give the same counts, which the
+tests check.
 """
 
 from importlib import import_module

@@ -114,7 +114,7 @@ class DocumentFrequency:
         """Read a table from a file that ``save`` wrote.
 
         Raises:
-            ValueError: a file with something else in it.
+            ValueError: a file that ``save`` did not write.
         """
         try:
             with open(path, encoding="utf-8", errors="surrogatepass") as file:
@@ -166,13 +166,13 @@ def _read_parts(parts: Any) -> DocumentFrequency:
     kind, tokens, segments = parts["kind"], parts["tokens"], parts["segments"]
     _require(parts["layout"] == _LAYOUT, f"layout is {parts['layout']!r:.60}: expected {_LAYOUT}")
     _require(kind in ("words", "ids"), f"kind is {kind!r:.60}: expected 'words' or 'ids'")
-    _require(isinstance(parts["tokenizer"], str), "tokenizer is no text")
+    _require(isinstance(parts["tokenizer"], str), "tokenizer is not text")
     _require(
         type(segments) is int and segments >= 0, f"segments is {segments!r:.60}: expected an integer of at least 0"
     )
     token_type = str if kind == "words" else int
     _require(isinstance(tokens, list) and set(map(type, tokens)) <= {token_type}, f"tokens are not a list of {kind}")
-    _require(len(set(tokens)) == len(tokens), "tokens has one twice")
+    _require(len(set(tokens)) == len(tokens), "tokens has a token twice")
     _require(kind == "words" or tokens == sorted(tokens), "tokens are ids out of order")
     for name in ("counts", "keys"):
         is_list_of_lists = isinstance(parts[name], list) and all(isinstance(numbers, list) for numbers in parts[name])

@@ -42,8 +42,8 @@ class ScoresCallback(Callback):
     ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, whatever the order of the callbacks; their
     ``mode`` is ``"max"``, or ``"min"`` for a metric whose ``higher_is_better`` is False. Process 0 then writes the
     signatures, and its first segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights &
-    Biases as configuration and a table. Other loggers take no text, which gives a warning; they get the signatures as
-    hyperparameters. The sanity check writes nothing.
+    Biases as configuration and a table. Other loggers cannot store text, which gives a warning; they get the signatures
+    as hyperparameters. The sanity check writes nothing.
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
     ``val/chrf_low`` and ``val/chrf_high``, of ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
@@ -74,10 +74,10 @@ class ScoresCallback(Callback):
         self._scored = [self._make("val", "")]  # refuses wrong arguments
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
-        """Warn about loggers that take no text, before the training."""
+        """Warn before the training about loggers that cannot store text."""
         others = [type(logger).__name__ for logger in trainer.loggers if not _names(logger) & _TAKE_TEXT]
         if others and self.sentences and trainer.is_global_zero:
-            warn_user(f"{', '.join(others)} takes no text: the segments are not written")
+            warn_user(f"{', '.join(others)} cannot store text: the segments are not written")
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Forget what was scored before."""

@@ -1,7 +1,7 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
 Everything that a user calls holds a ``Scorer``: the accumulators of the frameworks, the functions, the paired tests,
-the loggers, the command and the report. What each metric is, ``ngram_metrics.metrics`` says.
+the loggers, the command and the report. ``ngram_metrics.metrics`` says what each metric is.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class SentenceTable:
 
     def __init__(self, metrics: Mapping[str, Any], kind: type[Any], sentences: int) -> None:
         if sentences < 0 or not metrics:
-            raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected 1 or more, and 0 or more")
+            raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected at least 1 and at least 0")
         for name, metric in metrics.items():
             if not isinstance(metric, kind) and not isinstance(getattr(metric, "whole", None), kind):
                 wanted = kind.__module__.removesuffix(".metric").removesuffix(".torchmetrics.accumulator")

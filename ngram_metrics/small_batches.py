@@ -1,4 +1,4 @@
-"""Few segments on a CPU, counted and scored in plain Python: calling an operation on an array costs more than it does.
+"""Small batches on a CPU, counted and scored in plain Python, where each operation on arrays costs more than its work.
 
 The counts are those of arrays. Scores may differ from those of arrays in the last bit, as ``math.exp`` does from
 ``torch.exp``, so what looks for equal scores, such as a paired test, uses arrays for any number of rows.
@@ -59,7 +59,7 @@ def count_in_python(
 
 
 def scores_of_few(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]]) -> Tensor | None:
-    """Return the scores of rows ``(rows, fields)``; None for others than few on a CPU."""
+    """Return the scores of rows ``(rows, fields)``, or None if they are many, or not on the CPU."""
     if not 0 < len(rows) <= ROWS or not measure.python_text_limit:
         return None
     if isinstance(rows, Tensor):

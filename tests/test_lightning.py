@@ -116,9 +116,9 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     mlflow.experiment, mlflow.run_id = mock.create_autospec(Client, instance=True), "run 7"
     comet.experiment = mock.create_autospec(Experiment, instance=True)
     lists = CSVLogger(tmp_path, name="")
-    with pytest.warns(UserWarning, match="CSVLogger takes no text: the segments are not written") as warned:
+    with pytest.warns(UserWarning, match="CSVLogger cannot store text: the segments are not written") as warned:
         fit(tmp_path, [scores(sentences=2)], logger=[wandb, mlflow, comet, lists])
-    assert len([warning for warning in warned if "takes no text" in str(warning.message)]) == 1
+    assert len([warning for warning in warned if "cannot store text" in str(warning.message)]) == 1
     for epoch, step in enumerate((1, 3, 5)):
         (key,), table = wandb.log_text.call_args_list[epoch]
         assert (key, table["step"]) == ("val/sentences", step)

@@ -35,5 +35,5 @@ class CountStage(ProcessingStage[DocumentBatch, DocumentBatch]):
         return ["data"], self.columns.names
 
     def process(self, task: DocumentBatch) -> DocumentBatch:
-        """Return the batch with its counts; a cell that is no text is an error that names its row."""
+        """Return the batch with its counts; a cell that is not text is an error that names its row."""
         return replace(task, data=self.columns(task.data))

@@ -46,13 +46,14 @@ _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics SYSTEM... -m repetition [options]
        ngram-metrics mbr SAMPLES... [options]"""
 _DESCRIPTION = "Score files with one segment per line, and test systems against the first."
-_FILES = """A FILE is text in UTF-8, plain or packed by gzip or xz; FILE:2 is its second tab-separated column;
-FILE:answer is a field of JSON lines; - is standard input. NAME=FILE names a system."""
+_FILES = """A FILE is text in UTF-8, which may be compressed with gzip or xz. FILE:2 is its second tab-separated column,
+FILE:answer a field of JSON lines, and - is standard input. NAME=FILE names a system."""
 _MBR_USAGE = "ngram-metrics mbr SAMPLES [options]"
 _MBR_DESCRIPTION = """Choose from several hypotheses the one that agrees best with all of them: minimum Bayes risk
 decoding, where each hypothesis is a reference for the others."""
-_MBR_FILES = """SAMPLES has k lines per segment with -k, else JSON lines: each a list of strings, or with FILE:field an
-object that contains one. Plain or packed by gzip or xz; - is standard input."""
+_MBR_FILES = """With -k N, SAMPLES has N lines for each segment. Without it, SAMPLES is JSON lines: each line is a list
+of strings, or with FILE:field an object with such a list. It may be compressed with gzip or xz, and - is standard
+input."""
 #: sacrebleu's options and metrics that are not here, and what is.
 _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
@@ -110,10 +111,13 @@ def score_parser() -> Parser:
         "files", nargs="*", type=file_name, metavar="FILE", help="outputs of systems; with -i, the references"
     )
     many_files: dict[str, Any] = {"nargs": "+", "action": "extend", "type": file_name, "metavar": "FILE"}
-    files.add_argument("-r", "--references", **many_files, help="one or more references")
+    files.add_argument("-r", "--references", **many_files, help="one or more references for each segment")
     files.add_argument("-i", "--input", **many_files, help="outputs of systems")
     files.add_argument(
-        "--baseline", type=file_name, metavar="FILE", help="the system that others are tested against, or its NAME"
+        "--baseline",
+        type=file_name,
+        metavar="FILE",
+        help="the system that the others are tested against, or its NAME; default: the first",
     )
     scores = parser.add_argument_group("scores")
     scores.add_argument(
@@ -125,23 +129,23 @@ def score_parser() -> Parser:
         help=f"some of {', '.join(METRICS)}; default: {','.join(DEFAULT_METRICS)}",
     )
     scores.add_argument(
-        "-c", "--confidence", type=parse_level, metavar="[LEVEL]", help="bootstrap intervals; default level: 0.95"
+        "-c", "--confidence", type=parse_level, metavar="[LEVEL]", help="add bootstrap intervals; default level: 0.95"
     )
     scores.add_argument("--test", choices=TESTS, help="the paired test of several systems; default: randomization")
     scores.add_argument(
-        "--correction", choices=CORRECTIONS, help="of p-values, for the number of systems; default: holm"
+        "--correction", choices=CORRECTIONS, help="correct p-values for the number of systems; default: holm"
     )
     scores.add_argument(
         "--clusters",
         type=file_name,
         metavar="FILE",
-        help="the document of each segment, one label a line: intervals and tests draw documents",
+        help="the document of each segment, one label per line: intervals and tests draw whole documents",
     )
     scores.add_argument(
         "--fail-if-worse",
         type=parse_margin,
         metavar="MARGIN",
-        help="exit with code 3 if the interval of a difference from the baseline is worse by more than MARGIN points",
+        help="exit with code 3 if the whole interval of a system is worse than the baseline by more than MARGIN points",
     )
     add_text_options(parser)
     _add_output_options(parser)
@@ -149,7 +153,7 @@ def score_parser() -> Parser:
         "--print-completion",
         choices=SHELLS,
         action=printing_action(_print_completion),
-        help="print a script for a shell",
+        help="print a completion script for a shell",
     )
     return parser
 
@@ -157,18 +161,31 @@ def score_parser() -> Parser:
 def _add_output_options(parser: Parser) -> None:
     report = parser.add_argument_group("output")
     report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
-    report.add_argument("-w", "--digits", type=integer(0, 15), metavar="N", help="default: 2; for json and tsv, all")
-    report.add_argument("--details", action="store_true", help="the parts of scores, and p-values; json has them")
     report.add_argument(
-        "-o", "--output", type=parse_destination, metavar="FILE", help="where the report goes; default: standard output"
+        "-w",
+        "--digits",
+        type=integer(0, 15),
+        metavar="N",
+        help="digits after the point; default: 2, in json and tsv all",
     )
     report.add_argument(
-        "--sentences", type=file_name, metavar="FILE", help="scores of every segment, to FILE.tsv or FILE.jsonl"
+        "--details",
+        action="store_true",
+        help="add the parts of scores, p-values and ranks; json has the first two anyway",
     )
     report.add_argument(
-        "--report", type=file_name, metavar="FILE", help="an HTML page that shows where systems are right and wrong"
+        "-o", "--output", type=parse_destination, metavar="FILE", help="write the table here; default: standard output"
     )
-    report.add_argument("--source", type=file_name, metavar="FILE", help="the source texts, for --report")
+    report.add_argument(
+        "--sentences", type=file_name, metavar="FILE", help="write the scores of every segment, to .tsv or .jsonl"
+    )
+    report.add_argument(
+        "--report",
+        type=file_name,
+        metavar="FILE",
+        help="write an HTML page that shows where systems are right and wrong",
+    )
+    report.add_argument("--source", type=file_name, metavar="FILE", help="the source texts, shown in --report")
     report.add_argument(
         "--column",
         dest="columns",
@@ -176,7 +193,7 @@ def _add_output_options(parser: Parser) -> None:
         action="append",
         default=[],
         metavar="NAME=FILE",
-        help="labels of the segments such as domains: scores of each label; with --report filters too",
+        help="a label for each segment, such as its domain: adds the scores of each label, and filters to --report",
     )
 
 
@@ -189,10 +206,10 @@ def mbr_parser() -> Parser:
     files.add_argument("files", nargs="*", type=file_name, metavar="SAMPLES", help="the hypotheses")
     files.add_argument("-k", type=integer(1, 100_000), metavar="N", help="lines per segment")
     files.add_argument(
-        "--weights", type=file_name, metavar="FILE", help="a number for each hypothesis, in a file of the same form"
+        "--weights", type=file_name, metavar="FILE", help="a weight for each hypothesis, in a file of the same form"
     )
     parser.add_argument_group("scores").add_argument(
-        "-m", "--metric", choices=MBR_METRICS, default="chrf", help="the utility, default: chrf"
+        "-m", "--metric", choices=MBR_METRICS, default="chrf", help="the utility; default: chrf"
     )
     add_text_options(parser)
     report = parser.add_argument_group("output")

@@ -28,7 +28,7 @@ _UNPACKERS: dict[bytes, Callable[[BufferedReader], _Unpacked]] = {
 }
 _TAR, _TAR_AT = b"ustar", 257
 _UTF32, _UTF16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
-_PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "packed by bzip2", b"\x28\xb5\x2f\xfd": "packed by zstd"}
+_PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "a bzip2 file", b"\x28\xb5\x2f\xfd": "a zstd file"}
 #: Lines of each file that are read at a time.
 CHUNK = 2048
 #: The lines that are read only for the number in an error: an archive of few bytes may have any number.
@@ -344,7 +344,7 @@ def describe_unreadable(first: bytes) -> str | None:
     if _is_utf8(first):
         # Valid UTF-8 is text, even with a NUL: sacrebleu counts it as a character.
         return None
-    expected = "expected lines of text in UTF-8, plain or packed by gzip or xz"
+    expected = "expected lines of text in UTF-8, which may be compressed with gzip or xz"
     for begin, kind in _PACKED.items():
         if first.startswith(begin):
             return f"looks like {kind}: {expected}"

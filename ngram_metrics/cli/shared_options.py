@@ -105,22 +105,22 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
         "--spm-model", type=file_name, metavar="FILE", help="instead of --tokenizer: a sentencepiece model, for spBLEU"
     )
     text.add_argument(
-        "--lowercase", "-lc", action="store_true", help="for bleu, as in sacrebleu; rouge always lowercases"
+        "--lowercase", "-lc", action="store_true", help="lowercase for bleu, as in sacrebleu; rouge always lowercases"
     )
-    text.add_argument("--chrf-lowercase", action="store_true", help="for chrf and chrf++")
-    text.add_argument("--stem", action="store_true", help="for rouge: stem words")
+    text.add_argument("--chrf-lowercase", action="store_true", help="lowercase for chrf and chrf++")
+    text.add_argument("--stem", action="store_true", help="stem words for rouge")
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """Add the options for running, the version and the help, and return their group."""
-    run = parser.add_argument_group("how it is run")
+    run = parser.add_argument_group("other options")
     run.add_argument("--device", type=_parse_device, default="cpu", help="where to count, such as cuda; default: cpu")
-    run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch, default: 1")
+    run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch; default: 1")
     run.add_argument(
         "--line-limit",
         type=integer(1, 10**9),
         metavar="N",
-        help=f"characters that a line may have, default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}",
+        help=f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}",
     )
     run.add_argument("--version", action=printing_action(_version), nargs=0, help="print the version")
     run.add_argument(

@@ -127,7 +127,7 @@ class StatisticsColumns:
             batch: a table with the columns of hypotheses and references.
 
         Raises:
-            TypeError: a type that is not listed above; a cell that is no text, such as null; the message names the row.
+            TypeError: a type that is not listed above; a cell that is not text, such as null, with its row.
             ValueError: a missing column; a column that has a name of ``names`` already; an empty list of references;
                 for a macro average, a TER of 4096 or more.
         """
@@ -197,7 +197,7 @@ class StatisticsColumns:
 
         Raises:
             TypeError: floating-point sums, which may be rounded; a type that is not listed above.
-            ValueError: a missing column; sums that were made with other settings, as far as this is to be seen; a sum
+            ValueError: a missing column; sums that were made with other settings, as far as this can be detected; a sum
                 below 0 or of 2^63 or more; more than 2^31 segments in a sum of a macro average; a level out of its
                 range.
 

@@ -31,7 +31,7 @@ class Groups(NamedTuple):
 
 
 def read_texts(table: Table, name: str, rows: slice) -> list[str]:
-    """Return the texts of some rows, or raise TypeError for a cell that is no text."""
+    """Return the texts of some rows, or raise TypeError for a cell that is not text."""
     cells = table.values(name, rows)
     _check_texts(cells, _name_rows(name, rows))
     return cells
@@ -41,7 +41,7 @@ def read_references(table: Table, name: str, rows: slice) -> list[str] | list[li
     """Return the reference of each of some rows, or if a cell of the column is a list, the references of each.
 
     Raises:
-        TypeError: a cell that is no text.
+        TypeError: a cell that is not text.
         ValueError: an empty list.
     """
     name_of = _name_rows(name, rows)

@@ -176,7 +176,7 @@ def _bits(bound: int) -> int:
 
 
 def read_sums(metrics: Sequence[MetricColumns], table: Table) -> tuple[Integers, list[int]]:
-    """Return the sums of a table, and the indices of the columns that are no sums.
+    """Return the sums of a table, and the indices of the columns that are not sums.
 
     Returns:
         ``(rows, 1 + columns)``, the number of segments, and the columns of each metric; and the other columns.

@@ -90,7 +90,7 @@ class Table(ABC):
 
     @property
     def digests(self) -> Mapping[str, str]:
-        """The digests that ``made`` has put into a table, as far as they are still there."""
+        """The digests that ``add_columns`` wrote into a table, as far as they are still there."""
         return {}
 
 

@@ -91,7 +91,7 @@ class PaddedTokens(NamedTuple):
 
 
 class DocumentGroups(NamedTuple):
-    """Documents in groups, in the ragged layout: the references of each sentence, or the sentences of each summary.
+    """Documents in groups, in the ragged layout: the references of each segment, or the sentences of each summary.
 
     Attributes:
         tokens: all documents, those of the first group first.

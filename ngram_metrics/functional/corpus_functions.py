@@ -1,6 +1,6 @@
 """Scores of a collection of texts: how varied it is, texts that are nearly equal, and CIDEr-D with its table.
 
-docs/diversity.md says what each number of variety means.
+docs/metrics/diversity.md says what each measure of variety means.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _read(texts: Hypotheses, reader: WordReader, device: torch.device) -> Ragged
 
 def _warn_of_one_text(corpus: RaggedTokens) -> None:
     if corpus.documents == 1:
-        warn_user("a single text has no other to resemble: the value is 0 whatever it says")
+        warn_user("a single text has nothing to be compared with: the value is 0 whatever it says")
 
 
 @named_arguments

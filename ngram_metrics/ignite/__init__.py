@@ -101,7 +101,7 @@ class Bleu(IgniteMetric):
 
 
 class Rouge(KeyedIgniteMetric):
-    """Several ROUGE variants, from one tokenization and one sort. See ``ngram_metrics.scores.rouge``.
+    """Several variants of ROUGE, which share the words of each text. See ``ngram_metrics.scores.rouge``.
 
     Args:
         variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.

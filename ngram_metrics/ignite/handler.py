@@ -65,13 +65,13 @@ class ScoresHandler:
         """Write values, signatures and segments; the logger calls this.
 
         Raises:
-            TypeError: a logger that takes no text.
+            TypeError: a logger that cannot store text.
         """
         from ignite.handlers import ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger
 
         if not isinstance(logger, (ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger)):
             raise TypeError(
-                f"{type(logger).__name__} takes no text: expected TensorboardLogger, WandBLogger, MLflowLogger or "
+                f"{type(logger).__name__} cannot store text: expected TensorboardLogger, WandBLogger, MLflowLogger or "
                 "ClearMLLogger. Its attach_output_handler writes the values"
             )
         if missing := [name for name in self.metrics if name not in engine.state.metrics]:

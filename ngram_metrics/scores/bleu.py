@@ -177,7 +177,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         return brevity_penalty(statistics) * exponential(log_mean) * possible
 
     def segment_measure(self, average: Average) -> BleuMeasure:
-        """Return for micro BLEU with effective order, as in sacrebleu: many segments are too short for a 4-gram."""
+        """Return BLEU with effective order for micro, as in sacrebleu: many segments are too short for a 4-gram."""
         return replace(self, effective_order=True) if average == "micro" else self
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:

@@ -370,7 +370,7 @@ def _warn_of_few(tested: Paired, clustered: bool) -> None:
         noun = "clusters" if clustered else "segments"
         warn_user(
             f"a bootstrap test needs at least {_FEW} {noun} (got: {len(tested.values)}): with fewer its p-values are "
-            "too small. Randomization needs no such number"
+            "too small. Randomization has no such minimum"
         )
 
 

@@ -278,9 +278,8 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
         if not isinstance(label, Hashable) or isinstance(label, Tensor):
             raise TypeError(f"label {index} of {name} is {shortened(label)}: expected a hashable, such as a str")
         if label != label:
-            raise TypeError(
-                f"label {index} of {name} is {shortened(label)}, which equals no label: expected a str or None"
-            )
+            reason = "and a NaN is not equal to itself"
+            raise TypeError(f"label {index} of {name} is {shortened(label)}, {reason}: expected a str or None")
     # Python's times end at microseconds.
     distinct = labels.n_unique() if hasattr(labels, "n_unique") else 0
     if hasattr(labels, "to_pylist"):

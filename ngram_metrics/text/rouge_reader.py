@@ -71,7 +71,7 @@ class RougeReader(Reader):
         normalizer: ``str -> str``.
         tokenizer: see ``ngram_metrics.text.tokenizer_option``; None for the ASCII rule.
         sentence_splitter: ``str -> sequence of str``; None for lines.
-        sentence_separator_id: the id between two segments.
+        sentence_separator_id: the id between two sentences.
         pad_id: the id or ids that are not tokens.
         sentences: whether sentences are read, for ROUGE-Lsum.
 

@@ -67,7 +67,7 @@ def rouge_words(
 
 
 def normalize(texts: Sequence[str], normalizer: Callable[[str], str], name_of: NameOf) -> list[str]:
-    """Return what a caller's normalizer makes of each text; raises TypeError if that is no text."""
+    """Return what a caller's normalizer makes of each text; raises TypeError if that is not text."""
     normalized = list(map(normalizer, texts))
     for index, text in enumerate(normalized):
         if not isinstance(text, str):

@@ -42,7 +42,7 @@ class Bleu(Accumulator[Level]):
     """BLEU, counted batch by batch: **by default the mean of the segments' unsmoothed scores**, as in ignite.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    begins anew, and ``details()`` has the parts of the score. ``Bleu.sacrebleu()`` is the BLEU that papers report. The
+    starts over, and ``details()`` has the parts of the score. ``Bleu.sacrebleu()`` is the BLEU that papers report. The
     page is docs/metrics/bleu.md; ``ngram_metrics.scores.bleu`` has the formula and the smoothings.
 
     Args:
@@ -122,7 +122,7 @@ class ROUGEScore(Accumulator[float]):
     """ROUGE, counted batch by batch, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns a dict with the values of all batches and ranks, and
-    ``reset()`` begins anew. ``metric["rougeL_fmeasure"]`` is a metric of one value. The page is docs/metrics/rouge.md.
+    ``reset()`` starts over. ``metric["rougeL_fmeasure"]`` is a metric of one value. The page is docs/metrics/rouge.md.
 
     See ``ngram_metrics.scores.rouge`` for the formulas and the differences from other packages, and
     ``ngram_metrics.text.rouge_reader`` for how texts become words and sentences. The states are sums of fixed size.
@@ -219,7 +219,7 @@ class ChrF(Accumulator[Level]):
     """chrF, counted batch by batch, or chrF++ with ``word_order=2``: by default the corpus score, as in sacrebleu.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    begins anew, and ``details()`` has the parts of the score. The page is docs/metrics/chrf.md.
+    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/chrf.md.
 
     See ``ngram_metrics.scores.chrf`` for the formula and the differences from other packages.
 
@@ -269,10 +269,10 @@ class ChrF(Accumulator[Level]):
 
 
 class NgramOverlap(Accumulator[Level]):
-    """The overlap of the n-grams of one order, 2c / (h + r), counted batch by batch: by default the segments' mean.
+    """The overlap of the n-grams of one order, 2c / (h + r), counted batch by batch: by default a mean over segments.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    begins anew, and ``details()`` has the parts of the score. The page is docs/metrics/overlap.md.
+    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/overlap.md.
 
     See ``ngram_metrics.scores.overlap`` for the formula and the differences from torch-ngram. In addition to the
     usual inputs, ``preds`` may be padded ids ``(segments, samples, width)``, several hypotheses for each reference.
@@ -316,10 +316,10 @@ class NgramOverlap(Accumulator[Level]):
 
 
 class Gleu(Accumulator[Level]):
-    """Google-BLEU, counted batch by batch: by default the corpus score, as nltk's ``corpus_gleu``.
+    """Google-BLEU, counted batch by batch: by default the corpus score, as in nltk's ``corpus_gleu``.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    begins anew. The page is docs/metrics/gleu.md; ``ngram_metrics.scores.gleu`` has the formula.
+    starts over. The page is docs/metrics/gleu.md; ``ngram_metrics.scores.gleu`` has the formula.
 
     Args:
         ngram: the longest order, 1 to 1,000.
@@ -353,9 +353,9 @@ class Ter(Accumulator[Level]):
     """TER, the translation edit rate, counted batch by batch: by default the corpus score. Lower is better.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    begins anew. The page is docs/metrics/ter.md.
+    starts over. The page is docs/metrics/ter.md.
 
-    sacrebleu counts, at about 3 ms for each pair of a hypothesis and a reference. See ``ngram_metrics.scores.ter``.
+    sacrebleu counts the edits, at about 3 ms for a hypothesis and a reference. See ``ngram_metrics.scores.ter``.
 
     Args:
         normalized: whether punctuation is split off and XML escapes are resolved.
@@ -438,11 +438,10 @@ class WithoutReferences(Accumulator[Level]):
 class Repetition(WithoutReferences[Level]):
     """Repetition: the share of n-grams that occurred in their text before. It needs no references. Lower is better.
 
-    ``update(preds)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()`` begins
-    anew. The page is docs/metrics/diversity.md.
+    ``update(preds)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()`` starts
+    over. The page is docs/metrics/diversity.md.
 
-    See ``ngram_metrics.scores.repetition``. A text that is shorter than the order repeats
-    nothing: its number is 0.
+    See ``ngram_metrics.scores.repetition``. A text that is shorter than the order repeats nothing: its score is 0.
 
     Args:
         ngram: the order, 1 to 1,000.
@@ -477,7 +476,7 @@ class CiderD(Accumulator[Level]):
     """CIDEr-D, counted batch by batch, on its published scale of 0 to 10.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    begins anew. The page is docs/metrics/cider.md; ``ngram_metrics.scores.cider`` has the formula.
+    starts over. The page is docs/metrics/cider.md; ``ngram_metrics.scores.cider`` has the formula.
 
     The weights of n-grams come from a table, so that batches and ranks have the same. Count the table in the references
     of the whole data set: ``document_frequency(references)``.

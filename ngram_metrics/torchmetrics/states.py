@@ -415,7 +415,7 @@ def as_list(rows: State) -> list[Tensor]:
 
 
 def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
-    """Return what a state is for the batches of several metrics or ranks together.
+    """Return the state for the batches of several metrics or ranks together.
 
     Raises:
         ValueError: different kinds of input.

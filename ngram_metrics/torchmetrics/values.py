@@ -79,7 +79,7 @@ def is_item(metric: Any, name: object) -> bool:
     if name not in names:
         headline = metric.scorer.titles.get(name)  # F of a key of ROUGE
         advice = f"did you mean {headline!r}?" if headline else f"expected one of {names}"
-        raise KeyError(f"{name!r} is no value of this metric: {advice}")
+        raise KeyError(f"{name!r} is not a value of this metric: {advice}")
     return name in metric.scorer.values
 
 

@@ -51,7 +51,7 @@ def _tar() -> bytes:
 
 
 TEXT = "".join(f"{line}\n" for line in REFERENCES)
-PACKED = "expected lines of text in UTF-8, plain or packed by gzip or xz"
+PACKED = "expected lines of text in UTF-8, which may be compressed with gzip or xz"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ PACKED = "expected lines of text in UTF-8, plain or packed by gzip or xz"
         (gzip.compress(_tar()), "bad looks like a tar archive: unpack it first"),
         (gzip.compress(TEXT.encode("utf-16")), "bad looks like UTF-16: "),
         (_zip(), f"bad looks like a zip archive: {PACKED}"),
-        (b"BZh91AY&SY\xff\xfe", f"bad looks like packed by bzip2: {PACKED}"),
+        (b"BZh91AY&SY\xff\xfe", f"bad looks like a bzip2 file: {PACKED}"),
         (bytes(range(256)) * 20, f"bad looks like a binary file: {PACKED}"),
         (b"", "bad has 0"),
         (gzip.compress(TEXT.encode())[:400], "bad is a broken archive: "),

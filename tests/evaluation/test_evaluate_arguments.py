@@ -74,7 +74,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
             TWO,
             ["x", "y"],
             {"groups": [float("nan")] * 2},
-            "^label 0 of groups is nan, which equals no label: expected a str or None$",
+            "^label 0 of groups is nan, and a NaN is not equal to itself: expected a str or None$",
         ),
     ],
 )

@@ -176,7 +176,7 @@ def test_texts_shorter_than_the_order_score_0(function, texts):
 
 @pytest.mark.parametrize("function", [self_repetition, self_bleu])
 def test_a_single_text_is_warned_of(function):
-    with pytest.warns(UserWarning, match="^a single text has no other to resemble") as warned:
+    with pytest.warns(UserWarning, match="^a single text has nothing to be compared with") as warned:
         assert function(["a b c d e"]).item() == 0
     assert [warning.filename for warning in warned] == [__file__]
 

@@ -143,7 +143,7 @@ def test_the_parameters_begin_with_those_of_torchmetrics():
 def test_an_item_that_is_no_value_is_refused_when_it_is_asked_for(face):
     metric = face(rouge_keys="rougeL", confidence=0.9)
     assert all(metric[name] is not None for name in ("rougeL_fmeasure", "rougeL_recall_low"))
-    with pytest.raises(KeyError, match=r"'rougel_fmeasure' is no value of this metric: .*'rougeL_fmeasure'"):
+    with pytest.raises(KeyError, match=r"'rougel_fmeasure' is not a value of this metric: .*'rougeL_fmeasure'"):
         metric["rougel_fmeasure"]
 
 

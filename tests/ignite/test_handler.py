@@ -129,7 +129,7 @@ def test_what_cannot_be_written_is_refused():
     _, evaluator, handler = engines()
     with pytest.raises(TypeError, match=r"the metric f is a MetricsLambda .* a metric of ngram_metrics.ignite$"):
         ScoresHandler(evaluator, {"f": ROUGEScore(confidence=0.9)["rougeL_fmeasure_low"]})
-    with pytest.raises(TypeError, match="SimpleNamespace takes no text: expected TensorboardLogger, WandBLogger"):
+    with pytest.raises(TypeError, match="SimpleNamespace cannot store text: expected TensorboardLogger, WandBLogger"):
         handler(evaluator, types.SimpleNamespace(), Events.COMPLETED)
     _, evaluator, _ = engines()
     handler = ScoresHandler(evaluator, {"other": Bleu()})

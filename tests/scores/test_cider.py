@@ -206,9 +206,9 @@ def test_a_file_of_something_else_is_refused(tmp_path):
         ("keys", "ab", "keys are not a list for each order"),
         ("tokens", [7, 5], "tokens are ids out of order"),
         ("tokens", [5, True], "tokens are not a list of ids"),
-        ("tokens", [5, 5], "tokens has one twice"),
+        ("tokens", [5, 5], "tokens has a token twice"),
         ("kind", "tokens", "kind is 'tokens'"),
-        ("tokenizer", None, "tokenizer is no text"),
+        ("tokenizer", None, "tokenizer is not text"),
         ("layout", 2, "layout is 2: expected 1"),
     ],
 )

@@ -190,7 +190,7 @@ def test_ignites_metrics_are_drawn_alike(test: Any):
         (
             [1, float("nan")] * 75,
             TypeError,
-            "^label 1 of clusters is nan, which equals no label: expected a str or None$",
+            "^label 1 of clusters is nan, and a NaN is not equal to itself: expected a str or None$",
         ),
         ([["a"], ["b"]] * 75, TypeError, r"^label 0 of clusters is \['a'\]: expected a hashable, such as a str$"),
         (

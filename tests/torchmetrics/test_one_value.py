@@ -128,9 +128,9 @@ def test_an_end_of_an_interval_is_no_metric_to_score_by(framework: ModuleType):
     low = one_value("rouge1_recall_low", framework, confidence=0.9)
     with pytest.raises(TypeError, match=r"metric is a .*: expected a metric object of this package"):
         Reward(low)
-    with pytest.raises(KeyError, match=r"'rouge1' is no value of this metric: did you mean 'rouge1_fmeasure'"):
+    with pytest.raises(KeyError, match=r"'rouge1' is not a value of this metric: did you mean 'rouge1_fmeasure'"):
         one_value("rouge1", framework)
-    with pytest.raises(KeyError, match="'rouge1_recall_high' is no value of this metric: expected one of"):
+    with pytest.raises(KeyError, match="'rouge1_recall_high' is not a value of this metric: expected one of"):
         one_value("rouge1_recall_high", framework)
 
 
