@@ -66,7 +66,7 @@ class AllRanks:
         self._accumulators()
 
     def state_dict(self) -> dict[str, bytes]:
-        """Return the states of all ranks, the same value on each; every rank has to call this.
+        """Return the states of all ranks, the same value on each rank, all of which have to call this.
 
         Raises:
             ValueError: the ranks have other metrics or settings, or a metric is synchronized at the moment: on all
@@ -95,7 +95,7 @@ class AllRanks:
         return {_KEY: b"".join(map(_framed, buffers))}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Set the states of this rank to its share of those of all ranks; this waits for no other rank.
+        """Set the states of this rank to its share of those of all ranks, without waiting for another rank.
 
         Args:
             state: what ``state_dict`` returned, with any number of processes.

@@ -67,11 +67,11 @@ class DocumentFrequency:
         return sha256.hexdigest()
 
     def ids(self, device: torch.device) -> Tensor:
-        """Return the ids of the corpus that fit in int64, ascending, ``(ids,)`` int64; copied once to each device."""
+        """Return the ids of the corpus that fit in int64, ascending, ``(ids,)`` int64, copied once to each device."""
         return self._copy_to(device)[0]
 
     def weights(self, device: torch.device) -> NgramWeights:
-        """Return ln(segments / frequency) of each n-gram, at most ln(segments); copied once to each device."""
+        """Return ln(segments / frequency) of each n-gram, at most ln(segments), copied once to each device."""
         return self._copy_to(device)[1]
 
     def _copy_to(self, device: torch.device) -> tuple[Tensor, NgramWeights]:
@@ -159,7 +159,7 @@ def counted_in_segments(
 
 
 def _read_parts(parts: Any) -> DocumentFrequency:
-    """Return the table whose parts are the contents of a file; the ValueError for wrong contents names the key."""
+    """Return the table whose parts are the contents of a file, or raise ValueError with the name of a wrong key."""
     names = ["layout", "kind", "tokenizer", "segments", "tokens", "counts", "keys"]
     if not isinstance(parts, dict) or set(parts) != set(names):
         raise ValueError(f"expected an object with the keys {names}")

@@ -224,7 +224,7 @@ class Reward:
     def __call__(
         self, completions: Sequence[Any] = (), completion_ids: Sequence[Sequence[int]] = (), **columns: Any
     ) -> list[float | None]:
-        """Score completions; the trainer passes all arguments by name.
+        """Score completions from the arguments that the trainer passes by name.
 
         Args:
             completions: texts, or conversations; of a conversation, also among the references, the text of the last
@@ -260,7 +260,7 @@ class Reward:
 
 
 def _texts(reference: object, name: str) -> str | list[str] | None:
-    """Return a reference or several as text; None stays None."""
+    """Return a reference or several as text, and None unchanged."""
     if reference is None:
         return None
     if isinstance(reference, (list, tuple)) and reference and not isinstance(reference[-1], Mapping):
@@ -269,7 +269,7 @@ def _texts(reference: object, name: str) -> str | list[str] | None:
 
 
 def _text(given: object, name: str) -> str:
-    """Return text as it is, and of a conversation the text of its last message; ``name`` is that of the argument."""
+    """Return text as it is, and of a conversation the text of its last message, from the argument ``name``."""
     text = given
     if isinstance(given, Sequence) and len(given) and isinstance(given[-1], Mapping):
         text = given[-1].get("content")

@@ -27,7 +27,7 @@ _TAKE_TEXT = {"TensorBoardLogger", "WandbLogger", "MLFlowLogger", "CometLogger",
 
 
 class _Scored(NamedTuple):
-    """The metrics and the table of one data loader; the names of its values end with the suffix."""
+    """The metrics and the table of one data loader, whose values have names that end with the suffix."""
 
     suffix: str
     metrics: MetricCollection

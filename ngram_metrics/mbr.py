@@ -144,7 +144,7 @@ def _scorer_of(metric: Utility) -> Scorer:
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
-    """Return the weight of each reference, ``(rows, references)`` float64 from 0 to 1 on the CPU; 0 if missing."""
+    """Return the weight of each reference, 0 if missing, ``(rows, references)`` float64 from 0 to 1 on the CPU."""
     if probabilities is None:
         probabilities = [[1.0] * count for count in counts]
     rows = [_numbers(row, index) for index, row in enumerate(_on_host(probabilities))]
@@ -170,7 +170,7 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
 
 
 def _on_host(rows: Sequence[Sequence[float] | Tensor] | Tensor) -> Sequence[Sequence[float] | Tensor] | Tensor:
-    """Return rows in the CPU's memory; from an accelerator in one copy, because each copy waits for it."""
+    """Return rows in the CPU's memory, from an accelerator in one copy, because each copy waits for it."""
     if isinstance(rows, Tensor):
         return rows.cpu()
     tensors = [row.reshape(-1) for row in rows if isinstance(row, Tensor)]

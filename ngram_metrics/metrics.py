@@ -53,7 +53,7 @@ def rouge(
     sentence_separator_id: int | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``; without segments its score is NaN."""
+    """Return ROUGE with the options of ``ngram_metrics.ROUGEScore``, whose score is NaN without segments."""
     keys = checked_keys(rouge_keys)
     reader = RougeReader(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
@@ -73,7 +73,7 @@ def chrf(
     average: Average = "micro",
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return chrF with the options of ``ngram_metrics.ChrF``; with words up to order 2 it is called chrf++."""
+    """Return chrF with the options of ``ngram_metrics.ChrF``, which is called chrf++ with words up to order 2."""
     measure = ChrfMeasure(char_order, word_order, beta, eps_smoothing)
     name = "chrf++" if measure.word_order == 2 else "chrf"
     return Scorer(CharacterReader(lowercase, whitespace, word_order > 0, pad_id), measure, average, {name: ()})
@@ -130,7 +130,7 @@ def cider(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
-    """Return CIDEr-D with the options of ``ngram_metrics.CiderD``; None for the references of each batch."""
+    """Return CIDEr-D with the options of ``ngram_metrics.CiderD``, where None means the references of each batch."""
     measure = CiderMeasure(document_frequency, ngram, sigma)
     refuse_micro(average)
     reader = VocabularyReader(tokenizer, pad_id=pad_id, document_frequency=document_frequency)

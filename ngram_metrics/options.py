@@ -112,7 +112,7 @@ def check_booleans(settings: Any) -> None:
 
 
 def whole_number(value: object) -> int | None:
-    """Return an integer of any type, such as numpy's, as ``int``; None for a bool and for any other object."""
+    """Return an integer of any type, such as numpy's, as ``int``, or None for a bool and for any other object."""
     if type(value) is int:  # the check against a protocol takes longer than the rest of a constructor
         return value
     try:
@@ -205,7 +205,7 @@ def check_id(token: int, name: str) -> None:
 
 
 def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:
-    """Return a checked ``pad_id``, several ids as a tuple, which cannot change; raises as ``pad_ids`` does."""
+    """Return a checked ``pad_id``, several ids as a tuple, which cannot change, or raise as ``pad_ids`` does."""
     ids = pad_ids(pad_id)
     if pad_id is None:
         return None
@@ -238,7 +238,7 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
 
 
 def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, ...]:
-    """Return ``rouge_keys`` as a tuple; a str is one key.
+    """Return ``rouge_keys`` as a tuple, where a str is one key.
 
     Raises:
         TypeError: neither a key nor a sequence of keys.
@@ -294,7 +294,7 @@ def refuse_average_none(name: str, metric: object) -> None:
 
 
 def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeError:
-    """Return the error for an unknown keyword; it names the option that was meant.
+    """Return the error for an unknown keyword, with the name of the option that was meant.
 
     Args:
         name: the public name of the function or class.

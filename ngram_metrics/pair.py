@@ -37,7 +37,7 @@ _Score = TypeVar("_Score")
 
 
 class Unusual(Exception):
-    """Input or a setting that is of another type, or is wrong; ``ngram_metrics.functional`` reads or refuses it."""
+    """Input or a setting that is wrong or of another type, which ``ngram_metrics.functional`` reads or refuses."""
 
 
 def require(condition: object) -> None:
@@ -96,7 +96,7 @@ def read(
 
 
 def words_of(texts: Sequence[str], tokenizer: Any) -> list[Tokens]:
-    """Return the words of each text; an external tokenizer is called as in ``functional``, with its errors."""
+    """Return the words of each text, for which an external tokenizer is called as in ``functional``."""
     words = list(split_words(texts, tokenizer, name_document))
     if not has_splitter(tokenizer):
         require_hashable(words)
@@ -165,7 +165,7 @@ def bleu(
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return BLEU of one segment, from 0 to 1; see ``ngram_metrics.functional.bleu_score``.
+    """Return BLEU of one segment, from 0 to 1, as ``ngram_metrics.functional.bleu_score`` does.
 
     Args:
         hypothesis: a text, or a sequence of tokens or ids.
@@ -213,7 +213,7 @@ def chrf(
     eps_smoothing: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return chrF of one segment, from 0 to 1; see ``ngram_metrics.functional.chrf_score``.
+    """Return chrF of one segment, from 0 to 1, as ``ngram_metrics.functional.chrf_score`` does.
 
     The settings are those of ``ngram_metrics.ChrF``; the input and the errors are those of ``bleu``.
 
@@ -250,7 +250,7 @@ def rouge(
     sentence_separator_id: int | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> dict[str, float]:
-    """Return ROUGE of one segment or summary; see ``ngram_metrics.functional.rouge_score``.
+    """Return ROUGE of one segment or summary, as ``ngram_metrics.functional.rouge_score`` does.
 
     The settings are those of ``ngram_metrics.ROUGEScore``; the input and the errors are those of ``bleu``.
 
@@ -320,7 +320,7 @@ def gleu(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return Google-BLEU of one segment, from 0 to 1; see ``ngram_metrics.functional.gleu_score``.
+    """Return Google-BLEU of one segment, from 0 to 1, as ``ngram_metrics.functional.gleu_score`` does.
 
     The settings are those of ``ngram_metrics.Gleu``; the input and the errors are those of ``bleu``.
 
@@ -342,7 +342,7 @@ def overlap(
     tokenizer: Tokenizer | None = None,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return the n-gram overlap, 2c / (h + r), from 0 to 1; see ``ngram_metrics.functional.ngram_overlap``.
+    """Return the n-gram overlap, 2c / (h + r), from 0 to 1, as ``ngram_metrics.functional.ngram_overlap`` does.
 
     The settings are those of ``ngram_metrics.NgramOverlap``; the input and the errors are those of ``bleu``.
 

@@ -1,4 +1,4 @@
-"""The metrics that ``evaluate``, the command and the lists of metrics know by name, a row for each; imports no torch.
+"""A row for each metric that ``evaluate``, the command and the lists of metrics know by name, without torch.
 
 ``ngram_metrics.metrics.make_metric`` makes a metric from its row.
 """

@@ -68,7 +68,7 @@ class Scorer:
     empty_score: float = 0.0
 
     def __post_init__(self) -> None:
-        """Check the average; the reader and the measure have checked their settings."""
+        """Check the average, after the reader and the measure have checked their settings."""
         check_choice("average", self.average, get_args(Average))
 
     def __call__(
@@ -110,7 +110,7 @@ class Scorer:
         return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)
 
     def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
-        """Read and count a batch; raises the errors of ``Reader.read``."""
+        """Read and count a batch, or raise the errors of ``Reader.read``."""
         if self.measure.has_references:
             segments = read(preds, target, self.reader.sample_padding)
         else:
@@ -133,7 +133,7 @@ class Scorer:
         return self.row_scores(statistics) if isinstance(statistics, list) else self.measure.score(statistics)
 
     def row_scores(self, rows: Tensor | Sequence[Sequence[int]]) -> Tensor:
-        """Return the scores of rows ``(segments, fields)``; those of few may differ from ``scores`` in the last bit."""
+        """Return the scores of rows ``(segments, fields)``, where few may differ from ``scores`` in the last bit."""
         scores = scores_of_few(self.measure, rows)
         if scores is None:
             scores = self.scores(rows if isinstance(rows, Tensor) else self.rows(rows))
@@ -169,7 +169,7 @@ class Scorer:
         return self.values[next(iter(self.titles.values()))]
 
     def refuse_lower(self, seeker: str) -> None:
-        """Raise ValueError if a lower score is better; ``seeker`` is what looks for the highest score."""
+        """Raise ValueError if a lower score is better, as ``seeker`` looks for the highest score."""
         if not self.measure.higher_is_better:
             names = " or ".join(self.values)
             raise ValueError(
@@ -233,7 +233,7 @@ def count_systems(
     references: Sequence[str] | Sequence[Sequence[str]],
     device: torch.device,
 ) -> Iterator[tuple[int, Tensor]]:
-    """Count texts of one system or several for several metrics; a text is read once for each way of reading.
+    """Count texts of one system or several for several metrics, and read a text once for each way of reading.
 
     Args:
         scorers: the metrics.

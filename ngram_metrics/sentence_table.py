@@ -114,7 +114,7 @@ def _texts(preds: Any, target: Any, padding: Sequence[int]) -> list[tuple[str, s
 
 
 def _text(document: Any, padding: Sequence[int]) -> str:
-    """Return text with all characters visible; tokens, or ids without padding, are separated by spaces."""
+    """Return text with all characters visible, or tokens or ids without padding, separated by spaces."""
     if not isinstance(document, str):
         tokens = document.tolist() if isinstance(document, Tensor) else document
         # A negative id is padding too.

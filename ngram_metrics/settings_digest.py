@@ -108,7 +108,7 @@ def describe(part: object) -> dict[str, str]:
 
 
 def _described(value: object) -> object:
-    """Reduce a setting to plain values; a value that has none is identified by its qualified name."""
+    """Reduce a setting to plain values, or to its qualified name if it has none."""
     if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
         return value
     if isinstance(value, DocumentFrequency):

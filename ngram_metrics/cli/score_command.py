@@ -86,7 +86,7 @@ class _Lines:
 
 
 def _make_settings(options: ScoreOptions, lines: _Lines) -> ComparisonSettings:
-    """Return how systems are compared; raises InputError for clusters that are one."""
+    """Return how systems are compared, or raise InputError if there is only one cluster."""
     correction: Correction = "holm" if options.correction == "holm" else None
     clusters = None
     if options.clusters:

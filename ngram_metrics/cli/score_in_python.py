@@ -129,7 +129,7 @@ def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
 def _count(
     metrics: Mapping[str, Metric], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> dict[str, list[Sequence[float]]]:
-    """Return the rows of all metrics; metrics with the same way of reading share what is read."""
+    """Return the rows of all metrics, which share what is read if they read it the same way."""
     all_references = list(chain(*references))
     counts = list(map(len, references))
     if all_references:

@@ -297,7 +297,7 @@ def _take(column: Any, rows: Integers) -> Any:
 
 
 def wrap_table(native: Any, shown: str) -> Table:
-    """Return a table of a known type; a stream of Arrow data is read to its end.
+    """Return a table of a known type, for which a stream of Arrow data is read to its end.
 
     Raises:
         TypeError: another type.
@@ -318,7 +318,7 @@ def wrap_table(native: Any, shown: str) -> Table:
 
 
 def open_stream(native: Any) -> Any | None:
-    """Return the pyarrow RecordBatchReader of an object that has ``__arrow_c_stream__``; None for a table."""
+    """Return the pyarrow RecordBatchReader of an object that has ``__arrow_c_stream__``, or None for a table."""
     if _table_type(native) is not None or not hasattr(native, "__arrow_c_stream__"):
         return None
     import pyarrow

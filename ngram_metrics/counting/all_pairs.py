@@ -55,7 +55,7 @@ ACCELERATOR_LISTED_PAIRS = 1 << 22
 
 
 class MatchBlock(NamedTuple):
-    """Matches of some hypotheses; if a group has fewer documents than another, its missing documents have zeros.
+    """Matches of some hypotheses, with zeros for the documents that a group has fewer than another.
 
     Attributes:
         groups: the index of the first group, and of the last plus 1.
@@ -109,7 +109,7 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
 
 
 class _Runs(NamedTuple):
-    """Sorted n-grams; adjacent equal n-grams of a document are one run.
+    """Sorted n-grams, in which adjacent equal n-grams of a document are one run.
 
     Attributes:
         key: ``(runs,)`` int64, ascending.
@@ -181,7 +181,7 @@ def _select_shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tu
 
 
 def _split_by_cost(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[CountTable, ListedPairs | None]:
-    """Split the n-grams of an order; see ``_select_shared``."""
+    """Split the n-grams of an order as ``_select_shared`` says."""
     in_table = frequent.index_select(0, ngram)
     in_list = indices(~in_table)
     table_ngram = (frequent.cumsum(0) - 1).index_select(0, ngram)  # (runs,)
@@ -194,7 +194,7 @@ def _split_by_cost(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> 
 
 
 def _select(index: Tensor, *fields: Tensor) -> tuple[Tensor, ...]:
-    """Select from fields of equal length; an ascending index of the same length selects everything."""
+    """Select from fields of equal length, where an ascending index of the same length selects everything."""
     return fields if len(index) == len(fields[0]) else tuple(field.index_select(0, index) for field in fields)
 
 
@@ -356,7 +356,7 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
 
 
 def _pieces(partners: Tensor) -> Iterator[tuple[slice, int]]:
-    """Cut entries with ``partners`` ``(entries,)`` into pieces; yield each piece and the sum of its partners."""
+    """Yield pieces of entries with ``partners`` ``(entries,)``, each with the sum of its partners."""
     at_once = CPU_LISTED_PAIRS if partners.device.type == "cpu" else ACCELERATOR_LISTED_PAIRS
     ends = partners.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0

@@ -120,7 +120,7 @@ class CorpusNgrams(NamedTuple):
 
 
 def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None = None) -> Iterator[CorpusNgrams]:
-    """Count the n-grams of a corpus, for each of the orders ``1..max_order``; this waits for the device.
+    """Count the n-grams of a corpus for each of the orders ``1..max_order``, which waits for the device.
 
     Args:
         tokens: the texts, with one vocabulary.
@@ -152,7 +152,7 @@ def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None 
 
 
 def _sort_slots(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tensor]:
-    """Sort slots by their keys, those with equal keys in ascending order; ``slot`` is ascending.
+    """Sort ascending slots by their keys, and those with equal keys in ascending order.
 
     On a CPU numpy sorts numbers much faster than torch sorts them with their places. So a number is the key with the
     place in its lowest bits, if both fit.
@@ -168,7 +168,7 @@ def _sort_slots(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tenso
 
 
 def _entries(ngram: Tensor, document: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return each n-gram and document once, with their number of occurrences; equal ones are neighbours."""
+    """Return each n-gram and document once, equal n-grams as neighbours, with their number of occurrences."""
     starts = (run_starts(ngram) | run_starts(document)).nonzero().squeeze(1)
     count = starts.diff(append=starts.new_full((1,), len(ngram)))
     return ngram.index_select(0, starts), document.index_select(0, starts), count
@@ -213,7 +213,7 @@ def _count_in_documents(tokens: RaggedTokens, order: int) -> Tensor:
 
 
 def _first_of_their_kind(digits: Digits, order: int) -> Tensor:
-    """Mark one slot of each distinct n-gram, ``(..., slots)`` bool; the slots are sorted by n-gram."""
+    """Mark one slot of each distinct n-gram, ``(..., slots)`` bool, in slots that are sorted by n-gram."""
     for keys in sorted_keys(digits, order):  # noqa: B007
         pass  # only the last sort is needed, and no other is kept
     (prefix,) = keys.prefixes(order, order)

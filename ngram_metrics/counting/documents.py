@@ -73,7 +73,7 @@ class RaggedTokens(NamedTuple):
         return self._replace(ids=self.ids.to(device))
 
     def take(self, documents: Tensor) -> RaggedTokens:
-        """Return the documents with these indices, int64 on the CPU, in this order; indices may be repeated."""
+        """Return the documents with these indices, int64 on the CPU, in this order and with repetitions."""
         lengths, position = _take_groups(self.lengths, documents)
         return RaggedTokens(self.ids.index_select(0, position.to(self.ids.device)), lengths, self.id_bound)
 
@@ -108,7 +108,7 @@ class DocumentGroups(NamedTuple):
         return self.tokens.documents == len(self.counts)
 
     def repeat(self, times: Tensor) -> DocumentGroups:
-        """Return each group repeated ``times`` times; ``times`` is ``(groups,)`` int64 on the CPU."""
+        """Return each group repeated ``times`` times, ``(groups,)`` int64 on the CPU."""
         counts, documents = _take_groups(self.counts, owners(times))
         return DocumentGroups(self.tokens.take(documents), counts)
 
@@ -130,7 +130,7 @@ class DocumentGroups(NamedTuple):
         return self.tokens._replace(lengths=lengths)
 
     def padded_lengths(self) -> Tensor:
-        """Return the length of each document, ``(groups, documents)`` int64 on the CPU; 0 for a missing document."""
+        """Return the length of each document, 0 for a missing one, ``(groups, documents)`` int64 on the CPU."""
         groups = len(self.counts)
         width = int(self.counts.max()) if groups else 0
         lengths = self.counts.new_zeros(groups * width)
@@ -139,7 +139,7 @@ class DocumentGroups(NamedTuple):
 
 
 class PaddedReferences(NamedTuple):
-    """The same number of references for each segment; some may be missing.
+    """The same number of references for each segment, some of which may be missing.
 
     Attributes:
         tokens: ids ``(segments, references, width)``, lengths ``(segments, references)``; 0 for a missing reference.
@@ -177,7 +177,7 @@ class RaggedSides(NamedTuple):
 
     @property
     def only_pairs(self) -> RaggedPairs | None:
-        """The hypotheses with their only references; None if a segment has several."""
+        """The hypotheses with their only references, or None if a segment has several."""
         return RaggedPairs(self.hypotheses, self.references.tokens) if self.references.single else None
 
 
@@ -189,7 +189,7 @@ class PaddedSides(NamedTuple):
 
     @property
     def only_pairs(self) -> PaddedPairs | None:
-        """The hypotheses with their only references; None if there is room for several."""
+        """The hypotheses with their only references, or None if there is room for several."""
         if not self.references.single:
             return None
         ids, lengths = self.references.tokens
@@ -260,7 +260,7 @@ def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
 def padded_sides(
     hypotheses: Tensor, references: Tensor, dropped: Sequence[int], separator: int | None = None
 ) -> PaddedSides:
-    """Return padded ids as documents without gaps; no step depends on the data.
+    """Return padded ids as documents without gaps, in steps that do not depend on the data.
 
     Args:
         hypotheses: ``(segments, width)`` of any integer dtype.
@@ -277,19 +277,19 @@ def padded_sides(
 
 
 def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
-    """Renumber arbitrary int64 ids ``0, 1, ...``; this waits for the device."""
+    """Renumber arbitrary int64 ids ``0, 1, ...``, which waits for the device."""
     names, renamed = torch.unique(ids, return_inverse=True)
     return RaggedTokens(renamed, lengths, len(names))
 
 
 def ragged_from_rows(rows: PaddedTokens) -> RaggedTokens:
-    """Return padded rows ``(documents, width)`` one after another, renumbered; this waits for the device."""
+    """Return padded rows ``(documents, width)`` one after another and renumbered, which waits for the device."""
     inside = torch.arange(rows.ids.shape[1], device=rows.ids.device) < rows.lengths.unsqueeze(1)
     return ragged_from_ids(rows.ids.masked_select(inside), rows.lengths.cpu())
 
 
 def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
-    """Return padded segments in the ragged layout, with one vocabulary; this waits for the device."""
+    """Return padded segments in the ragged layout, with one vocabulary, which waits for the device."""
     hypotheses, ((references, lengths), present) = sides
     rows = [hypotheses, PaddedTokens(references[present], lengths[present])]
     inside = [torch.arange(side.ids.shape[1], device=side.ids.device) < side.lengths.unsqueeze(1) for side in rows]
@@ -330,12 +330,12 @@ def _take_groups(sizes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def owners(counts: Tensor) -> Tensor:
-    """Return the group of each document: counts ``[2, 3]`` give ``[0, 0, 1, 1, 1]``; all on the CPU."""
+    """Return the group of each document on the CPU: counts ``[2, 3]`` give ``[0, 0, 1, 1, 1]``."""
     return repeat_each(torch.arange(len(counts), device="cpu"), counts)
 
 
 def repeat_each(values: Tensor, times: Tensor) -> Tensor:
-    """Return ``values`` with each value repeated ``times`` times; both are one-dimensional int64 on the CPU.
+    """Return ``values`` with each repeated ``times`` times, both one-dimensional int64 on the CPU.
 
     The same as ``torch.repeat_interleave``, which starts all threads even for two elements, and waits for them. That
     takes milliseconds if other processes keep the cores busy, several times per update.
@@ -352,7 +352,7 @@ def _slot_budget(groups: int, slots: int, device: torch.device, update: bool) ->
 
 
 def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> Iterator[tuple[int, int]]:
-    """Yield ranges of groups with ``sizes`` ``(groups,)`` tokens; each range is within the budget or a single group.
+    """Yield ranges of groups with ``sizes`` ``(groups,)`` tokens, each within the budget or a single group.
 
     With ``update`` the groups are the segments of one update.
     """
@@ -360,7 +360,7 @@ def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> 
 
 
 def even_chunks(sizes: NDArray[np.int64], largest: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges of groups with ``sizes`` ``(groups,)``; each range is within ``largest`` or a single group.
+    """Yield ranges of groups with ``sizes`` ``(groups,)``, each within ``largest`` or a single group.
 
     The ranges have about the same size: a small rest would be sorted more slowly, by comparison instead of by radix.
     """
@@ -377,7 +377,7 @@ def even_chunks(sizes: NDArray[np.int64], largest: int) -> Iterator[tuple[int, i
 
 
 def row_chunks(rows: int, width: int, device: torch.device) -> Iterator[tuple[int, int]]:
-    """Yield ranges of rows with ``width`` slots; each range is within the budget or a single row."""
+    """Yield ranges of rows with ``width`` slots, each within the budget or a single row."""
     at_once = max(1, _slot_budget(rows, rows * width, device, update=True) // max(1, width))
     for start in range(0, rows, at_once):
         yield start, min(rows, start + at_once)

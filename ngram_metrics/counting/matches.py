@@ -99,7 +99,7 @@ def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
-    """Return for each segment the reference length nearest to the hypothesis length; of two, the shorter.
+    """Return for each segment the reference length nearest to the hypothesis length, of two the shorter.
 
     Args:
         hypothesis_lengths: ``(segments,)`` int64.
@@ -196,7 +196,7 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterat
 
 
 def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedTokens, counts: Tensor | None = None) -> Iterator[Chunk]:
-    """Yield segments with ``counts`` references each; None for one."""
+    """Yield segments with ``counts`` references each, or with one if ``counts`` is None."""
     device = hypotheses.ids.device
     counts = torch.ones_like(hypotheses.lengths) if counts is None else counts
     groups = DocumentGroups(references, counts)
@@ -270,7 +270,7 @@ def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
 
 
 def _running_sums(keys: SortedKeys, chunk: Chunk) -> tuple[int, list[tuple[Tensor, Tensor]]]:
-    """Count the tokens of each document of a group in running sums; a sum packs several counts into an int64.
+    """Count the tokens of each document of a group in running sums that pack several counts into an int64.
 
     Returns:
         The bits of a count; and for each sum two tensors ``(..., slots)`` int64, the sum up to and including a slot and
@@ -331,7 +331,7 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
 
 
 def _largest_so_far(run: Tensor, count: Tensor) -> Tensor:
-    """Return the largest count so far in each run; the run number in the high bits restarts the maximum."""
+    """Return the largest count so far in each run, whose number in the high bits restarts the maximum."""
     return ((run << _PAIR_BITS) | count).cummax(-1).values & _LOW
 
 

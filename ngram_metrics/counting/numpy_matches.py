@@ -203,7 +203,7 @@ def _matches(pairs: NumpyPairs, plan: _Plan) -> NDArray[np.int64]:
 
 
 def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
-    """Return the sorted keys of a chunk, ``(slots,)``; ``lengths`` are those of all its documents."""
+    """Return the sorted keys of a chunk, ``(slots,)``, from the ``lengths`` of all its documents."""
     pairs = len(lengths) // 2
     ends = lengths.cumsum()
     keys, order = digits, 1
@@ -235,7 +235,7 @@ def _append_keys(keys: NDArray[np.int64], others: NDArray[np.int64], distance: i
 
 
 def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
-    """Return the matches of the pairs of a chunk, ``(orders, pairs)``; ``sizes`` are their slots.
+    """Return the matches of the pairs of a chunk, ``(orders, pairs)``, whose slots are ``sizes``.
 
     A slot of a hypothesis counts 1 and a slot of a reference -1. The absolute sum over the run of an n-gram is the
     number of its slots without a match; all others are matched, one of each text.

@@ -84,7 +84,7 @@ class Pool(NamedTuple):
 
 
 def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) -> Iterator[Pool]:
-    """Cut groups into pools, in order; each pool is within the budgets or a single group.
+    """Cut groups into pools, in order, each within the budgets or a single group.
 
     Args:
         hypotheses: documents of each group.
@@ -144,7 +144,7 @@ def tally(numbers: Tensor, size: int) -> Tensor:
 
 
 def indices(mask: Tensor) -> Tensor:
-    """Return the indices where a mask ``(slots,)`` is true; selecting by indices is faster than by the mask."""
+    """Return the indices where a mask ``(slots,)`` is true, which select faster than the mask."""
     if mask.device.type == "cpu":
         return torch.from_numpy(mask.numpy().nonzero()[0])  # four times as fast as torch
     return mask.nonzero().squeeze(1)

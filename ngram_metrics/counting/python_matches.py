@@ -85,7 +85,7 @@ def reference_masks(hypothesis: Tokens, reference: Tokens) -> list[int]:
 
 
 def masked_matches(masks: Sequence[int], orders: int) -> list[int]:
-    """Return the clipped matches of each order from ``reference_masks``; fast for few orders and short texts.
+    """Return the clipped matches of each order from ``reference_masks``, fast for few orders and short texts.
 
     An n-gram of the hypothesis has the bits of the places where its equals end in the reference. Equal n-grams have
     equal bits, and different ones have none in common.

@@ -107,7 +107,7 @@ def clipped_matches(
 def ngram_counts(
     ids: Documents, ngram: int, pad_id: int | Sequence[int] | None = None, corpus: bool = False
 ) -> NgramCounts:
-    """Count how often each document has each of its n-grams of one order; no n-gram crosses the border of a document.
+    """Count how often each document has each of the n-grams of one order that it contains.
 
     How many entries there are depends on the data: for ids on a device this waits for it.
 

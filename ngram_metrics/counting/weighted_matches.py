@@ -85,7 +85,7 @@ class WeightedMatches(NamedTuple):
 
 
 def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWeights | None) -> WeightedMatches:
-    """Sum the weighted n-grams of each hypothesis and each of its references; this waits for the device.
+    """Sum the weighted n-grams of each hypothesis and each of its references, which waits for the device.
 
     Args:
         sides: segments; with ``weights`` their tokens are numbered as those of the corpus, else by one vocabulary.
@@ -175,7 +175,7 @@ def padded_weighted_matches(pairs: PaddedPairs, weights: NgramWeights) -> Weight
 
 
 def _sum_rows(digits: Digits, ids: Tensor, width: int, weights: NgramWeights) -> Tensor:
-    """Return the three sums of each row, ``(rows, 3, orders)``; its first ``width`` slots are the hypothesis."""
+    """Return the three sums of each row, ``(rows, 3, orders)``, whose first ``width`` slots are the hypothesis."""
     tokens = weights.tokens(ids)
     ngram_number, sums = tokens, []
     for keys in sorted_keys(digits, len(weights.weights)):

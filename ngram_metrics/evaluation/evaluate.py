@@ -64,7 +64,7 @@ class Evaluation:
 
     @property
     def pairs(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The p-values of all pairs of systems, ``pairs[value][a][b]``, corrected for their number; {} for one system.
+        """The p-values of all pairs of systems, ``pairs[value][a][b]``, corrected for their number, {} for one system.
 
         They are those of ``ngram_metrics.significance.matrix``, and are computed when they are first asked for.
         """
@@ -72,7 +72,7 @@ class Evaluation:
 
     @property
     def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """The first and the last rank that the tests allow a system, ``ranks[value][system]``; {} for one system.
+        """The first and the last rank that the tests allow a system, ``ranks[value][system]``, {} for one system.
 
         Of K systems, the first is 1 + the number of systems that are significantly better, and the last K less the
         number of those that are significantly worse, by the p-values of ``pairs``.
@@ -137,7 +137,7 @@ class Evaluation:
         return {name: [column[segment] for segment in order] for name, column in columns.items()}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return a ``pandas.DataFrame`` with a row for each system and value; scores are on a scale of 0 to 1.
+        """Return a ``pandas.DataFrame`` with a row for each system and value, with scores from 0 to 1.
 
         The columns are ``system``, ``value`` and the attributes that any result has. With groups the first column is
         ``group``: a label, or ``"domain=news"`` for a mapping of groupings; empty for all segments.
@@ -160,7 +160,7 @@ class Evaluation:
     def to_latex(
         self, digits: int = 2, intervals: bool = True, label: str | None = None, caption: str | None = None
     ) -> str:
-        r"""Return a LaTeX table, which needs ``\usepackage{booktabs}``; signatures are comments below it.
+        r"""Return a LaTeX table, which needs ``\usepackage{booktabs}``, with the signatures as comments below it.
 
         Args:
             digits: the digits of scores after the decimal point.

@@ -126,7 +126,7 @@ def checked_settings(
 
 
 def checked_groups(groups: Any, texts: Texts, given: str = "groups") -> Grouping:
-    """Return the label of each segment, or such lists by name; ``given`` is the name of the argument.
+    """Return the label of each segment, or such lists by name, from the argument with the name ``given``.
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
@@ -180,7 +180,7 @@ def _make_named(name: str) -> Scorer:
 
 
 def _written_columns(scorer: Scorer) -> list[str]:
-    """Return the names of the columns that a metric may have in a table; ``precisions`` is that of every order."""
+    """Return the names of the columns that a metric may have in a table, with ``precisions`` for all orders."""
     names = [
         column for value in scorer.titles for column in (value, *(f"{value}_{part}" for part in sorted(_PART_COLUMNS)))
     ]

@@ -87,7 +87,7 @@ def format_summary(summary: Summary, form: str, style: Style) -> str:
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal to which standard output is written; no limit if it is not a terminal."""
+    """Return the width of the terminal to which standard output is written, without a limit for a file."""
     to_terminal = sys.stdout is not None and sys.stdout.isatty()
     return shutil.get_terminal_size().columns if to_terminal else sys.maxsize
 
@@ -175,7 +175,7 @@ def scale_part(result: Result, part: Any, name: str) -> Any:
 
 
 def format_difference(result: Result, digits: int) -> str:
-    """Return a difference with its interval, if it has one; an empty text for the baseline."""
+    """Return a difference with its interval, if it has one, or an empty text for the baseline."""
     if result.difference is None:
         return ""
     difference = f"{result.shown_scale * result.difference:+.{digits}f}"
@@ -192,7 +192,7 @@ def format_rank(ranks: tuple[int, int]) -> str:
 
 
 def list_group_rows(summary: Summary) -> Iterator[tuple[str, str, dict[str, Result]]]:
-    """Yield the name of a group, of a system, and its results; the whole comes first, and has no name.
+    """Yield the name of a group, of a system, and its results, first those of the whole, which has no name.
 
     The label of a group stands behind the name of its grouping, if it has one: ``domain=news``.
     """
@@ -282,7 +282,7 @@ def _list_entries(results: Any, digits: int | None, besides: Sequence[str]) -> A
 
 
 def _round_part(part: Any, name: str, digits: int | None) -> Any:
-    """Round scores and ratios; counts and p-values keep their digits."""
+    """Round scores and ratios, but neither counts nor p-values."""
     if digits is None or name == "p_value" or not isinstance(part, (list, float)):
         return part
     return [round(number, digits) for number in part] if isinstance(part, list) else round(part, digits)
@@ -329,7 +329,7 @@ def _markdown_text(text: str) -> str:
 
 
 def _format_latex(summary: Summary, style: Style) -> list[str]:
-    r"""Return a table that needs ``\usepackage{booktabs}``; what explains its marks stands below it."""
+    r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
     caption = f"{_latex_text(_describe_data(summary))}." if style.caption is None else style.caption
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
     if style.label is not None:
@@ -407,7 +407,7 @@ def _make_tables(summary: Summary, style: Style, by_value: bool, arrow: str | No
 def _add_scores(
     table: _Table, results: Sequence[dict[str, Result]], values: Sequence[str], summary: Summary, style: Style
 ) -> None:
-    """Add the scores of values, with their intervals and marks; if any has a mark, a space stands for none."""
+    """Add the scores of values, with their intervals and marks, and if any has a mark, with a space for none."""
     for value in values:
         marks = [mark_difference(row[value], summary.higher_is_better[value]) for row in results]
         for cells, row, mark in zip(table.rows, results, marks, strict=True):

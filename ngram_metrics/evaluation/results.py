@@ -104,7 +104,7 @@ class ComparisonSettings(NamedTuple):
 
     @property
     def cluster_count(self) -> int | None:
-        """The number of clusters; None if segments are drawn."""
+        """The number of clusters, or None if segments are drawn."""
         return None if self.clusters is None else len(self.clusters.unique())
 
     def select(self, segments: Tensor) -> ComparisonSettings:
@@ -153,12 +153,12 @@ class Summary:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The corrected p-values of all pairs of systems, by value and two systems; empty for one system."""
+        """The corrected p-values of all pairs of systems, by value and two systems, empty for one system."""
         return self.compare_pairs()
 
     @cached_property
     def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """The first and the last rank that each system may have, by value and system; empty for one system.
+        """The first and the last rank that each system may have, by value and system, empty for one system.
 
         The first is 1 and the number of systems that are significantly better, the last the number of systems less
         that of those that are significantly worse.

@@ -62,7 +62,7 @@ class SystemCounts:
             self._rows.append(rows)
 
     def part(self, segments: Tensor) -> SystemCounts:
-        """Return the counts of the segments with these indices, one-dimensional int64; needs ``keep``."""
+        """Return the counts of the segments with these indices, one-dimensional int64, which needs ``keep``."""
         part = SystemCounts(self.scorer, self._references, keep=True)
         part.add(self.sentence_rows()[segments])
         return part
@@ -75,12 +75,12 @@ class SystemCounts:
         return torch.tensor(means, dtype=torch.float64, device="cpu").reshape(self.scorer.measure.score_shape)
 
     def sentence_rows(self) -> Tensor:
-        """Return the counts of each segment, ``(segments, fields)``; needs ``keep``."""
+        """Return the counts of each segment, ``(segments, fields)``, which needs ``keep``."""
         self._rows = [torch.cat(self._rows)] if len(self._rows) > 1 else self._rows
         return self._rows[0]
 
     def segment_scores(self, rows: Tensor | None = None) -> Tensor:
-        """Return the scores of rows, by default of all segments: ``(segments, *score_shape)``; needs ``keep``."""
+        """Return the scores ``(segments, *score_shape)`` of rows, by default of all segments, which needs ``keep``."""
         return self.scorer.segment_scorer().scores(self.sentence_rows() if rows is None else rows)
 
     def signature_with(self, draws: Mapping[str, str]) -> str:
@@ -191,7 +191,7 @@ def _compare_pairs(systems: Systems, settings: ComparisonSettings) -> Pairs:
 def compute_results(
     systems: Systems, settings: ComparisonSettings, test: Test | None = None, compared: bool = True
 ) -> Results:
-    """Return the results; intervals, wins, ties and losses need the counts of segments.
+    """Return the results, whose intervals, wins, ties and losses need the counts of segments.
 
     ``test`` is that of the differences, None for no p-values; ``compared`` says whether there are differences.
     """
@@ -223,7 +223,7 @@ def compute_results(
 def _score_system(
     counts: SystemCounts, low: Mapping[str, Tensor], high: Mapping[str, Tensor]
 ) -> Iterator[tuple[str, Result]]:
-    """Yield the results of a system without a comparison by title; ``low`` and ``high`` are empty for no intervals."""
+    """Yield the results of a system without a comparison by title, with no intervals for empty ends."""
     scores = counts.scorer.name_values(counts.score())
     for title, value in counts.scorer.titles.items():
         parts = _parts(counts, title, scores)
@@ -314,7 +314,7 @@ def _score_groups(
 
 
 def score_part(systems: Systems, segments: Tensor, settings: ComparisonSettings, compared: bool = True) -> Results:
-    """Return the results of the segments with these indices as a corpus; ``compared`` with the baseline, or not."""
+    """Return the results of the segments with these indices as a corpus, ``compared`` with the baseline or not."""
     parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
     return compute_results(parts, settings.select(segments), compared=compared)
 

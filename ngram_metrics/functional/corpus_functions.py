@@ -172,7 +172,7 @@ def self_bleu(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return self-BLEU: BLEU of each text with all other texts as its references; a lower number is more varied.
+    """Return self-BLEU: BLEU of each text with all other texts as its references, lower for more varied texts.
 
     See ``ngram_metrics.scores.repetition``. The settings are those of ``ngram_metrics.Bleu``, without
     average micro; ``texts`` and ``device`` are those of ``distinct``.
@@ -204,7 +204,7 @@ def self_bleu(
 
 
 def _read(texts: Hypotheses, reader: WordReader, device: torch.device) -> RaggedTokens:
-    """Read texts that are compared with each other; of padded ids, this waits for the device."""
+    """Read texts that are compared with each other, which waits for the device if they are padded ids."""
     documents = reader.read_texts(texts, device, together=True).sides.hypotheses
     if isinstance(documents, PaddedTokens):
         documents = ragged_from_rows(documents)

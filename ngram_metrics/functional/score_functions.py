@@ -1,4 +1,4 @@
-"""The metrics in one call: read, count, score; and where the n-grams of hypotheses match."""
+"""The metrics in one call, and where the n-grams of hypotheses match."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def bleu_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return BLEU; by default the mean of the segments' unsmoothed scores.
+    """Return BLEU, by default the mean of the segments' unsmoothed scores.
 
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(segments, width)``.
@@ -81,7 +81,7 @@ def rouge_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> dict[str, Tensor]:
-    """Return ROUGE; the first parameters are those of ``torchmetrics.functional.text.rouge_score``, in the same order.
+    """Return ROUGE, whose first parameters are those of ``torchmetrics.functional.text.rouge_score``, in its order.
 
     The settings are those of ``ngram_metrics.ROUGEScore``; ``preds``, ``target`` and ``device`` are those of
     ``bleu_score``.
@@ -120,7 +120,7 @@ def chrf_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return chrF, or chrF++ with ``word_order=2``; by default the corpus score, as in sacrebleu.
+    """Return chrF, or chrF++ with ``word_order=2``, by default the corpus score, as in sacrebleu.
 
     The settings are those of ``ngram_metrics.ChrF``; ``preds``, ``target`` and ``device`` are those of
     ``bleu_score``. Ids are counted as characters.
@@ -179,7 +179,7 @@ def gleu_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return Google-BLEU; by default the corpus score, as in nltk.
+    """Return Google-BLEU, by default the corpus score, as in nltk.
 
     The settings are those of ``ngram_metrics.Gleu``. ``preds``, ``target``, ``device``, the result and the errors
     are those of ``bleu_score``.
@@ -202,7 +202,7 @@ def ter_score(
     case_sensitive: bool = False,
     average: Average = "micro",
 ) -> Tensor:
-    """Return TER, the translation edit rate; by default the corpus score, as in sacrebleu. Lower is better.
+    """Return TER, the translation edit rate, by default the corpus score, as in sacrebleu. Lower is better.
 
     The settings, the result and the errors are those of ``ngram_metrics.Ter``. ``preds`` and ``target`` are texts,
     which are counted on the CPU.

@@ -96,7 +96,7 @@ class Bleu(IgniteMetric):
 
     @classmethod
     def sacrebleu(cls, **options: Any) -> Self:
-        """Return BLEU as papers report it; see ``ngram_metrics.Bleu.sacrebleu``."""
+        """Return BLEU as papers report it, like ``ngram_metrics.Bleu.sacrebleu``."""
         return cls(**{**SACREBLEU, **options})
 
 
@@ -162,7 +162,7 @@ class Rouge(KeyedIgniteMetric):
 
 
 class RougeN(Rouge):
-    """ROUGE-N. See ``Rouge`` for the parameters; ``ngram`` is the order."""
+    """ROUGE-N of the order ``ngram``, with the parameters of ``Rouge``."""
 
     def __init__(
         self,

@@ -62,7 +62,7 @@ class ScoresHandler:
         self._table.add(*((output["y_pred"], output["y"]) if isinstance(output, Mapping) else output))
 
     def __call__(self, engine: Engine, logger: Any, event_name: Any) -> None:
-        """Write values, signatures and segments; the logger calls this.
+        """Write values, signatures and segments when the logger calls.
 
         Raises:
             TypeError: a logger that cannot store text.

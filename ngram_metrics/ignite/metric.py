@@ -53,7 +53,7 @@ _OF_THE_ACCUMULATOR = (
 
 
 def unchanged(output: object) -> object:
-    """Return an engine's output unchanged; a named function, so that metrics can be pickled."""
+    """Return an engine's output unchanged, as a named function, so that metrics can be pickled."""
     return output
 
 
@@ -70,7 +70,7 @@ def _is_distributed() -> bool:
 
 
 class IgniteMetric(Metric):
-    """Counts batches and scores their sum, their mean, or each segment; the accumulator holds the states."""
+    """Counts batches in the states of an accumulator, and scores their sum, their mean, or each segment."""
 
     #: The error of ``compute`` before any data, with the name of the class.
     _no_data = "{} must have at least one example before it can be computed."
@@ -138,7 +138,7 @@ class IgniteMetric(Metric):
         Accumulator.update(self._accumulator, y_pred, y)
 
     def compute(self) -> Computed:
-        """Return the score of all batches since the last reset; for average none rank by rank.
+        """Return the score of all batches since the last reset, for average none rank by rank.
 
         Raises:
             NotComputableError: no data yet, for metrics without a score of no data.
@@ -156,7 +156,7 @@ class IgniteMetric(Metric):
         return dict(zip(result, numbers, strict=True))
 
     def completed(self, engine: Engine, name: str) -> None:
-        """Write the value, or several with names that begin with that of ``attach``; ignite's names could clash."""
+        """Write the value, or several with names that begin with that of ``attach``, as ignite's could clash."""
         result = self.compute()
         if isinstance(result, dict):
             values = rename_values(name, result, self.scorer)
@@ -176,7 +176,7 @@ class KeyedIgniteMetric(IgniteMetric):
     """Writes its values by ignite's keys, which do not contain the name of ``attach``."""
 
     def attach(self, engine: Engine, name: str, usage: str | MetricUsage = EpochWise()) -> None:  # noqa: B008
-        """Attach to an engine, as ignite does; warn if another metric writes the same keys."""
+        """Attach to an engine, as ignite does, and warn if another metric writes the same keys."""
         others = _attached.setdefault(engine, WeakSet())
         written = {
             key

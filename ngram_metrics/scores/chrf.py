@@ -178,7 +178,7 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
 
 
 def _smoothed_sum(statistics: ChrfStatistics, factor: float) -> Tensor:
-    """Return the sum of F over the orders; an order without n-grams counts ``python_scores.EPSILON``."""
+    """Return the sum of F over the orders, with ``python_scores.EPSILON`` for an order without n-grams."""
     dtype = float_dtype(statistics.matches.device)
     total = torch.zeros_like(statistics.matches[..., 0], dtype=dtype)
     for matches, hypothesis, reference in zip(*(field.unbind(-1) for field in statistics), strict=True):

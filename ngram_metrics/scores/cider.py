@@ -132,14 +132,14 @@ class CiderMeasure(Measure[CiderStatistics]):
         return {}
 
     def signature(self) -> dict[str, str]:
-        """Return the settings; ``df`` is a digest of the table, and the number of its segments."""
+        """Return the settings, with a digest of the table and the number of its segments as ``df``."""
         table = self.document_frequency
         frequencies = "batch" if table is None else f"{table.digest[:8]}[{table.segments}]"
         return {"order": str(self.ngram), "sigma": str(self.sigma), "df": frequencies}
 
 
 def checked_table(table: object) -> DocumentFrequency:
-    """Return a table; raise TypeError for any other object."""
+    """Return a table, or raise TypeError for any other object."""
     if not isinstance(table, DocumentFrequency):
         raise TypeError(
             f"document_frequency is {type(table).__name__}: expected a table that functional.document_frequency returns"

@@ -36,7 +36,7 @@ class Layout(Generic[Statistics]):
 
 
 class PairCounts(NamedTuple):
-    """The counts of pairs of a hypothesis and a reference; their leading dimensions broadcast.
+    """The counts of pairs of a hypothesis and a reference, whose leading dimensions broadcast.
 
     Attributes:
         matches: ``(..., orders)`` int64, for each order the sum over n-grams of the smaller of the two counts.
@@ -77,7 +77,7 @@ class Measure(ABC, Generic[Statistics]):
 
     @property
     def score_shape(self) -> tuple[int, ...]:
-        """The shape of the score of one row; ``()`` for a number."""
+        """The shape of the score of one row, ``()`` for a number."""
         return ()
 
     @abstractmethod
@@ -108,11 +108,11 @@ class Measure(ABC, Generic[Statistics]):
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
 
     def segment_measure(self, average: Average) -> Measure[Statistics]:
-        """Return the measure that scores single segments of a corpus with this average; by default itself."""
+        """Return the measure that scores single segments of a corpus with this average, by default this one."""
         return self
 
     def select_key(self, key: int) -> Measure[Statistics]:
-        """Return the measure of one of the keys of ROUGE, by its number; others return themselves."""
+        """Return the measure of one of the keys of ROUGE, by its index, or this measure if it is not ROUGE."""
         return self
 
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:
@@ -175,7 +175,7 @@ def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
 
 
 def exponential(exponent: Tensor) -> Tensor:
-    """Return e to the power of each number; for batches of a training loop in parts of 64 numbers.
+    """Return e to the power of each number, for batches of a training loop in parts of 64 numbers.
 
     On a CPU ``exp`` calls MKL, which shares more than 64 numbers among threads and waits for the last thread. That
     takes milliseconds if data loaders keep the cores busy.

@@ -61,7 +61,7 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, .
 
 
 def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ...] = ()) -> Tensor | list[Tensor]:
-    """Score all pairs of at least one group; the arguments are those of ``score_blocks``.
+    """Score all pairs of at least one group, with the arguments of ``score_blocks``.
 
     Returns:
         ``(groups, hypotheses, references)`` if all groups have the same number of documents, else for each group

@@ -50,7 +50,7 @@ def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) ->
 def bleu_precisions(
     matches: Sequence[int], totals: Sequence[int], smooth: str = "no_smooth", value: float | None = None
 ) -> list[float]:
-    """Return the smoothed precision of each order; ``value`` is that of the smoothing."""
+    """Return the smoothed precision of each order, with the smoothing's ``value``."""
     value = SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
     precisions = []
     unmatched = 0
@@ -85,7 +85,7 @@ def bleu_score(
     weights: Sequence[float] | None = None,
     effective_order: bool = False,
 ) -> float:
-    """Return BLEU from 0 to 1; ``value`` is that of the smoothing."""
+    """Return BLEU from 0 to 1, with the smoothing's ``value``."""
     matches, totals, hypothesis_length, reference_length = counts
     if not matches[0]:
         return 0.0
@@ -114,7 +114,7 @@ def chrf_counts(
     beta: float = 2.0,
     eps_smoothing: bool = False,
 ) -> ChrfCounts:
-    """Return matches and totals with the best reference; a document is its characters and, for chrF++, its words."""
+    """Return matches and totals with the best reference, from the characters and, for chrF++, the words of each."""
     rows: list[ChrfCounts] = []
     for reference in references:
         row: ChrfCounts = ([], [], [])
@@ -240,7 +240,7 @@ def _rouge_row(hypothesis: Summary, reference: Summary, variants: Sequence[int |
 
 
 def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:
-    """Return precision, recall and F, from 0 to 1; ``alpha`` is the weight in F, None for F1."""
+    """Return precision, recall and F, from 0 to 1, with the weight ``alpha`` in F, or F1 if it is None."""
     matched, has, wants = counts
     precision, recall = matched / max(1, has), matched / max(1, wants)
     if not matched:

@@ -141,7 +141,7 @@ def distinct_score(statistics: RepetitionStatistics, average: Average) -> Tensor
 
 
 def self_bleu_statistics(texts: RaggedTokens, ngram: int) -> BleuStatistics:
-    """Count the matches of each text with all other texts, up to the order ``ngram``; this waits for the device.
+    """Count the matches of each text with all other texts, up to the order ``ngram``, which waits for the device.
 
     Args:
         texts: at least two texts, with one vocabulary.
@@ -165,7 +165,7 @@ def _matches(ngrams: CorpusNgrams, texts: int) -> Tensor:
 
 
 def _closest_other_length(lengths: Tensor) -> Tensor:
-    """Return for each of at least two texts the length of another that is nearest to its own; of two, the shorter."""
+    """Return for each of at least two texts the length of another that is nearest to its own, of two the shorter."""
     ascending, order = lengths.sort()
     # Sorted, the nearest other length is a neighbour's.
     none = ascending.new_full((1,), torch.iinfo(torch.int64).max // 2)

@@ -102,7 +102,7 @@ class KeyedMeasure(Measure[Statistics]):
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
-        """The order of the one key; of ``rougeL`` the length of the subsequence is the count of order 1."""
+        """The order of the one key, which is 1 for ``rougeL``, whose count is the length of the subsequence."""
         variant, *others = self.variants
         if others or variant == "Lsum":
             keys = [key for chosen in self.variants for key, counted in ROUGE_KEYS.items() if counted == chosen]
@@ -240,7 +240,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
 
 
 def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> Tensor:
-    """Return precision, recall and F ``(..., 3)`` of counts, each ``(...)``; 0 / 0 is 0.
+    """Return precision, recall and F ``(..., 3)`` of counts, each ``(...)``, where 0 / 0 is 0.
 
     Args:
         counts: counts of any leading shape.
@@ -260,7 +260,7 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
 
 
 def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics, Pairs]:
-    """Count every key for every pair, ``(pairs, keys)``; counts that several keys need are made once."""
+    """Count every key for every pair, ``(pairs, keys)``, and what several keys need only once."""
     pairs = pair_up(batch.sides)
     longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
     ngrams, *lengths = count_pairs(pairs, longest)

@@ -264,7 +264,7 @@ def compare_all_pairs(
 
 
 class Differences(NamedTuple):
-    """The differences of all systems but the first from the first, in one metric; each ``(systems - 1, *score_shape)``.
+    """The differences of all systems from the first, each ``(systems - 1, *score_shape)``, in one metric.
 
     Attributes:
         p_values: their p-values, corrected if the test was asked to; None without a test.

@@ -109,7 +109,7 @@ def holm(p_values: Tensor) -> Tensor:
 
 
 def _split_pairs(pairs: Tensor, numbers: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield some pairs at a time, as two tensors of systems; the work needs ``numbers`` numbers for each pair."""
+    """Yield some pairs at a time, as two tensors of systems, if each pair needs ``numbers`` numbers."""
     at_once = max(1, NUMBERS_AT_ONCE // numbers)
     yield from zip(*(side.split(at_once) for side in pairs), strict=True)
 
@@ -121,6 +121,6 @@ def _measure_difference(corpus_scores: Tensor, first: Tensor, second: Tensor) ->
 
 
 def _share(count: Tensor, draws: int, clusters: int | None) -> Tensor:
-    """Return (c + 1) / (n + 1); with ``clusters`` at least 2 / 2^N, see the module."""
+    """Return (c + 1) / (n + 1), with ``clusters`` at least 2 / 2^N, as the module says."""
     lowest = 0.0 if clusters is None else min(1.0, 2.0 ** (1 - clusters))
     return ((count.to(torch.float64) + 1) / (draws + 1)).clamp(min=lowest)

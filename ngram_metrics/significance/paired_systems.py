@@ -113,7 +113,7 @@ class Paired:
 
     @cached_property
     def _integers(self) -> tuple[NDArray[np.float32], float, float] | None:
-        """The columns as float32, their largest sum of absolute values, and the largest of these; None for others.
+        """The columns as float32, their largest sum of absolute values, and the largest of these, or None for others.
 
         None if values are no integers, or are on a device, where float32 products may be less exact than float32.
         """
@@ -150,7 +150,7 @@ def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list
 
 
 def list_names(systems: Mapping[str, System]) -> list[str]:
-    """Return the names of systems; raise TypeError if they are not a mapping."""
+    """Return the names of systems, or raise TypeError if they are not a mapping."""
     if not isinstance(systems, Mapping):
         raise TypeError(f"systems is {type_name(systems)}: expected a mapping of names to metrics")
     return list(systems)
@@ -257,7 +257,7 @@ def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
 
 
 def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
-    """Return labels as a list; the arguments are those of ``cluster_numbers``, and the name of the labels.
+    """Return labels with the name ``given`` as a list, with the arguments of ``cluster_numbers``.
 
     Raises:
         TypeError: not a sequence, an array or a column of hashable labels; a table; NaN as a label.

@@ -79,7 +79,7 @@ class Segments(NamedTuple):
         return self.hypotheses + self.references
 
     def name_of(self, index: int) -> str:
-        """Return the name of a document for an error message; ``index`` counts hypotheses first, then references."""
+        """Return the name of a document for an error message, where ``index`` counts hypotheses first."""
         first = len(self.hypotheses)
         if self.hypothesis_counts is None:
             # Reader.read_systems reads a hypothesis of each system for a segment.
@@ -121,7 +121,7 @@ def segment_name(index: int) -> str:
 
 
 def grouped_name(index: int, counts: Sequence[int], document: str = "reference", group: str = "segment") -> str:
-    """Return the name of a document for an error message; ``counts`` is the number of documents of each group."""
+    """Return the name of a document for an error message, from the number of documents of each group."""
     ends = list(accumulate(counts))
     group_index = bisect_right(ends, index)
     return f"{document} {index - ends[group_index] + counts[group_index]} of {group} {group_index}"
@@ -197,7 +197,7 @@ def _read_lists(preds: Any, target: Any) -> Segments:
 
 
 def read_texts(texts: Any, together: bool = False) -> Segments | PaddedSegments:
-    """Find the kind of texts without references, and check them; a single ``str`` is one text.
+    """Find the kind of texts without references, and check them, where a single ``str`` is one text.
 
     Padded ids may be samples, ``(segments, samples, width)``. ``together`` says whether texts are compared with each
     other.
@@ -327,7 +327,7 @@ def _samples(preds: Tensor | np.ndarray[Any, Any], target: Any, padding: Contain
 
 
 def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None) -> None:
-    """Raise ValueError for a negative id other than the separator; ``where`` is the name of the segment."""
+    """Raise ValueError for a negative id other than the separator in the segment called ``where``."""
     negative = [token for token in ids if token < 0 and token != separator]
     if negative:
         raise ValueError(
@@ -356,7 +356,7 @@ def _items(name: str, side: Any) -> list[Any]:
 
 
 def checked_segments(segments: list[Any], is_text: bool, name_of: NameOf) -> list[Any]:
-    """Check that each segment is a str, or for other kinds a sequence or 1-D ids; ``name_of`` names it."""
+    """Check that each segment, which ``name_of`` names, is a str, or for other kinds a sequence or 1-D ids."""
     if set(map(type, segments)) <= ({str} if is_text else {list, tuple}):
         return segments
     return [_checked_segment(segment, is_text, name_of(index)) for index, segment in enumerate(segments)]

@@ -52,7 +52,7 @@ def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str
 
 
 def warn_of_no_words(texts: Sequence[str], lengths: Tensor | list[int]) -> None:
-    """Warn if ROUGE's ASCII rule finds no words in a text with letters or digits; ``lengths`` are numbers of words."""
+    """Warn if ROUGE's ASCII rule finds no words, by their ``lengths``, in a text with letters or digits."""
     counts: Sequence[int] = lengths if isinstance(lengths, list) else lengths.tolist()
     if 0 in counts and any(any(map(str.isalnum, text)) for text, count in zip(texts, counts, strict=True) if not count):
         warn_user(
@@ -144,7 +144,7 @@ def warn_of_unsplit_texts(
     references: Sequence[str],
     advice: str = "tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, or 'char' for any script",
 ) -> None:
-    """Warn if a rule that splits at spaces meets a script without spaces; most of the texts are in this script."""
+    """Warn if a rule that splits at spaces meets texts most of which are in a script without spaces."""
     few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]
     joined = " ".join(few)
     if joined.isascii():
@@ -171,7 +171,7 @@ def warn_of_tokenized_texts(hypotheses: Sequence[str]) -> None:
 
 
 def look_swapped(preds: Any, target: Any) -> bool:
-    """Return whether ``preds`` is one level deeper than ``target``, as references are; lists of words do not count."""
+    """Return whether ``preds`` is one level deeper than ``target``, as references are, not counting lists of words."""
     depth = _depth(preds)
     if depth - _depth(target) != 1:
         return False
@@ -181,7 +181,7 @@ def look_swapped(preds: Any, target: Any) -> bool:
 
 
 def _depth(value: Any) -> int:
-    """Return the number of levels above a str, a number or a token: 1 for ``["a b"]``; more than 4 are 4."""
+    """Return the number of levels, at most 4, above a str, a number or a token: 1 for ``["a b"]``."""
     depth = 0
     while isinstance(value, (list, tuple)) and depth < 4:
         depth += 1

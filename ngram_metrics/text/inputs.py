@@ -62,7 +62,7 @@ _FRAMES: dict[str, tuple[str, ...]] = {
 
 
 def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | None:
-    """Return the package of a table with named columns, such as a data frame; None for any other object."""
+    """Return the package of a table with named columns, such as a data frame, or None for any other object."""
     for base in type(value).__mro__:
         package = base.__module__.partition(".")[0]
         if base.__name__ in _FRAMES.get(package, ()):
@@ -71,7 +71,7 @@ def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | Non
 
 
 def list_column(value: Any, where: str) -> Any:
-    """Return a column of pyarrow, polars or pandas as a list, with None for missing values; other objects unchanged.
+    """Return a column of pyarrow, polars or pandas as a list, with None for missing values, or another object as it is.
 
     Raises:
         TypeError: a table with several columns; ``where`` names it.

@@ -45,7 +45,7 @@ def number_values(values: Integers) -> tuple[Integers, int]:
 
 
 def numbered_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
-    """Number hashable objects in the order in which they first appear; returns the same as ``number_values``.
+    """Number hashable objects in the order in which they first appear, as ``number_values`` does.
 
     Raises:
         TypeError: a value that is not hashable.
@@ -74,7 +74,7 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> R
 
 
 def _number_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
-    """Number integers of any size; returns the same as ``number_values``."""
+    """Number integers of any size, as ``number_values`` does."""
     try:
         return number_values(np.fromiter(tokens, np.int64, len(tokens)))
     except OverflowError:
@@ -112,7 +112,7 @@ def both_to(device: torch.device, first: RaggedTokens, second: RaggedTokens) -> 
 
 
 def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens:
-    """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the others; this waits for the device.
+    """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the rest, which waits for the device.
 
     Raises:
         ValueError: a negative id, as in ``listed_ids``.
@@ -159,7 +159,7 @@ def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | No
 
 
 def _on_host(documents: Sequence[Sequence[int] | Tensor]) -> list[Sequence[int]]:
-    """Return documents as lists; from an accelerator in one copy, because each copy waits for it."""
+    """Return documents as lists, from an accelerator in one copy, because each copy waits for it."""
     tensors = [ids for ids in documents if isinstance(ids, Tensor)]
     if tensors and tensors[0].device.type != "cpu" and len({ids.device for ids in tensors}) == 1:
         tensors = list(torch.cat(tensors).cpu().split(list(map(len, tensors))))

@@ -75,7 +75,7 @@ class Reader(ABC):
         references: Sequence[str] | Sequence[Sequence[str]],
         device: torch.device,
     ) -> Batch:
-        """Turn texts of several systems into token ids; each text is read once, also one of a reference.
+        """Turn texts of several systems into token ids, and read each text once, also one of a reference.
 
         Args:
             systems: the texts of each system, one per segment.
@@ -106,7 +106,7 @@ class Reader(ABC):
         )
 
     def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
-        """Turn checked segments into token ids; raises the errors of ``read``."""
+        """Turn checked segments into token ids, or raise the errors of ``read``."""
         if segments.kind == "text":
             return self._encode_text(segments, device)
         self._refuse_text_options(segments.kind)
@@ -120,7 +120,7 @@ class Reader(ABC):
 
     @property
     def sample_padding(self) -> tuple[int, ...] | None:
-        """The ids that are not tokens, if hypotheses may be samples; else None."""
+        """The ids that are not tokens, if hypotheses may be samples, else None."""
         return None
 
     @property
@@ -202,7 +202,7 @@ class Reader(ABC):
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
-        """Return the options that are for text only, by name; None and False mean that an option is not set."""
+        """Return the options that are for text only, by name, with None or False if they are not set."""
 
     @abstractmethod
     def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
@@ -219,7 +219,7 @@ class Reader(ABC):
         return batch_of(segments, number_tokens(lists, segments.name_of).to(device))
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
-        """Encode padded ids without gaps; no step depends on the data."""
+        """Encode padded ids without gaps, in steps that do not depend on the data."""
         sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
         return Batch(sides, segments.known_kind, leading_shape=segments.leading_shape)
 

@@ -64,7 +64,7 @@ from ngram_metrics.text.words import number_words
 
 @dataclass(frozen=True)
 class RougeReader(Reader):
-    """The settings for reading; see the module's docstring.
+    """The settings for reading, which the docstring of the module explains.
 
     Attributes:
         use_stemmer: whether words are stemmed.
@@ -104,7 +104,7 @@ class RougeReader(Reader):
             check_id(int(separator), "sentence_separator_id")
 
     def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, as strings; ``rule`` is rouge_score's rule."""
+        """Return the settings that affect the score, as strings, with ``rule`` for rouge_score's rule."""
         rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
         fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
         fields |= {"tok": "rule"} if self.tokenizer is None else tokenizer_signature(self.tokenizer)
@@ -218,7 +218,7 @@ class RougeReader(Reader):
     def _number(
         self, texts: list[str], name_of: NameOf, columns: Sequence[Integers], by_line: bool = False
     ) -> RaggedTokens:
-        """Number the words of texts, or of their lines; ``columns`` are those of ``number_words``."""
+        """Number the words of texts, or of their lines, with ``columns`` as in ``number_words``."""
         if self._rule is None:
             return number_tokens(
                 rouge_words(texts, self.use_stemmer, self.normalizer, self.tokenizer, name_of), name_of

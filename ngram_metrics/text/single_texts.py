@@ -1,4 +1,4 @@
-"""Texts read one by one in plain Python, for one pair and for small batches; imports neither torch nor numpy.
+"""Texts read one by one in plain Python, without torch and numpy, for one pair and for small batches.
 
 What ROUGE reads of a text stands here for batches in arrays too: the sentences of a summary, and the words of a
 tokenizer that is not a rule of ``ngram_metrics.text.word_rules``.
@@ -28,7 +28,7 @@ SPLIT_AT_LINES = (None, "unicode")
 
 
 def split_words(texts: Sequence[str], tokenizer: Any, name_of: NameOf) -> Sequence[Tokens]:
-    """Return the words of each text; raises the errors of an external tokenizer, which name the text by ``name_of``."""
+    """Return the words of each text, which ``name_of`` names in the errors of an external tokenizer."""
     if has_splitter(tokenizer):
         return list(map(SPLITTERS[tokenizer], texts))
     return batch_tokenizer(tokenizer)(texts, name_of)
@@ -67,7 +67,7 @@ def rouge_words(
 
 
 def normalize(texts: Sequence[str], normalizer: Callable[[str], str], name_of: NameOf) -> list[str]:
-    """Return what a caller's normalizer makes of each text; raises TypeError if that is not text."""
+    """Return what a caller's normalizer makes of each text, or raise TypeError if that is not text."""
     normalized = list(map(normalizer, texts))
     for index, text in enumerate(normalized):
         if not isinstance(text, str):

@@ -44,7 +44,7 @@ def rule_of(tokenizer: object) -> Rule | None:
 
 
 def check_tokenizer(tokenizer: object) -> None:
-    """Raise the errors of ``batch_tokenizer`` for an external tokenizer; a rule needs no check."""
+    """Raise the errors of ``batch_tokenizer`` for an external tokenizer, and none for a rule."""
     if rule_of(tokenizer) is None:
         batch_tokenizer(tokenizer)
 
@@ -110,7 +110,7 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
 
 
 def callable_name(function: object) -> str:
-    """Return the qualified name of a function or of another callable's class; for a partial with its arguments."""
+    """Return the qualified name of a function or of a callable's class, and of a partial also its arguments."""
     if isinstance(function, partial):
         fixed = [("", value) for value in function.args] + [
             (f"{name}=", value) for name, value in function.keywords.items()
@@ -157,7 +157,7 @@ def has_vocabulary(tokenizer: object) -> bool:
 
 
 def _is_of_tokenizers(tokenizer: object) -> TypeGuard[Any]:
-    """Return whether this is a ``tokenizers.Tokenizer``; other objects may have an ``encode_batch`` too."""
+    """Return whether this is a ``tokenizers.Tokenizer``, as other objects may have an ``encode_batch`` too."""
     return hasattr(tokenizer, "encode_batch") and hasattr(tokenizer, "truncation")
 
 

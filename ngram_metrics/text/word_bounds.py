@@ -59,12 +59,12 @@ class Characters(NamedTuple):
         return code_points(self.joined)
 
     def as_bytes(self, later: Integers) -> Characters:
-        """Return the same texts with each byte taken as a character; ``later`` are the bytes that begin none."""
+        """Return the same texts with each byte taken as a character, except the ``later`` bytes, which begin none."""
         ends = self.ends + (later - np.arange(len(later))).searchsorted(self.ends, side="right")
         return self._replace(ends=ends, ascii=True)
 
     def unit_places(self) -> Integers:
-        """Return the index in ``units`` where each character begins, ``(characters,)`` int64; not needed for ASCII."""
+        """Return the index in ``units`` where each character begins, ``(characters,)`` int64, unless all are ASCII."""
         # All bytes of a character but the first are in 0x80..0xBF.
         units = self.units[:-WINDOW]
         return ((units < 0x80) | (units > 0xBF)).nonzero()[0]
@@ -291,7 +291,7 @@ def _chrf_alone(classes: Classes, ends: Integers) -> Flags:
 
 
 def _stretches(inside: Flags) -> tuple[Integers, Integers]:
-    """Return where each run of true values begins and ends; the first and the last value are false."""
+    """Return where each run of true values begins and ends, between a first and a last value that are false."""
     change = (inside[1:] ^ inside[:-1]).nonzero()[0] + 1
     return change[::2], change[1::2]
 
@@ -306,7 +306,7 @@ def _expand_dotted_i(texts: Sequence[str]) -> Sequence[str]:
 
 
 def _rewrite(texts: Sequence[str], marks: str, rewrite: Callable[[str], str]) -> Sequence[str]:
-    """Rewrite the texts that contain one of the ``marks``; other texts take no time."""
+    """Rewrite the texts that contain one of the ``marks``, without taking time for the rest."""
     joined = "".join(texts)
     present = [mark for mark in marks if mark in joined]
     if not present:

@@ -174,7 +174,7 @@ class VocabularyReader(TokenReader):
             )
 
     def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
-        """Turn checked segments into token ids; raises the errors of ``read``."""
+        """Turn checked segments into token ids, or raise the errors of ``read``."""
         if isinstance(segments, Segments):
             segments = segments._replace(together=self.document_frequency is None)
         return super().encode(segments, device)
@@ -233,7 +233,7 @@ def _check_kind(table: DocumentFrequency, segments: Segments | PaddedSegments) -
 
 
 def _places(table: Tensor, ids: Tensor) -> Tensor:
-    """Return the place of each id in ``known``, which is ascending; for other ids a number below 0, each its own."""
+    """Return the index of each id in ascending ``known`` ids, and for each other id a negative number of its own."""
     if not len(table):
         return -1 - ids
     index = torch.searchsorted(table, ids.contiguous()).clamp(max=len(table) - 1)
@@ -242,7 +242,7 @@ def _places(table: Tensor, ids: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class TextReader(Reader):
-    """Reads a text as one token, whose id is the place of the text in ``Batch.texts``; all stays on the CPU.
+    """Reads a text as one token on the CPU, whose id is the index of the text in ``Batch.texts``.
 
     Attributes:
         splits: whether the measure splits Chinese and Japanese, which have no spaces, into characters.

@@ -103,7 +103,7 @@ class Members(NamedTuple):
 
 
 class WordRule(NamedTuple):
-    """What is a word. A character is of the first kind that has it; whitespace is of none.
+    """What is a word, where a character is of the first kind that has it, and whitespace is of none.
 
     Attributes:
         symbols: words by themselves.
@@ -237,7 +237,7 @@ def _split_prepared(name: str, text: str) -> list[str]:
 
 
 def _split_stops(name: str, text: str) -> list[str]:
-    """Return the words of a rule with stops; a run of stops is found as one word, and is parted here."""
+    """Return the words of a rule with stops, where a run of stops is found as one word and parted here."""
     words, run = _stop_expressions(name)
     runs_joined: list[str] = words.findall(text)
     if run.search(text) is None:

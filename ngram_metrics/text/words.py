@@ -42,7 +42,7 @@ FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Found(NamedTuple):
-    """Words in ``units``: each begins at ``begin`` and has ``length`` bytes; both are ``(words,)`` int64."""
+    """Words in ``units``, which begin at ``begin`` and have ``length`` bytes, both ``(words,)`` int64."""
 
     units: NDArray[np.uint8]
     begin: Integers
@@ -56,7 +56,7 @@ class Found(NamedTuple):
         return [raw[start:stop] for start, stop in places]
 
     def window(self, words: Integers | slice, number: int) -> Integers:
-        """Return a window of the words with these indices; all bits of bytes past the end are 1.
+        """Return a window of the words with these indices, in which all bits of bytes past the end are 1.
 
         Args:
             words: indices of words that have at least ``number`` whole windows.
@@ -130,7 +130,7 @@ def _join_columns(chunks: Sequence[Sequence[Integers]]) -> torch.Tensor:
 
 
 def concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the concatenation of arrays; of one array itself."""
+    """Return the concatenation of arrays, or one array itself."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 

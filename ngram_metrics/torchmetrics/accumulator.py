@@ -229,7 +229,7 @@ class Accumulator(States, Generic[Level]):
 
     @property
     def signature(self) -> str:
-        """All settings and versions that affect the score, in sacrebleu's format; a callable is identified by its name.
+        """All settings and versions that affect the score, in sacrebleu's format, with callables by their names.
 
         ``nrefs`` is the number of references per segment so far, such as 1 or 1-4. It covers all processes: in a
         distributed run, read the signature on every process.
@@ -260,7 +260,7 @@ class Accumulator(States, Generic[Level]):
             return self._all_rows()
 
     def plot(self, val: Value | Sequence[Value] | None = None, ax: Axes | None = None) -> tuple[Figure, Axes]:
-        """Plot one value, or a list of values over the steps; for average none a histogram of the segments' scores.
+        """Plot one value, or a list of values over the steps, or for average none a histogram of the segments' scores.
 
         A dict of values is drawn as bars, a list of dicts as lines; with ``confidence`` they have whiskers or bands.
 
@@ -344,7 +344,7 @@ class Accumulator(States, Generic[Level]):
         return compute_in_shape
 
     def extra_repr(self) -> str:
-        """Return the settings that differ from the defaults; a subclass may have parameters that are not settings."""
+        """Return the settings that differ from the defaults, which not all parameters of a subclass are."""
         settings = []
         keepers = (self.scorer.measure, self.scorer.reader, self)
         for name, parameter in inspect.signature(type(self)).parameters.items():

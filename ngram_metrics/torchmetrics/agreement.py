@@ -87,7 +87,7 @@ def batch_codes(kind: Kind | None, samples: int | None) -> tuple[int, int]:
 
 
 def join_batch_codes(known: Tensor, before: Sequence[int], codes: tuple[int, int]) -> Tensor:
-    """Join the codes of a batch to the known codes; raises ValueError as ``join_codes`` does."""
+    """Join the codes of a batch to the known codes, or raise ValueError as ``join_codes`` does."""
     # The usual cases, equal codes and the first batch, need no tensor operation.
     if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
         return known
@@ -117,18 +117,18 @@ def join_codes(gathered: Tensor) -> Tensor:
 
 
 def has_counted(counts: Tensor) -> bool:
-    """Return whether a segment was counted; the codes are on the CPU, where reading them waits for nothing."""
+    """Return whether a segment was counted, from codes on the CPU, where reading them waits for nothing."""
     return bool(counts[0])
 
 
 def kind_name(counts: Tensor) -> str:
-    """Return the kind for a signature; ``?`` before any data."""
+    """Return the kind for a signature, ``?`` before any data."""
     code = counts.tolist()[0]
     return KINDS[code - 1] if code else "?"
 
 
 def sample_number(counts: Tensor) -> int | None:
-    """Return how many samples a segment has; None for one hypothesis without a dimension of samples."""
+    """Return how many samples a segment has, or None for one hypothesis without a dimension of samples."""
     code = counts.tolist()[1]
     return code - _NO_SAMPLES - 1 if code > _NO_SAMPLES else None
 

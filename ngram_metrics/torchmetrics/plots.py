@@ -50,7 +50,7 @@ def plot_values(
 
 
 def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
-    """Draw a bar above each key, with its interval; the key's other values are narrow, light bars beside it."""
+    """Draw a bar above each key, with its interval, and narrow, light bars beside it for the key's other values."""
     keys = _keys(_names(values))
     for place, (first, *others) in enumerate(keys.values()):
         ax.bar(place, float(values[first]), width=_WIDE, color="tab:blue", alpha=_SHADES[0], label=_kind(first))
@@ -75,7 +75,7 @@ def _draw_interval(ax: Axes, place: float, values: Mapping[str, Tensor], name: s
 
 
 def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) -> None:
-    """Draw a line for each key, in a band for its interval; the key's other values are thin, light lines."""
+    """Draw a line for each key, in a band for its interval, and thin, light lines for the key's other values."""
     steps = list(range(len(values)))
     keys = _keys(_names(values[0]))
     for number, names in enumerate(keys.values()):

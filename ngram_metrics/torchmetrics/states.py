@@ -92,7 +92,7 @@ class States(torchmetrics.Metric):
         setattr(self, name, default.clone())
 
     def persistent(self, mode: bool = False) -> None:
-        """Choose whether states go into ``state_dict``; ``callables``, valid in this process only, never does."""
+        """Choose whether states go into ``state_dict``, except ``callables``, which are valid in this process only."""
         super().persistent(mode)
         # Metric.persistent sets the same mode for all states.
         self._persistent["callables"] = False
@@ -207,13 +207,13 @@ class States(torchmetrics.Metric):
         return distributed.is_available() and distributed.is_initialized() and bool(self.distributed_available_fn())
 
     def _rank_of_processes(self) -> tuple[int, int]:
-        """Return the rank of this process in the metric's group, and the number of processes; alone ``(0, 1)``."""
+        """Return the rank of this process in the metric's group and the number of processes, alone ``(0, 1)``."""
         if not self._is_in_group():
             return 0, 1
         return distributed.get_rank(self.process_group), distributed.get_world_size(self.process_group)
 
     def _takes(self, rank: int, processes: int) -> bool:
-        """Return whether this process takes the counts of one rank; warn where the counts of others are missing."""
+        """Return whether this process takes the counts of one rank, and warn where the counts of others are missing."""
         here = self._rank_of_processes()
         if not self.sync_on_compute or (rank, processes) == here:
             return True
@@ -304,7 +304,7 @@ class States(torchmetrics.Metric):
         return super()._apply(move, (*exclude_state, "counted"))
 
     def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore a copied or pickled metric; its callables may have another number in this process."""
+        """Restore a copied or pickled metric, whose callables may have another number in this process."""
         # Metric.__setstate__ keeps the saved number, which may belong to different callables in this process.
         super().__setstate__(state)
         number = callables_number(self.scorer.reader, self.scorer.measure)
@@ -323,7 +323,7 @@ class States(torchmetrics.Metric):
                 self.unsync()
 
     def merge_state(self, incoming_state: dict[str, State] | torchmetrics.Metric) -> None:
-        """Add another metric's states to this metric's; its segments follow this metric's.
+        """Add another metric's states to this metric's, with its segments after this metric's.
 
         Args:
             incoming_state: a metric of the same class with the same settings, or its ``metric_state``, on any device.
@@ -429,7 +429,7 @@ def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
 
 
 def join_shares(shares: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the states of all ranks together, rank by rank; raises as ``join_states``."""
+    """Return the states of all ranks together, rank by rank, or raise as ``join_states`` does."""
     joined = {"settings": shares[0]["settings"]}
     for name in shares[0]:
         if name != "settings":
@@ -446,7 +446,7 @@ def read_entry(entry: object) -> dict[str, Any]:
 
 
 def name_differences(saved: Mapping[str, str] | None, here: Mapping[str, str]) -> str:
-    """Return the settings that differ with both values, in parentheses; nothing if what was saved is not known."""
+    """Return the settings that differ with both values, in parentheses, or nothing if one of them is not known."""
     both = [(name, (saved or here).get(name), here.get(name)) for name in {**(saved or here), **here}]
     differing = [f"{name} was {there}, and is {value} here" for name, there, value in both if there != value]
     return f" ({'; '.join(differing)})" if differing else ""

@@ -65,7 +65,7 @@ class Item:
         return result
 
     def sentence_rows(self) -> Tensor:
-        """Return the counts of each segment for this value; raises as the metric's ``sentence_rows``."""
+        """Return the counts of each segment for this value, or raise as the metric's ``sentence_rows`` does."""
         return self.whole.scorer.item_rows(self.value, self.whole.sentence_rows())
 
 

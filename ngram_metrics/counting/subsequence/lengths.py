@@ -170,7 +170,7 @@ def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor
 
 
 def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: bool) -> RaggedTokens:
-    """Renumber the tokens of each pair ``1, 2, ...``; equal tokens get equal numbers.
+    """Renumber the tokens of each pair ``1, 2, ...``, equal tokens with equal numbers.
 
     Args:
         hypotheses: one document per pair.
@@ -267,7 +267,7 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
 
 
 def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
-    """Yield ranges of padded pairs; each range is within the budget of mask words or a single pair."""
+    """Yield ranges of padded pairs, each within the budget of mask words or a single pair."""
     at_once = max(1, word_budget(device) // pair_words(word_count(width), steps))
     for start in range(0, pairs, at_once):
         yield slice(start, min(pairs, start + at_once))

@@ -79,7 +79,7 @@ def all_pairs_subsequences(hypotheses: DocumentGroups, references: DocumentGroup
 
 
 def _block(hypotheses: DocumentGroups, references: DocumentGroups, shape: tuple[int, int, int]) -> Tensor:
-    """Return the lengths ``(groups, hypotheses, references)`` of some groups; 0 for missing documents."""
+    """Return the lengths ``(groups, hypotheses, references)`` of some groups, 0 for missing documents."""
     by_text = hypotheses.tokens.ids.device.type == "cpu" and not must_use_torch()
     return _count_texts(hypotheses, references, shape) if by_text else _count_pairs(hypotheses, references, shape)
 

@@ -228,13 +228,13 @@ def pack_bits(marks: Tensor) -> Tensor:
 
 
 def unpack_bits(words: Tensor, width: int) -> Tensor:
-    """Return the bits of words: ``(pairs, width)`` int64, 0 or 1; the inverse of ``pack_bits``."""
+    """Return the bits of words, ``(pairs, width)`` int64, 0 or 1, which is the inverse of ``pack_bits``."""
     bit = torch.arange(WORD_BITS, device=words.device)
     return (words.T.flip(1).unsqueeze(-1) >> bit & 1).flatten(1)[:, :width]
 
 
 def word_count(width: Size) -> Size:
-    """Return the number of words for ``width`` positions, at least 1; for a number or for each of a tensor."""
+    """Return the number of words, at least 1, for ``width`` positions, a number or a tensor of numbers."""
     return (width + (width == 0) + WORD_BITS - 1) // WORD_BITS
 
 
@@ -249,7 +249,7 @@ def pair_words(words: Size | int, steps: Size) -> Size:
 
 
 def _rows_of_steps(positions: Tensor, steps: Tensor, rank_bound: int) -> tuple[Tensor, Tensor]:
-    """Replace each rank by the number, from 1, of a step that has it; 0 if no step has it."""
+    """Replace each rank by the number, from 1, of a step that has it, or by 0 if no step has it."""
     row_of_rank = steps.new_zeros(len(steps), rank_bound + 1)
     # If several steps have the same rank, any of them will do: all positions with this rank read the same entry.
     row_of_rank.scatter_(1, steps, torch.arange(1, steps.shape[1] + 1, device=steps.device).expand_as(steps))

@@ -71,7 +71,7 @@ class Value(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """One value of a system as text; a missing part is empty."""
+    """One value of a system as text, empty where a part is missing."""
 
     score: str
     interval: str
@@ -98,7 +98,7 @@ def write_page(
     title: str | None,
     tokenizer: Tokenizer | None,
 ) -> None:
-    """Write the page to a file; see ``ngram_metrics.Evaluation.write_report``."""
+    """Write the page to a file as ``ngram_metrics.Evaluation.write_report`` does."""
     check_installed()
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {type_name(title)}: expected a text")

@@ -31,7 +31,7 @@ _P_DIGITS = 4
 def page_data(
     systems: Systems, summary: Summary, texts: Texts, annotations: Annotations, words: WordReader, style: Style
 ) -> dict[str, Any]:
-    """Return the data for the script of the page, from results with intervals; ``words`` splits texts into words."""
+    """Return the data for the script of the page, from results with intervals and texts that ``words`` splits."""
     baseline_results = summary.results[summary.baseline]
     settings = summary.settings
     digits = style.places
@@ -83,7 +83,7 @@ def _scale(parts: Iterable[float | None], scale: float, digits: int) -> list[flo
 
 
 def _p_values(summary: Summary) -> dict[str, list[list[float | None]]]:
-    """Return for each value the p-values of all pairs of systems; None where a system would meet itself."""
+    """Return for each value the p-values of all pairs of systems, None where a system would meet itself."""
     if len(summary.results) <= _FEW:
         return {}
     return {
@@ -207,7 +207,7 @@ class _Sides:
 
 
 def _streams(texts: Texts) -> list[list[int | None]]:
-    """Return for each name of a reference the index of this reference of each segment; None for a missing one."""
+    """Return for each name of a reference its index in each segment, None where it is missing."""
     streams: list[list[int | None]] = [[] for _ in texts.names]
     first = 0
     for references in texts.references:

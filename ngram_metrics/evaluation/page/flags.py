@@ -21,7 +21,7 @@ _LONGEST_RUN = 3
 
 
 class Flag(IntFlag):
-    """The flags of an output; the page knows them by these numbers."""
+    """The flags of an output, with the numbers by which the page knows them."""
 
     EMPTY = 1
     SOURCE = 2

@@ -71,7 +71,7 @@ def _split_by_rule(rule: Rule, texts: list[str]) -> Words:
 
 
 def _steps(begin: NDArray[Any], end: NDArray[Any], start: NDArray[Any], counts: NDArray[Any]) -> list[list[int]]:
-    """Return the steps of each text from the positions of all words; ``start`` is where the text of a word begins."""
+    """Return the steps of each text from the positions of all words, whose texts begin at ``start``."""
     gap = begin - np.maximum(start, np.concatenate((start[:1], end[:-1])))
     wide = gap > 1
     index = (wide + 1).cumsum() - 1
