@@ -1,14 +1,13 @@
-"""Score a set of sentences in several processes; every process gets the score of the whole set.
+"""Score one set of segments in several processes: every process gets the score of the whole set.
 
     pip install -e ".[example]"
     torchrun --nproc-per-node 2 examples/distributed.py
 
 It runs on the CPU, takes a few seconds, and downloads nothing.
 
-Each rank scores a share of its own, and the shares differ in size. Nothing more is needed than to
-update the metrics with them: `compute` adds up the counts of all ranks, for torchmetrics and for
-ignite alike. So every rank has to call it, the same metrics in the same order. Rank 0 then scores
-all sentences alone, and prints both.
+Each rank updates the metrics with a share of its own, and the shares differ in size. `compute` adds
+up the counts of all ranks, for torchmetrics and for ignite. So every rank has to call it, for the
+same metrics in the same order. Rank 0 then scores all segments alone, and prints both scores.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ignite.engine import Engine
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics import ignite as faces
+from ngram_metrics import ignite as ignite_metrics
 
 # What a model wrote, and what it should have written.
 PAIRS = [
@@ -92,10 +91,10 @@ def make_collection() -> MetricCollection:
 def make_evaluator() -> Engine:
     """Attach metrics to an ignite engine, which computes them at the end of its run."""
     evaluator = Engine(lambda engine, batch: batch)
-    faces.Bleu(average="micro", smooth="smooth1").attach(evaluator, "ignite bleu")
-    faces.ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"].attach(evaluator, "ignite rouge")
-    faces.ChrF().attach(evaluator, "ignite chrf")
-    faces.NgramOverlap(ngram=2).attach(evaluator, "ignite overlap")
+    ignite_metrics.Bleu(average="micro", smooth="smooth1").attach(evaluator, "ignite bleu")
+    ignite_metrics.ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"].attach(evaluator, "ignite rouge")
+    ignite_metrics.ChrF().attach(evaluator, "ignite chrf")
+    ignite_metrics.NgramOverlap(ngram=2).attach(evaluator, "ignite overlap")
     return evaluator
 
 

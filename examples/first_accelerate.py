@@ -1,6 +1,6 @@
 """BLEU and chrF with accelerate: exact scores of a set that two processes share, and a checkpoint within an epoch.
 
-    pip install -e ".[example]" "accelerate>=1.1"
+    pip install -e . "accelerate>=1.1"
     accelerate launch --cpu --num_processes 2 examples/first_accelerate.py
     torchrun --nproc-per-node 2 examples/first_accelerate.py
 
@@ -11,8 +11,12 @@ import argparse
 import random
 from typing import Any
 
-from accelerate import Accelerator
 from torch.utils.data import DataLoader
+
+try:
+    from accelerate import Accelerator
+except ModuleNotFoundError as error:
+    raise SystemExit(f"{error.name} is not installed: pip install 'accelerate>=1.1'") from error
 
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics.distributed import AllRanks
@@ -21,7 +25,7 @@ WORDS = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"
 
 
 def sentences(number: int) -> list[tuple[str, str]]:
-    """Make hypotheses, with one word in five another, and their references."""
+    """Make references, and hypotheses in which one word in five is another."""
     draw = random.Random(0)
     references = [draw.choices(WORDS, k=draw.randint(5, 9)) for _ in range(number)]
     return [

@@ -1,4 +1,4 @@
-"""chrF and BLEU as rewards of TRL's GRPOTrainer: a policy learns a sentence from nothing but its scores.
+"""chrF and BLEU as rewards in TRL's GRPOTrainer: a policy learns a text from nothing but its scores.
 
     pip install -e . "trl>=1.16"
     python examples/first_grpo.py
@@ -19,7 +19,7 @@ try:
     from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
     from trl import GRPOConfig, GRPOTrainer
 except ModuleNotFoundError as error:
-    raise SystemExit(f"{error.name} is not installed: pip install 'trl>=1.16', which brings what this needs") from error
+    raise SystemExit(f"{error.name} is not installed: pip install 'trl>=1.16', which brings the others") from error
 
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics.hugging_face import Reward

@@ -1,12 +1,12 @@
-"""Stop a Lightning run on several processes within an epoch, and go on to the scores of a run that did not stop.
+"""Stop a Lightning run on several processes within an epoch, and resume it to the scores of a run without a stop.
 
     pip install -e ".[lightning]"
     python examples/lightning_resume.py --devices 2
     python examples/lightning_resume.py --devices 2 --stop 5
     python examples/lightning_resume.py --devices 2 --resume
 
-The second command is stopped after five steps, and the third prints what the first has printed. What a checkpoint needs
-is marked with (1) and (2): rank 0 writes it, and `AllRanks` brings it the counts of the other ranks.
+The second command stops after five steps, and the third prints what the first printed. What a checkpoint needs is
+marked with (1) and (2): rank 0 writes it, and `AllRanks` brings it the counts of the other ranks.
 """
 
 import argparse
@@ -17,8 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from lightning.pytorch import LightningModule, Trainer
-from lightning.pytorch.callbacks import ModelCheckpoint
+
+try:
+    from lightning.pytorch import LightningModule, Trainer
+    from lightning.pytorch.callbacks import ModelCheckpoint
+except ModuleNotFoundError as error:
+    raise SystemExit(f"{error.name} is not installed: pip install -e '.[lightning]'") from error
 from torch import Tensor, nn
 from torchmetrics import MetricCollection
 

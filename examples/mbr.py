@@ -1,17 +1,16 @@
 """Choose for each segment the output of several systems that agrees best with all the others.
 
     pip install -e .
-    python examples/mbr.py                 # a few sentences that this file brings along
-    python examples/mbr.py FOLDER          # reference.txt and systems/*.txt, one segment a line
+    python examples/mbr.py                 # the segments in this file
+    python examples/mbr.py FOLDER          # reference.txt and systems/*.txt, one segment per line
 
-Minimum Bayes risk decoding (Kumar and Byrne, 2004) takes of several hypotheses the one with the highest mean score
-against samples of what the answer may be. Here both are the outputs of all systems for a segment: what most of them say
-is likely to be right, and the choice needs neither a model nor the true references. Those are read for one thing only,
-to show afterwards that the choice scores above the average system; the script ends in an error if it does not.
+Minimum Bayes risk decoding (Kumar and Byrne, 2004) chooses among several hypotheses the one with the highest mean score
+against samples of what the answer may be. Here both are the outputs of all systems for a segment. What most of them say
+is likely to be right, and the choice needs neither a model nor the true references. The references are read only to
+show afterwards that the choice scores above the average system. The script ends with an error if it does not.
 
-BLEU is counted on lowercased words without punctuation, which asks for no further package: papers report
-`tokenizer="13a"`. The sentences below are made up so that each system errs elsewhere; systems that resemble each other
-gain less.
+BLEU is counted on lowercased words without punctuation; papers report `tokenizer="13a"`. The segments below are made up
+so that each system makes its mistakes elsewhere. Systems that resemble each other gain less.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A metric of one's own on the counting module; run it by ``python`` or by ``torchrun --nproc-per-node 2``."""
+"""A metric of your own on the counting module: run it with ``python`` or with ``torchrun --nproc-per-node 2``."""
 
 from torch import Generator, Tensor, distributed, int64, randint, zeros
 from torchmetrics import Metric, MetricCollection
@@ -8,7 +8,7 @@ from ngram_metrics.counting import clipped_matches
 
 
 class NgramRecall(Metric):
-    """How many of the n-grams of the references the hypotheses have."""
+    """The share of the references' n-grams that the hypotheses have."""
 
     full_state_update, higher_is_better = False, True
 

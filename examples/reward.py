@@ -1,4 +1,4 @@
-"""Train a policy on chrF and BLEU as rewards: it never sees a target, only how good what it sampled was.
+"""Train a policy on chrF and BLEU as rewards: it never sees a target, only the scores of its samples.
 
     pip install -e .
     python examples/reward.py
@@ -6,19 +6,17 @@
     source   5 2 9 9 3 END
     target   6 3 10 10 4 END      every id moved up by one, the last one to the first
 
-A score of what was sampled has no gradient, so the policy learns by REINFORCE (Williams, 1992): samples that score
-better than others for the same source become likelier, the others less likely. Each source is sampled several times,
-and what a sample is compared with is the mean reward of the other samples for its source (Kool, van Hoof and Welling,
-2019): without that baseline nearly every sample would count as good.
+The score of a sample has no gradient, so the policy learns by REINFORCE (Williams, 1992): samples that score better
+than others for the same source become likelier, the others less likely. Each source is sampled several times. A sample
+is compared with the mean reward of the other samples for its source (Kool, van Hoof and Welling, 2019): without that
+baseline nearly every sample would count as good.
 
-Two scores, because they reward differently. chrF averages over the orders of n-grams, so that single right ids already
-count, and each further order adds to them. BLEU multiplies the orders, which asks for all of them at once: unsmoothed
-it is 0 until four ids in a row are right, and teaches an untrained policy nothing. With "add-k" both are above 0 as
-soon as one id is right.
+The reward is the mean of two scores. chrF averages over the orders of n-grams, so single right ids already count. BLEU
+multiplies the orders, so it asks for all of them at once: unsmoothed it is 0 until four ids in a row are right, and
+teaches an untrained policy nothing. With "add-k" both are above 0 as soon as one id is right.
 
-The samples are ids in a tensor and are scored as they are, where they lie: nothing is decoded into text, and nothing
-in a step waits for the device but the numbers that are printed now and then. It takes about ten seconds on one CPU
-core.
+The samples are ids in a tensor, and are scored on their device without being decoded. A step waits for the device only
+to print numbers now and then. The script takes about ten seconds on one CPU core.
 """
 
 from __future__ import annotations

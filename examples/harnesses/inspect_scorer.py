@@ -1,13 +1,17 @@
 """A scorer for inspect_ai whose value is the counts of a sample, and a metric that adds them to corpus scores.
 
+    pip install -e . inspect-ai
+
+In the file of the task:
+
     from inspect_ai import Task
     from inspect_scorer import corpus_counts
 
     Task(dataset=..., solver=..., scorer=corpus_counts())
 
-A score of a corpus is no mean of the samples' scores, and epochs would average counts. So the metric asks for the
-counts of every epoch, and adds them: needs an inspect_ai whose `@metric` has `scores="unreduced"`. Samples are drawn
-with all their epochs for the interval. Scores are in 0..1. The log keeps the counts of each sample.
+The score of a corpus is not the mean of the samples' scores, and epochs would average counts. So the metric asks for
+the counts of every epoch, and adds them. This needs an inspect_ai whose `@metric` has `scores="unreduced"`. For the
+interval a sample is drawn with all its epochs. Scores are in 0..1. The log keeps the counts of each sample.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """A corpus metric for lighteval, with the standard error of its own bootstrap.
 
+    pip install -e . lighteval
+
 A task of yours names it, in the file that `--custom-tasks` takes:
 
     from lighteval.tasks.lighteval_task import LightevalTaskConfig

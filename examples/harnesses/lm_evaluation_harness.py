@@ -1,5 +1,7 @@
 """Corpus scores for EleutherAI's lm-evaluation-harness, with the bootstrap's standard error in its stderr column.
 
+    pip install -e . lm-eval
+
 Copy this file beside the YAML of your task, whose column `reference` has a text or a list of texts:
 
     output_type: generate_until

@@ -1,14 +1,18 @@
 """A stage for NVIDIA's NeMo Curator that adds the counts of its metrics to each batch, as int64 columns.
 
+    pip install -e ".[columns]" nemo-curator
+
+In the script of the pipeline:
+
     columns = StatisticsColumns({"chrf": ChrF()}, preds="backtranslated_text", target="text")
     pipeline.add_stage(CountStage(columns))
     tasks = pipeline.run()  # or write Parquet, and add the columns with any engine
     print(columns.scores(pyarrow.concat_tables(task.to_pyarrow() for task in tasks), by="language"))
 
-Keep this file where the workers import modules from, such as a folder of PYTHONPATH, or paste the class into a script.
+Keep this file where the workers import modules from, such as a folder on PYTHONPATH, or paste the class into a script.
 
-Curator's own stage calls sacrebleu for each row, and its scores of sentences do not add up to the score of a language.
-Counts do, in every order and on any number of workers.
+Curator's own stage calls sacrebleu for each row, and scores of rows do not add up to the score of a language. Counts
+do, in any order and on any number of workers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The scores of NeMo Gym's server for translations, equal to sacrebleu's, in a fraction of the time.
 
-The server imports sacrebleu's functions; those below take and return the same. A file beside its `app.py`, which the
-server's configuration names instead:
+    pip install -e . nemo-gym
+
+The server imports sacrebleu's functions. Those below take and return the same. Write a file beside its `app.py`, and
+name it in the server's configuration:
 
     import app
     from nemo_gym_scores import replace_scores
@@ -10,7 +12,7 @@ server's configuration names instead:
     if __name__ == "__main__":
         app.WmtTranslationResourcesServer.run_webserver()
 
-The reward of a rollout is plain Python, so it neither imports torch nor holds up the other rollouts.
+The reward of a rollout neither imports torch nor holds up the other rollouts.
 """
 
 from __future__ import annotations

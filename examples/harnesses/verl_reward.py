@@ -1,5 +1,6 @@
 """A reward for verl, in plain Python: no process that scores imports torch for it.
 
+    pip install -e . verl
     python -m verl.trainer.main_ppo ... \
         reward.custom_reward_function.path=examples/harnesses/verl_reward.py \
         reward.custom_reward_function.name=compute_score

@@ -52,6 +52,8 @@ def test_a_first_script_is_short_and_needs_no_logger(script: str):
         ("first_ignite", "ignite"),
         ("first_trainer", "transformers"),
         ("first_grpo", "trl"),
+        ("first_accelerate", "accelerate"),
+        ("lightning_resume", "lightning"),
         ("restore_text", "matplotlib"),
         ("ignite_run", "ignite"),
         ("lightning_run", "lightning"),
@@ -60,6 +62,8 @@ def test_a_first_script_is_short_and_needs_no_logger(script: str):
         ("engines/duckdb_scores", "duckdb"),
         ("engines/ray_scores", "ray"),
         ("engines/spark_scores", "pyspark"),
+        ("engines/dask_scores", "dask"),
+        ("engines/datasets_scores", "datasets"),
     ],
 )
 def test_a_script_says_what_to_install(script: str, missing: str, monkeypatch: pytest.MonkeyPatch):
