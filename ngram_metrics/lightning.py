@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from torchmetrics import MetricCollection
 
 from ngram_metrics.options import named_arguments
-from ngram_metrics.sentence_table import SentenceTable
+from ngram_metrics.segment_table import SegmentTable
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.values import Metrics, computed_values, copied
@@ -31,7 +31,7 @@ class _Scored(NamedTuple):
 
     suffix: str
     metrics: MetricCollection
-    table: SentenceTable
+    table: SegmentTable
 
 
 class ScoresCallback(Callback):
@@ -139,11 +139,11 @@ class ScoresCallback(Callback):
         if (stage, suffix) not in self._made:
             metrics = self.metrics.clone()
             named = dict(metrics.items(copy_state=False))
-            self._made[stage, suffix] = _Scored(suffix, metrics, SentenceTable(named, Accumulator, self.sentences))
+            self._made[stage, suffix] = _Scored(suffix, metrics, SegmentTable(named, Accumulator, self.sentences))
         return self._made[stage, suffix]
 
 
-def _write(logger: Any, name: str, table: SentenceTable, signatures: Mapping[str, str], step: int) -> None:
+def _write(logger: Any, name: str, table: SegmentTable, signatures: Mapping[str, str], step: int) -> None:
     """Write segments and signatures to a logger, with the functions that it has for them."""
     kind = _names(logger)
     text = table.markdown(signatures)

@@ -8,7 +8,7 @@ from typing import Any
 from ngram_metrics.ignite.metric import Engine, Events, IgniteMetric, IgniteValue, OutputTransform, unchanged
 from ngram_metrics.options import named_arguments
 from ngram_metrics.scores.resampling import ENDS
-from ngram_metrics.sentence_table import SentenceTable
+from ngram_metrics.segment_table import SegmentTable
 from ngram_metrics.torchmetrics.values import refuse_shared_names
 
 __all__ = ["ScoresHandler"]
@@ -51,7 +51,7 @@ class ScoresHandler:
     ) -> None:
         self.metrics, self.tag = metrics, tag
         self._output_transform, self._step_transform = output_transform, global_step_transform
-        self._table = SentenceTable(metrics, IgniteMetric, sentences)
+        self._table = SegmentTable(metrics, IgniteMetric, sentences)
         refuse_shared_names(metrics)
         # At the events at which the metrics are reset and updated.
         evaluator.add_event_handler(Events.EPOCH_STARTED, self._table.clear)

@@ -19,7 +19,7 @@ from ngram_metrics.ignite import ScoresHandler
 from ngram_metrics.ignite.metric import IgniteMetric
 from ngram_metrics.lightning import ScoresCallback
 from ngram_metrics.report import write_report
-from ngram_metrics.sentence_table import SentenceTable
+from ngram_metrics.segment_table import SegmentTable
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 HYPOTHESES = ["the cat sat on the mat", "it was", "a dog ran home"]
@@ -51,7 +51,7 @@ def test_it_is_in_tables_and_rewards(framework: ModuleType, accumulate: str, val
     assert repr(metric) == repr(metric.whole) + f'["{value}"]'
     assert Reward(metric)(completions=HYPOTHESES, reference=REFERENCES) == close(expected(value))
     assert Reward(metric).__name__ == value
-    table = SentenceTable({"f": metric}, {ngram_metrics: Accumulator, ignite: IgniteMetric}[framework], 5)
+    table = SegmentTable({"f": metric}, {ngram_metrics: Accumulator, ignite: IgniteMetric}[framework], 5)
     table.add(HYPOTHESES, REFERENCES)
     assert table.columns == ["hypothesis", "references", "f"]
     assert [row[2] for row in table.rows] == close(expected(value))

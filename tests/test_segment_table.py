@@ -1,4 +1,4 @@
-"""The table of sentences that loggers are given: scores of the functions, texts that stay what they were."""
+"""The table of segments that loggers are given: scores of the functions, texts that stay what they were."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.ignite.metric import IgniteMetric
-from ngram_metrics.sentence_table import SentenceTable
+from ngram_metrics.segment_table import SegmentTable
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 HYPOTHESES = ["the cat sat on the mat", "it was", "a dog ran home"]
@@ -26,7 +26,7 @@ def test_scores_are_those_of_the_functions_of_several_batches_and_only_the_first
         "chrf": ChrF(),
         "rouge": ROUGEScore(rouge_keys=("rouge1", "rougeL")),
     }
-    table = SentenceTable(metrics, Accumulator, 3)
+    table = SegmentTable(metrics, Accumulator, 3)
     for batch in (slice(0, 1), slice(0, 0), slice(1, 4), slice(3, 4)):
         table.add([*HYPOTHESES, "more"][batch], [*REFERENCES, "more"][batch])
     assert table.columns == ["hypothesis", "references", "mean", "corpus", "chrf", "rouge_rouge1", "rouge_rougeL"]
@@ -60,7 +60,7 @@ IDS = torch.tensor([[5, 6, 0, -100], [7, 0, 8, 0]])
     ids=["tokens", "ids", "padded ids", "an array and lists"],
 )
 def test_tokens_and_ids_are_shown_without_padding(preds: Any, target: Any):
-    table = SentenceTable({"bleu": for_ignite.Bleu(pad_id=0), "rouge": for_ignite.RougeN(1, pad_id=0)}, IgniteMetric, 5)
+    table = SegmentTable({"bleu": for_ignite.Bleu(pad_id=0), "rouge": for_ignite.RougeN(1, pad_id=0)}, IgniteMetric, 5)
     table.add(preds, target)
     second = "7 -" if isinstance(preds, list) and preds[0][0] == "5" else "7 9"
     assert [row[:2] for row in table.rows] == [["5 6", f"5 6\n{second}"], ["7 8", "7"]]
@@ -72,9 +72,9 @@ def test_tokens_and_ids_are_shown_without_padding(preds: Any, target: Any):
     ("preds", "first"),
     [(HYPOTHESES, HYPOTHESES[0]), (HYPOTHESES[0], HYPOTHESES[0]), (IDS, "5 6"), ([["x", "y"]], "x y")],
 )
-def test_sentences_without_references(preds: Any, first: str):
+def test_segments_without_references(preds: Any, first: str):
     metric = for_ignite.Repetition(ngram=1, pad_id=0 if preds is IDS else None)
-    table = SentenceTable({"repetition": metric}, IgniteMetric, 2)
+    table = SegmentTable({"repetition": metric}, IgniteMetric, 2)
     table.add(preds, None)
     assert table.rows[0] == [first, "", 1 / 6 if first == HYPOTHESES[0] else 0]
     assert len(table.rows) == (1 if len(preds) == 1 or isinstance(preds, str) else 2)
@@ -83,7 +83,7 @@ def test_sentences_without_references(preds: Any, first: str):
 @example(["&amp; &#42;", "<script>x</script>"])
 @given(st.lists(st.text("|<>&\\`*_[]~#!()-+.:;/$ ab1\n", max_size=12), min_size=2, max_size=2))
 def test_no_text_is_markup_or_breaks_the_table(texts: list[str]):
-    table = SentenceTable({"a|b": ChrF()}, Accumulator, 1)
+    table = SegmentTable({"a|b": ChrF()}, Accumulator, 1)
     table.add([texts[0]], [texts[1]])
     header, row = cells(table.markdown({}))
     assert header == ["", "hypothesis", "references", "a|b"]
@@ -91,7 +91,7 @@ def test_no_text_is_markup_or_breaks_the_table(texts: list[str]):
 
 
 def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
-    table = SentenceTable({"chrf": ChrF()}, Accumulator, 1)
+    table = SegmentTable({"chrf": ChrF()}, Accumulator, 1)
     table.add(["x\ud800\x00\u202ey" + " long" * 5000], ["x"])
     markdown = table.markdown({"chrf": "tok:<lambda>`|version:1"})
     assert cells(markdown)[1][1] == "x[U+D800][U+0000][U+202E]y" + " long" * 5000
@@ -102,7 +102,7 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
     ("metrics", "sentences", "error", "words"),
     [
         ({}, 5, ValueError, "0 metrics"),
-        ({"chrf": ChrF()}, -1, ValueError, "sentences=-1: expected 1 or more, and 0 or more"),
+        ({"chrf": ChrF()}, -1, ValueError, "sentences=-1: expected at least 1 and at least 0"),
         ({"chrf": ChrF(average="none")}, 5, ValueError, "the metric chrf has average='none'"),
         (
             {"f": for_ignite.ROUGEScore()["rougeL_fmeasure"]},
@@ -114,24 +114,24 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
 )
 def test_what_cannot_be_shown_is_refused(metrics: Any, sentences: int, error: type[Exception], words: str):
     with pytest.raises(error, match=words):
-        SentenceTable(metrics, Accumulator, sentences)
+        SegmentTable(metrics, Accumulator, sentences)
 
 
-def test_several_hypotheses_for_a_sentence_are_refused():
-    table = SentenceTable({"overlap": NgramOverlap(pad_id=0)}, Accumulator, 5)
+def test_several_hypotheses_for_a_segment_are_refused():
+    table = SegmentTable({"overlap": NgramOverlap(pad_id=0)}, Accumulator, 5)
     with pytest.raises(ValueError, match="several hypotheses for each segment: expected one"):
         table.add(IDS.unsqueeze(1).expand(2, 3, 4), IDS)
 
 
 def test_a_lone_text_has_all_its_references_in_the_table():
-    table = SentenceTable({"chrf": ChrF()}, Accumulator, 1)
+    table = SegmentTable({"chrf": ChrF()}, Accumulator, 1)
     table.add("the cat sat", ["x y z", "the cat sat"])
     assert table.rows == [["the cat sat", "x y z\nthe cat sat", 1.0]]
 
 
 @pytest.mark.parametrize("sentences", [0, 2])
 def test_a_table_without_rows(sentences: int):
-    table = SentenceTable({"bleu": Bleu(pad_id=0)}, Accumulator, sentences)
+    table = SegmentTable({"bleu": Bleu(pad_id=0)}, Accumulator, sentences)
     table.add(IDS[:0], IDS[:0])
     if not sentences:
         table.add(IDS, IDS)

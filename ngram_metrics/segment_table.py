@@ -6,7 +6,7 @@ counts, for BLEU with effective order, as on the command line and in sacrebleu.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -15,13 +15,14 @@ from torch import Tensor
 from ngram_metrics.options import pad_ids, refuse_average_none
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.text.input_forms import Segments, read, read_texts
+from ngram_metrics.text.inputs import Document, Hypotheses, References
 from ngram_metrics.text.messages import type_name, visible
 
 #: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.
 _MARKUP = str.maketrans({character: f"&#{ord(character)};" for character in "&<>|\\`*_[]~"})
 
 
-class SentenceTable:
+class SegmentTable:
     """The first segments since the last ``clear``, one per row.
 
     Args:
@@ -38,16 +39,17 @@ class SentenceTable:
         ValueError: no metric, or one with ``average="none"``; a negative number of segments.
     """
 
-    def __init__(self, metrics: Mapping[str, Any], kind: type[Any], sentences: int) -> None:
+    def __init__(self, metrics: Mapping[str, Any], kind: type, sentences: int) -> None:
         if sentences < 0 or not metrics:
             raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected at least 1 and at least 0")
         for name, metric in metrics.items():
             if not isinstance(metric, kind) and not isinstance(getattr(metric, "whole", None), kind):
-                wanted = kind.__module__.removesuffix(".metric").removesuffix(".torchmetrics.accumulator")
-                given = f"{type_name(metric)} of {type(metric).__module__}"
-                raise TypeError(f"the metric {name} is {given}: expected a metric of {wanted}")
+                package = kind.__module__.removesuffix(".metric").removesuffix(".torchmetrics.accumulator")
+                actual = f"{type_name(metric)} of {type(metric).__module__}"
+                raise TypeError(f"the metric {name} is {actual}: expected a metric of {package}")
             refuse_average_none(name, metric)
-        self._metrics, self._sentences = metrics, sentences
+        self._metrics = metrics
+        self._size = sentences
         self._padding = pad_ids(next(iter(metrics.values())).scorer.reader.pad_id)
         self.columns: list[str] = []
         self.rows: list[list[str | float]] = []
@@ -56,7 +58,7 @@ class SentenceTable:
         """Forget all rows."""
         self.rows = []
 
-    def add(self, preds: Any, target: Any) -> None:
+    def add(self, preds: Hypotheses, target: References | None) -> None:
         """Add the first segments of a batch, in the form that ``update`` takes, until there are enough.
 
         ``target`` is None if no metric needs references.
@@ -64,7 +66,7 @@ class SentenceTable:
         Raises:
             TypeError, ValueError: segments that cannot be read; several hypotheses for a segment.
         """
-        missing = self._sentences - len(self.rows)
+        missing = self._size - len(self.rows)
         if missing <= 0 or not len(preds):
             return
         if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
@@ -74,7 +76,10 @@ class SentenceTable:
             target = target if target is None or isinstance(target, str) else target[:missing]
         scores: dict[str, list[float]] = {}
         for name, metric in self._metrics.items():
-            scores |= sentence_scores(name, metric, preds, target)
+            scorer: Scorer = metric.scorer.segment_scorer()
+            values = scorer.name_values(scorer(preds, target, metric.device))
+            for title, value in scorer.titles.items():
+                scores[name if len(scorer.titles) == 1 else f"{name}_{title}"] = values[value].tolist()
         texts = _texts(preds, target, self._padding)
         self.columns = ["hypothesis", "references", *scores]
         self.rows += [[*text, *row] for text, row in zip(texts, zip(*scores.values(), strict=True), strict=True)]
@@ -85,41 +90,33 @@ class SentenceTable:
         lines = [f"- {_escaped(name)}: `{text.replace('`', '_')}`" for name, text in signatures.items()]
         if self.rows:
             marks = ["--:", ":--", ":--", *["--:"] * (len(self.columns) - 2)]
-            body = [[str(number), *map(_cell, row)] for number, row in enumerate(self.rows, 1)]
+            body = [[str(position), *map(_cell, row)] for position, row in enumerate(self.rows, 1)]
             header = ["", *self.columns[:2], *map(_unbroken, self.columns[2:])]
             lines = [*(f"| {' | '.join(row)} |" for row in (header, marks, *body)), "", *lines]
         return "\n".join(lines)
 
 
-def sentence_scores(name: str, metric: Any, preds: Any, target: Any) -> dict[str, list[float]]:
-    """Return the scores of the segments by the name of the metric, or of several values as ``<name>_<value>``."""
-    scorer: Scorer = metric.scorer.segment_scorer()
-    scores = scorer.name_values(scorer(preds, target, metric.device))
-    titles = scorer.titles
-    return {name if len(titles) == 1 else f"{name}_{title}": scores[value].tolist() for title, value in titles.items()}
-
-
-def _texts(preds: Any, target: Any, padding: Sequence[int]) -> list[tuple[str, str]]:
+def _texts(preds: Hypotheses, target: References | None, padding: Sequence[int]) -> list[tuple[str, str]]:
     """Return each hypothesis with its references, one line per reference."""
-    sentences = read_texts(preds) if target is None else read(preds, target)
-    of_sentences = iter(sentences.references)  # of padded ids
-    if isinstance(sentences, Segments):
-        flat = iter(sentences.references)
-        of_sentences = (list(islice(flat, count)) for count in sentences.counts)
+    segments = read_texts(preds) if target is None else read(preds, target)
+    references: Iterable[Iterable[Document]] = segments.references  # of padded ids
+    if isinstance(segments, Segments):
+        remaining = iter(segments.references)
+        references = [list(islice(remaining, count)) for count in segments.counts]
     return [
         # A row of padding is not a reference.
-        (_text(hypothesis, padding), "\n".join(filter(None, (_text(each, padding) for each in references))))
-        for hypothesis, references in zip(sentences.hypotheses, of_sentences, strict=True)
+        (_text(hypothesis, padding), "\n".join(filter(None, (_text(document, padding) for document in documents))))
+        for hypothesis, documents in zip(segments.hypotheses, references, strict=True)
     ]
 
 
-def _text(document: Any, padding: Sequence[int]) -> str:
+def _text(document: Document, padding: Sequence[int]) -> str:
     """Return text with all characters visible, or tokens or ids without padding, separated by spaces."""
     if not isinstance(document, str):
         tokens = document.tolist() if isinstance(document, Tensor) else document
         # A negative id is padding too.
-        ids = (each for each in tokens if each not in padding and not (isinstance(each, int) and each < 0))
-        document = " ".join(map(str, ids))
+        tokens = [token for token in tokens if token not in padding and not (isinstance(token, int) and token < 0)]
+        document = " ".join(map(str, tokens))
     return "\n".join(map(visible, document.split("\n")))
 
 
