@@ -129,7 +129,7 @@ def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindo
     return MaskWindows(positions, torch.cat((around, steps, around), 1), rank_bound, words, times, at_once)
 
 
-class Segments(NamedTuple):
+class SentenceLimits(NamedTuple):
     """The limits of sentences in documents: each sentence of one side has its own table with each of the other side.
 
     Attributes:
@@ -153,7 +153,7 @@ class TableState(NamedTuple):
     difference: Tensor
 
 
-def first_state(windows: MaskWindows, sentences: Segments | None = None) -> TableState:
+def first_state(windows: MaskWindows, sentences: SentenceLimits | None = None) -> TableState:
     """Return the state before the first time: the row above the first row, with only the bits of gaps set."""
     pairs = len(windows.positions)
     increments = windows.positions.new_zeros(windows.words, pairs)
@@ -166,7 +166,7 @@ def advance(
     state: TableState,
     masks: Iterable[Tensor],
     start: int = 0,
-    sentences: Segments | None = None,
+    sentences: SentenceLimits | None = None,
     history: Tensor | None = None,
 ) -> TableState:
     """Run the times of a window.

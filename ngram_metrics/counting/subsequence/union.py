@@ -48,7 +48,7 @@ from ngram_metrics.counting.subsequence.lengths import (
 from ngram_metrics.counting.subsequence.table import (
     WORD_BITS,
     MaskWindows,
-    Segments,
+    SentenceLimits,
     TableState,
     advance,
     first_state,
@@ -148,7 +148,7 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     """Return the hits as bits of positions: ``(words, pairs)`` int64, the highest word first."""
     windows = mask_windows(positions, steps, rank_bound)
     tokens = (windows.steps != 0).long().neg().T.contiguous()
-    sentences = Segments(tokens, pack_bits(positions == 0))
+    sentences = SentenceLimits(tokens, pack_bits(positions == 0))
     states = [first_state(windows, sentences)]
     for start, stop in windows.windows()[:-1]:
         states.append(advance(TableState(*map(torch.clone, states[-1])), windows.masks(start, stop), start, sentences))
@@ -162,7 +162,7 @@ def _union_bits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     return walk.hit
 
 
-def _first_walk(windows: MaskWindows, sentences: Segments) -> _Walk:
+def _first_walk(windows: MaskWindows, sentences: SentenceLimits) -> _Walk:
     gaps = sentences.gaps
     fills, distance = [(1, ~gaps)], 1
     while distance * 2 <= WORD_BITS:
@@ -172,7 +172,7 @@ def _first_walk(windows: MaskWindows, sentences: Segments) -> _Walk:
     return _Walk(torch.zeros_like(gaps), torch.full_like(gaps, -1), below, tuple(fills))
 
 
-def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: Segments, start: int) -> _Walk:
+def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: SentenceLimits, start: int) -> _Walk:
     """Run the times of a window, the last one first.
 
     Args:
