@@ -10,6 +10,7 @@ import html
 import json
 import math
 import re
+import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,9 @@ STYLE = (
     "@media (prefers-color-scheme: dark) "
     "{ text { fill: #e4e6eb } .faster { fill: #8fa3ff } .slower { fill: #ffab5e } }"
 )
-WIDTH, ROW_HEIGHT = 400, 40
+WIDTH, LINE_HEIGHT, BAR_HEIGHT = 400, 17, 23
+#: The letters that fit into the width in a wide font.
+LONGEST_LINE = 50
 
 
 class Bar(NamedTuple):
@@ -70,18 +73,20 @@ def chart(rows: list[Bar]) -> str:
     scale = (WIDTH - 60) / math.log(highest / lowest)
     at_one = math.log(1 / lowest) * scale
     lines = []
-    for index, row in enumerate(rows):
-        name = f"{row.task}, {row.against}" if row.against else row.task
+    top = 0
+    for row in rows:
+        for line in textwrap.wrap(f"{row.task}, {row.against}" if row.against else row.task, LONGEST_LINE):
+            lines.append(f'<text x="0" y="{top + 14}">{html.escape(line)}</text>')
+            top += LINE_HEIGHT
         end = math.log(row.ratio / lowest) * scale
         left, right = sorted((at_one, end))
-        kind = "faster" if row.ratio >= 1 else "slower"
-        top = index * ROW_HEIGHT
+        side = "faster" if row.ratio >= 1 else "slower"
         lines += [
-            f'<text x="0" y="{top + 14}">{html.escape(name)}</text>',
-            f'<rect class="{kind}" x="{left:.1f}" y="{top + 20}" width="{max(right - left, 1):.1f}" height="12"/>',
-            f'<text x="{right + 6:.1f}" y="{top + 31}">{row.ratio:g}x</text>',
+            f'<rect class="{side}" x="{left:.1f}" y="{top + 3}" width="{max(right - left, 1):.1f}" height="12"/>',
+            f'<text x="{right + 6:.1f}" y="{top + 14}">{row.ratio:g}x</text>',
         ]
-    size = f'viewBox="0 0 {WIDTH} {ROW_HEIGHT * len(rows)}" width="{WIDTH}" height="{ROW_HEIGHT * len(rows)}"'
+        top += BAR_HEIGHT
+    size = f'viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}"'
     # With its rows, which a test compares.
     description = html.escape(json.dumps(rows))
     start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size}>'

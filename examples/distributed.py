@@ -39,7 +39,7 @@ def main() -> None:
     """Score with the other processes, then alone."""
     idist.initialize("gloo")  # takes rank and number of processes from what torchrun sets
     rank, pairs = idist.get_rank(), share(idist.get_rank(), idist.get_world_size())
-    print(f"rank {rank} scores {len(pairs)} of {len(PAIRS)} sentences", flush=True)
+    print(f"rank {rank} scores {len(pairs)} of {len(PAIRS)} segments", flush=True)
     together = score(pairs)
     idist.finalize()
     if rank == 0:
@@ -51,9 +51,9 @@ def main() -> None:
 
 
 def share(rank: int, world_size: int) -> list[tuple[str, str]]:
-    """Return the sentences of a rank, in order: the last ranks have fewer, or none.
+    """Return the segments of a rank, in order: the last ranks have fewer, or none.
 
-    A `DistributedSampler` would repeat some sentences to make all shares as long, and they would
+    A `DistributedSampler` would repeat some segments to make all shares equally long, and they would
     count twice.
     """
     longest = -(-len(PAIRS) // world_size)
@@ -61,7 +61,7 @@ def share(rank: int, world_size: int) -> list[tuple[str, str]]:
 
 
 def score(pairs: list[tuple[str, str]]) -> dict[str, float]:
-    """Score the sentences of this process together with those of all others."""
+    """Score the segments of this process together with those of all others."""
     collection, evaluator = make_collection(), make_evaluator()
     for hypotheses, references in batches(pairs):
         collection.update(hypotheses, references)
@@ -70,7 +70,7 @@ def score(pairs: list[tuple[str, str]]) -> dict[str, float]:
 
 
 def batches(pairs: list[tuple[str, str]]) -> list[tuple[list[str], list[str]]]:
-    """Cut pairs into (hypotheses, references); no pairs are one batch without sentences."""
+    """Cut pairs into (hypotheses, references); no pairs are one batch without segments."""
     starts = range(0, max(len(pairs), 1), BATCH_SIZE)
     parts = [pairs[start : start + BATCH_SIZE] for start in starts]
     return [([hypothesis for hypothesis, _ in part], [reference for _, reference in part]) for part in parts]

@@ -31,8 +31,8 @@ def test_two_processes_report_what_one_does():
     assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
     # Two processes write: where output is not buffered, the end of one's line may come after the other's line.
-    assert "rank 0 scores 4 of 7 sentences" in run.stdout
-    assert "rank 1 scores 3 of 7 sentences" in run.stdout
+    assert "rank 0 scores 4 of 7 segments" in run.stdout
+    assert "rank 1 scores 3 of 7 segments" in run.stdout
     values = dict(re.findall(r"^(\S.*\S) +(0\.\d{6}) +in one process \2$", run.stdout, re.MULTILINE))
     assert set(values) == NAMES
     assert all(0 < float(value) < 1 for value in values.values())

@@ -295,6 +295,16 @@ def test_the_charts_of_the_benchmarks_show_their_tables():
         assert json.loads(description) == [list(row) for row in rows], name
 
 
+@pytest.mark.parametrize("name", sorted(charts()))
+def test_no_name_in_a_chart_is_wider_than_the_chart(name: str):
+    picture = (DOCS / "pictures" / f"{name}.svg").read_text(encoding="utf-8")
+    width = float(re.search(r'viewBox="0 0 ([\d.]+)', picture)[1])  # type: ignore[index]
+    names = [html.unescape(text) for text in re.findall(r'<text x="0" [^>]*>([^<]*)<', picture)]
+    of_a_letter = 13 * 0.6  # in a wide font
+    assert names
+    assert [text for text in names if len(text) * of_a_letter > width] == []
+
+
 def test_the_architecture_page_names_every_module():
     page = (DOCS / "project" / "architecture.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"\w+", page.partition("## All files")[2].partition("Imports go in one direction")[0]))
