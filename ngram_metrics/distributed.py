@@ -1,18 +1,21 @@
-"""The states of metrics on all ranks as one value, from which a run on any number of processes goes on exactly."""
+"""The states of metrics on all ranks as one value, from which a run on any number of processes goes on exactly.
+
+The counts of ranks are added up in ``ngram_metrics.torchmetrics.states``, for ``compute`` and here.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import torch
-from torch import Tensor, distributed
+from torch import distributed
 from torchmetrics import Metric, MetricCollection
 
 from ngram_metrics.text.messages import type_name
 from ngram_metrics.torchmetrics.agreement import byte_tensor
-from ngram_metrics.torchmetrics.states import States, gather_buffers, gathering_device, name_differences
+from ngram_metrics.torchmetrics.states import States, gather_buffers, name_differences
 from ngram_metrics.torchmetrics.values import Item
 
 __all__ = ["AllRanks"]
@@ -23,15 +26,24 @@ _KEY = "ngram_metrics"
 _LENGTH = 8
 
 
+class _Described(TypedDict):
+    """A metric of one rank: the length of its packed states, and its settings in words."""
+
+    bytes: int
+    synchronized: bool
+    digest: str
+    settings: dict[str, str]
+
+
 class _Share(NamedTuple):
     """What one rank has saved.
 
     Attributes:
-        described: for each metric, in order, the length of its states and its settings in words.
+        described: the metrics, in the order of their names.
         states: the packed states of the metrics, one after another.
     """
 
-    described: dict[str, Any]
+    described: dict[str, _Described]
     states: bytes
 
 
@@ -71,30 +83,24 @@ class AllRanks:
         Raises:
             ValueError: the ranks have other metrics or settings, or a metric is synchronized at the moment: on all
                 ranks, after the states were gathered.
+            RuntimeError: another rank could not read its states; that one raises its own error, as late.
         """
-        accumulators = self._accumulators()
-        packed = {name: metric.pack_states(torch.device("cpu")) for name, metric in accumulators.items()}
-        described = {
-            name: {
-                "bytes": len(packed[name]),
-                "synchronized": metric._is_synced,
-                "digest": bytes(metric.settings.tolist()).hex(),
-                "settings": metric.describe_settings(),
-            }
-            for name, metric in accumulators.items()
-        }
-        states = b"".join(tensor.numpy().tobytes() for tensor in packed.values())
-        buffer = _framed(json.dumps(described).encode()) + states
-        # From here to the last collective nothing raises: a rank that left would leave the others waiting.
+        failure = None
+        try:
+            buffer = self._pack()
+        except Exception as error:
+            # A rank that left would leave the others waiting: it sends the words of its error, and raises with them.
+            failure = error
+            buffer = _framed(json.dumps(f"{type(error).__name__}: {error}").encode())
         buffers = [buffer]
         if distributed.is_available() and distributed.is_initialized():
-            device = gathering_device(torch.device("cpu"), None)
-            tensors = gather_buffers(byte_tensor(buffer).to(device))
-            buffers = [tensor.cpu().numpy().tobytes() for tensor in tensors]
-        _check_ranks([_read_share(share) for share in buffers])
+            buffers = [tensor.numpy().tobytes() for tensor in gather_buffers(byte_tensor(buffer))]
+        if failure:
+            raise failure
+        _check_ranks([_read_share(share, rank) for rank, share in enumerate(buffers)])
         return {_KEY: b"".join(map(_framed, buffers))}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, object]) -> None:
         """Set the states of this rank to its share of those of all ranks, without waiting for another rank.
 
         Args:
@@ -106,26 +112,45 @@ class AllRanks:
         saved = state.get(_KEY)
         if not isinstance(saved, bytes):
             raise TypeError(f"{type_name(saved)} under {_KEY!r}: expected the dict that AllRanks.state_dict returned")
-        shares = [_read_share(share) for share in _read_frames(saved)]
+        shares = [_read_share(share, rank) for rank, share in enumerate(_read_frames(saved))]
         accumulators = self._accumulators()
         described = shares[0].described
         if list(described) != list(accumulators):
             raise ValueError(f"the states are those of {list(described)}: expected those of {list(accumulators)}")
-        loaded: dict[str, list[dict[str, Tensor]]] = {}
+        loaded = {}
         start = [0] * len(shares)
         for name, metric in accumulators.items():
             metric._check_settings(byte_tensor(bytes.fromhex(described[name]["digest"])), described[name]["settings"])
-            loaded[name] = []
+            unpacked = []
             for rank, share in enumerate(shares):
                 stop = start[rank] + share.described[name]["bytes"]
-                loaded[name].append(metric.unpack_states(byte_tensor(share.states[start[rank] : stop])))
+                unpacked.append(metric.unpack_states(byte_tensor(share.states[start[rank] : stop])))
                 start[rank] = stop
+            loaded[name] = metric.own_share(unpacked)
         for name, metric in accumulators.items():
-            metric.load_share(loaded[name])
+            states = loaded[name]
+            if states is None:
+                metric.reset()
+            else:
+                metric.load_states(states)
+
+    def _pack(self) -> bytes:
+        """Return the share of this rank as ``_read_share`` reads it."""
+        packed = []
+        described: dict[str, _Described] = {}
+        for name, metric in self._accumulators().items():
+            packed.append(metric.pack_states(torch.device("cpu")).numpy().tobytes())
+            described[name] = {
+                "bytes": len(packed[-1]),
+                "synchronized": metric._is_synced,
+                "digest": bytes(metric.settings.tolist()).hex(),
+                "settings": metric.describe_settings(),
+            }
+        return _framed(json.dumps(described).encode()) + b"".join(packed)
 
     def _accumulators(self) -> dict[str, States]:
         """Return the metrics that have the states, in the order of their names."""
-        named: Any = {"": self.metrics}
+        named: Mapping[str, object] = {"": self.metrics}
         if isinstance(self.metrics, MetricCollection):
             # Of the metrics of a compute group only one is updated; this gives its states to the others.
             named = dict(self.metrics.items(keep_base=True, copy_state=False))
@@ -133,7 +158,9 @@ class AllRanks:
             named = self.metrics
         accumulators = {}
         for name in sorted(named):
-            metric = named[name].whole if isinstance(named[name], Item) else named[name]
+            metric = named[name]
+            if isinstance(metric, Item):
+                metric = metric.whole
             if not isinstance(metric, Metric):
                 metric = getattr(metric, "__dict__", {}).get("_accumulator")  # of a metric of ignite
             if not isinstance(metric, States):
@@ -183,6 +210,9 @@ def _read_frames(content: bytes) -> list[bytes]:
     return frames
 
 
-def _read_share(content: bytes) -> _Share:
+def _read_share(content: bytes, rank: int) -> _Share:
     header, states = _read_frame(content)
-    return _Share(json.loads(header), states)
+    described = json.loads(header)
+    if isinstance(described, str):
+        raise RuntimeError(f"rank {rank} has no states, and so no rank has saved any: {described}")
+    return _Share(described, states)

@@ -8,6 +8,8 @@ characters.
 references, as text, tokens, ids, or padded id tensors. ``output_transform`` turns an engine's output into this form.
 ``device`` is where the counts are accumulated. If a metric has several values, their names in ``engine.state.metrics``
 begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``, or ``rouge_rouge1_fmeasure``.
+``metrics_result_mode`` is ignite's: ``"flatten"`` writes these, ``"named"`` a dict by the name passed to ``attach``,
+``"both"``, the default, these and, where no value has that name, the dict.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing_extensions import Self
 import ngram_metrics
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.ignite.handler import ScoresHandler
-from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, unchanged
+from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
 from ngram_metrics.options import Average, RougeKey, Smoothing
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.bleu import SACREBLEU
@@ -83,6 +85,7 @@ class Bleu(IgniteMetric):
         weights: Sequence[float] | None = None,
         effective_order: bool = False,
         lowercase: bool = False,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         counted = average if average in ("macro", "micro") else "macro"  # ignite checks the other settings first
         text = tokenizer, lowercase, pad_id
@@ -91,7 +94,7 @@ class Bleu(IgniteMetric):
         )
         if average != counted:
             raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
-        super().__init__(bleu, output_transform)
+        super().__init__(bleu, output_transform, metrics_result_mode)
         self._scores_no_data, self._returns_tensors = average == "micro", average == "macro" and confidence is None
 
     @classmethod
@@ -138,6 +141,7 @@ class Rouge(KeyedIgniteMetric):
         *,
         pad_id: int | Sequence[int] | None = None,
         tokenizer: Tokenizer | None = None,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         chosen: Sequence[int | str] = variants if variants else [1, 2, 4, "L"]
         if not 0 <= alpha <= 1:
@@ -158,7 +162,7 @@ class Rouge(KeyedIgniteMetric):
             for column, letter in enumerate("PRF")
         }
         rouge = Scorer(reader, measure, "macro", values, {key: key for key in values if key.endswith("F")})
-        super().__init__(Accumulator(rouge, None, device), output_transform)
+        super().__init__(Accumulator(rouge, None, device), output_transform, metrics_result_mode)
 
 
 class RougeN(Rouge):
@@ -174,10 +178,20 @@ class RougeN(Rouge):
         *,
         pad_id: int | Sequence[int] | None = None,
         tokenizer: Tokenizer | None = None,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         if isinstance(ngram, bool) or not isinstance(ngram, int):
             raise TypeError(f"ngram order must be an integer (got : {ngram!r})")
-        super().__init__([ngram], multiref, alpha, output_transform, device, pad_id=pad_id, tokenizer=tokenizer)
+        super().__init__(
+            [ngram],
+            multiref,
+            alpha,
+            output_transform,
+            device,
+            pad_id=pad_id,
+            tokenizer=tokenizer,
+            metrics_result_mode=metrics_result_mode,
+        )
 
 
 class RougeL(Rouge):
@@ -192,8 +206,18 @@ class RougeL(Rouge):
         *,
         pad_id: int | Sequence[int] | None = None,
         tokenizer: Tokenizer | None = None,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
-        super().__init__(["L"], multiref, alpha, output_transform, device, pad_id=pad_id, tokenizer=tokenizer)
+        super().__init__(
+            ["L"],
+            multiref,
+            alpha,
+            output_transform,
+            device,
+            pad_id=pad_id,
+            tokenizer=tokenizer,
+            metrics_result_mode=metrics_result_mode,
+        )
 
 
 class ROUGEScore(IgniteMetric):
@@ -221,12 +245,14 @@ class ROUGEScore(IgniteMetric):
         confidence: float | None = None,
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
+        *,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
         rouge = ngram_metrics.ROUGEScore(
             *words, accumulate, rouge_keys, average, *sentences, pad_id, confidence, device
         )
-        super().__init__(rouge, output_transform)
+        super().__init__(rouge, output_transform, metrics_result_mode)
 
 
 class ChrF(IgniteMetric):
@@ -253,11 +279,13 @@ class ChrF(IgniteMetric):
         confidence: float | None = None,
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
+        *,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         chrf = ngram_metrics.ChrF(
             char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id, confidence, device
         )
-        super().__init__(chrf, output_transform)
+        super().__init__(chrf, output_transform, metrics_result_mode)
 
 
 class NgramOverlap(IgniteMetric):
@@ -280,9 +308,11 @@ class NgramOverlap(IgniteMetric):
         confidence: float | None = None,
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
+        *,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         overlap = ngram_metrics.NgramOverlap(ngram, average, tokenizer, pad_id, confidence, device)
-        super().__init__(overlap, output_transform)
+        super().__init__(overlap, output_transform, metrics_result_mode)
 
 
 class Gleu(IgniteMetric):
@@ -301,9 +331,11 @@ class Gleu(IgniteMetric):
         confidence: float | None = None,
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
+        *,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         gleu = ngram_metrics.Gleu(ngram, average, tokenizer, pad_id, confidence, device)
-        super().__init__(gleu, output_transform)
+        super().__init__(gleu, output_transform, metrics_result_mode)
 
 
 class Ter(IgniteMetric):
@@ -326,9 +358,11 @@ class Ter(IgniteMetric):
         confidence: float | None = None,
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
+        *,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         ter = ngram_metrics.Ter(normalized, no_punct, asian_support, case_sensitive, average, confidence, device)
-        super().__init__(ter, output_transform)
+        super().__init__(ter, output_transform, metrics_result_mode)
 
 
 class Repetition(IgniteMetric):
@@ -348,9 +382,11 @@ class Repetition(IgniteMetric):
         confidence: float | None = None,
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
+        *,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         repetition = ngram_metrics.Repetition(ngram, average, tokenizer, pad_id, confidence, device)
-        super().__init__(repetition, output_transform)
+        super().__init__(repetition, output_transform, metrics_result_mode)
 
 
 class CiderD(IgniteMetric):
@@ -371,6 +407,8 @@ class CiderD(IgniteMetric):
         confidence: float | None = None,
         output_transform: OutputTransform = unchanged,
         device: str | torch.device = CPU,
+        *,
+        metrics_result_mode: ResultMode = "both",
     ) -> None:
         cider = ngram_metrics.CiderD(document_frequency, ngram, sigma, average, tokenizer, pad_id, confidence, device)
-        super().__init__(cider, output_transform)
+        super().__init__(cider, output_transform, metrics_result_mode)

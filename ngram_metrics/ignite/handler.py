@@ -74,14 +74,21 @@ class ScoresHandler:
                 f"{type(logger).__name__} cannot store text: expected TensorboardLogger, WandBLogger, MLflowLogger or "
                 "ClearMLLogger. Its attach_output_handler writes the values"
             )
-        if missing := [name for name in self.metrics if name not in engine.state.metrics]:
+        names, missing = [], []
+        for name, metric in self.metrics.items():
+            keys = [name + end for end in ("", *ENDS)]
+            if name not in engine.state.metrics and isinstance(metric, IgniteMetric):  # each value by its own name
+                values = [value + end for value in metric.scorer.values for end in ("", *ENDS)]
+                keys = list(metric.name_values(name, dict.fromkeys(values)))
+            written = [key for key in keys if key in engine.state.metrics]
+            names += written
+            missing += [] if written else [name]
+        if missing:
             raise ValueError(f"no metric is attached as {missing}: expected the names given to metric.attach(...)")
-        ends = [f"{name}{end}" for name in self.metrics for end in ENDS]
-        names = [*self.metrics, *filter(engine.state.metrics.__contains__, ends)]
         # The handler that attach_output_handler attaches. It writes a dict, such as ROUGE's, value by value.
-        values: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)
-        values(engine, logger, event_name)
-        step = values.global_step_transform(engine, event_name)
+        output_handler: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)
+        output_handler(engine, logger, event_name)
+        step = output_handler.global_step_transform(engine, event_name)
         # Not metric.signature, which waits for all processes.
         signatures = {name: metric._accumulator.local_signature() for name, metric in self.metrics.items()}
         name = f"{self.tag}/sentences"

@@ -5,18 +5,19 @@ from __future__ import annotations
 import operator
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sized
-from typing import Any, TypeAlias, cast
+from functools import partial
+from typing import Any, Literal, TypeAlias, cast, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.options import named_arguments
+from ngram_metrics.options import check_choice, named_arguments
 from ngram_metrics.scorer import rename_values
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
-from ngram_metrics.torchmetrics.states import State
+from ngram_metrics.torchmetrics.states import State, gather_buffers
 from ngram_metrics.torchmetrics.values import Item, is_item
 
 try:
@@ -36,7 +37,11 @@ except ImportError as error:
 OutputTransform: TypeAlias = Callable[[Any], object]
 #: What ``compute`` returns.
 Computed: TypeAlias = float | Tensor | dict[str, float] | dict[str, Tensor]
+#: What an engine gets of a metric with several values: each by its name, all as a dict, or both.
+ResultMode: TypeAlias = Literal["flatten", "named", "both"]
 CPU = torch.device("cpu")
+#: The key of the states of all ranks in the ``state_dict`` of an ignite metric.
+_STATES = "__metric_state_per_rank"
 #: The metrics with ignite's keys, by the engine to which they are attached.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
 #: Attributes of the accumulator that an ignite metric has too.
@@ -57,12 +62,12 @@ def unchanged(output: object) -> object:
     return output
 
 
-def _gather_bytes(state: Tensor, group: object = None) -> list[Tensor]:
-    """Return the bytes of every rank, which may differ in length, for the accumulator."""
-    sizes = cast(Tensor, idist.all_gather(torch.tensor([len(state)], device=state.device))).tolist()
-    padded = torch.nn.functional.pad(state, (0, max(sizes) - len(state)))
-    gathered = cast(Tensor, idist.all_gather(padded)).reshape(len(sizes), -1)
-    return [part[:size] for part, size in zip(gathered, sizes, strict=True)]
+def _gather_ranks(tensor: Tensor, group: object = None) -> Tensor:
+    """Return the tensors of all ranks as one, over any backend of ignite: Horovod is none of torch.distributed."""
+    return cast(Tensor, idist.all_gather(tensor))
+
+
+_gather_buffers = partial(gather_buffers, gather=_gather_ranks)
 
 
 def _is_distributed() -> bool:
@@ -81,12 +86,20 @@ class IgniteMetric(Metric):
         if "__init__" in vars(cls):
             cls.__init__ = named_arguments(cls.__init__)  # type: ignore[method-assign]
 
-    def __init__(self, accumulator: Accumulator[Any], output_transform: OutputTransform) -> None:
-        accumulator.dist_sync_fn, accumulator.distributed_available_fn = _gather_bytes, _is_distributed
+    def __init__(
+        self,
+        accumulator: Accumulator[Any],
+        output_transform: OutputTransform,
+        metrics_result_mode: ResultMode = "both",
+    ) -> None:
+        check_choice("metrics_result_mode", metrics_result_mode, get_args(ResultMode))
+        accumulator.distributed_available_fn, accumulator.dist_sync_fn = _is_distributed, _gather_buffers
         self._accumulator = accumulator
         self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"
         # Else ignite's iteration_completed would pass (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform, accumulator.device, skip_unrolling=True)
+        # Not an argument above, because older versions of ignite do not take it.
+        self._metrics_result_mode = metrics_result_mode
 
     def __getattr__(self, attr: str) -> Any:
         """Return an attribute of the accumulator."""
@@ -156,13 +169,32 @@ class IgniteMetric(Metric):
         return dict(zip(result, numbers, strict=True))
 
     def completed(self, engine: Engine, name: str) -> None:
-        """Write the value, or several with names that begin with that of ``attach``, as ignite's could clash."""
+        """Write the value, or several as ``metrics_result_mode`` says, under names that begin with ``name``."""
         result = self.compute()
-        if isinstance(result, dict):
-            values = rename_values(name, result, self.scorer)
-            engine.state.metrics.update(values if name in values else values | {name: result})
-        else:
+        if not isinstance(result, dict):
             engine.state.metrics[name] = result.cpu() if isinstance(result, Tensor) and result.dim() else float(result)
+            return
+        values = self.name_values(name, result)
+        if self._metrics_result_mode != "named":
+            engine.state.metrics.update(values)
+        if self._metrics_result_mode == "named" or (self._metrics_result_mode == "both" and name not in values):
+            engine.state.metrics[name] = result
+
+    def name_values(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values by their names in an engine, which begin with ``name``, as ignite's could clash."""
+        return rename_values(name, values, self.scorer)
+
+    def state_dict(self) -> OrderedDict[str, list[dict[str, Tensor]]]:
+        """Return the states of all ranks, the same on each, when every rank has called this.
+
+        Raises:
+            ValueError: the ranks have metrics with different settings.
+        """
+        is_alone = not _is_distributed()
+        accumulator = self._accumulator
+        return OrderedDict(
+            [(_STATES, [accumulator.saved_states()] if is_alone else accumulator.gather_shares(_gather_buffers))]
+        )
 
     # ignite saves and loads attributes named by _state_dict_all_req_keys; here the accumulator has the states.
     def _state_dict_per_rank(self) -> OrderedDict[str, Tensor]:
@@ -183,6 +215,7 @@ class KeyedIgniteMetric(IgniteMetric):
             for other in others
             if other is not self and engine.has_event_handler(other.completed)
             for key in other.scorer.values
+            if "named" not in (self._metrics_result_mode, other._metrics_result_mode)
         }
         if shared := [key for key in self.scorer.values if key in written]:
             warn_user(
@@ -196,9 +229,11 @@ class KeyedIgniteMetric(IgniteMetric):
         """Show the keys that are written."""
         return f"ngram_metrics.ignite.{type(self).__name__}({', '.join(self.scorer.values)})"
 
-    def completed(self, engine: Engine, name: str) -> None:
-        """Write each value by ignite's keys, and the dict of all by the name of ``attach``, as ignite does."""
-        Metric.completed(self, engine, name)
+    def name_values(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values by ignite's keys, and raise ValueError as ignite does if ``name`` is one of them."""
+        if self._metrics_result_mode != "flatten" and name in values:
+            raise ValueError(f"Argument name '{name}' is conflicting with mapping keys: {list(values)}")
+        return dict(values)
 
 
 class IgniteValue(Item, MetricsLambda):

@@ -30,6 +30,10 @@ from ngram_metrics.torchmetrics.agreement import (
 
 #: A state. The rows are a list, or one tensor after a sync has joined them.
 State: TypeAlias = Tensor | list[Tensor]
+#: Gathers the bytes of all ranks in a group, which is a keyword.
+Gather: TypeAlias = Callable[..., list[Tensor]]
+#: A process group; None for the default one.
+Group: TypeAlias = "distributed.ProcessGroup | None"
 AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 #: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
 _OFTEN_SET = frozenset(
@@ -126,30 +130,32 @@ class States(torchmetrics.Metric):
             start = stop
         return states
 
-    def load_share(self, shares: Sequence[Mapping[str, Tensor]]) -> None:
-        """Set the states of this rank from those of all ranks that were saved.
+    def own_share(self, shares: Sequence[Mapping[str, Tensor]]) -> Mapping[str, Tensor] | None:
+        """Return what this rank takes of the states of all ranks that were saved, None if it begins empty.
 
         With as many processes as have saved, a rank takes its own share; with another number rank 0 takes what all have
-        counted, and the others begin empty. A metric that does not synchronize has counted everything on every rank:
-        with another number each rank takes the share of rank 0.
+        counted, and the others begin empty. Where a metric that does not synchronize has counted the same on every
+        rank, each rank takes that.
 
         Args:
             shares: the states of each rank, as of ``saved_states``.
 
         Raises:
-            ValueError: states that ``load_states`` refuses; shares of different kinds of input.
+            ValueError: shares of different kinds of input; on every rank.
         """
-        for share in shares:
-            self._check_loadable(share)
         rank, processes = self._rank_of_processes()
+        first, *others = shares
+        share = None
         if len(shares) == processes:
             share = shares[rank]
+        elif not self.sync_on_compute and all(
+            torch.equal(other[name], first[name]) for other in others for name in first
+        ):
+            share = first
         else:
-            share = join_shares(shares) if self.sync_on_compute else shares[0]
-        if not int(share["sentences"]) or (rank and self.sync_on_compute and len(shares) != processes):
-            self.reset()
-        else:
-            self.load_states(share)
+            joined = join_shares(shares)
+            share = joined if rank == 0 else None
+        return share if share and int(share["sentences"]) else None
 
     def describe_settings(self) -> dict[str, str]:
         """Return everything that the digest of settings holds, in words."""
@@ -364,20 +370,24 @@ class States(torchmetrics.Metric):
     def _sync_dist(
         self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all_tensors, process_group: object = None
     ) -> None:
-        """Gather the states of all ranks as one tensor of bytes, and join them."""
+        """Add up the states of all ranks: gather them as one tensor of bytes, and join them."""
         # Metric._sync_dist gathers state by state: 13 gathers and 7 barriers, and ranks with different averages, which
         # have different states, would wait for each other.
-        group = process_group or self.process_group
-        gathers_itself = dist_sync_fn is gather_all_tensors
-        device = gathering_device(self.row.device, group) if gathers_itself else self.row.device
-        # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
-        level = settings_digest(self.confidence).to(device)
-        gather = gather_buffers if gathers_itself else dist_sync_fn
-        buffers = gather(torch.cat((level, self.pack_states(device))), group=group)
-        all_equal(torch.stack([buffer[: len(level) + len(self.settings)] for buffer in buffers]))
-        joined = join_shares([self.unpack_states(buffer[len(level) :]) for buffer in buffers])
-        for name, state in joined.items():
+        gather = gather_buffers if dist_sync_fn is gather_all_tensors else dist_sync_fn
+        for name, state in join_shares(self.gather_shares(gather, process_group or self.process_group)).items():
             setattr(self, name, state.to(self._place(name)))
+
+    def gather_shares(self, gather: Gather, group: object = None) -> list[dict[str, Tensor]]:
+        """Return the states of every rank, as of ``saved_states``, when every rank has called this.
+
+        Raises:
+            ValueError: the ranks have metrics with different settings; on all ranks, after the states were gathered.
+        """
+        # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
+        level = settings_digest(self.confidence).to(self.row.device)
+        buffers = gather(torch.cat((level, self.pack_states(self.row.device))), group=group)
+        all_equal(torch.stack([buffer[: len(level) + len(self.settings)] for buffer in buffers]))
+        return [self.unpack_states(buffer[len(level) :]) for buffer in buffers]
 
     @contextmanager
     def _undone_on_error(self, *switches: str) -> Iterator[None]:
@@ -452,21 +462,25 @@ def name_differences(saved: Mapping[str, str] | None, here: Mapping[str, str]) -
     return f" ({'; '.join(differing)})" if differing else ""
 
 
-def gathering_device(device: torch.device, group: Any) -> torch.device:
-    """Return the device on which a process group gathers what is on ``device``."""
+def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
+    """Return the tensors of all ranks, which have one shape, joined along the first dimension: one collective."""
     backend = distributed.get_backend(group)
+    device = tensor.device
     if backend == "nccl" and device.type == "cpu":
-        return torch.device("cuda", torch.cuda.current_device())
-    return torch.device("cpu") if backend in ("gloo", "mpi") else device
+        device = torch.device("cuda", torch.cuda.current_device())
+    elif backend in ("gloo", "mpi"):
+        device = torch.device("cpu")
+    sent = tensor.to(device)
+    gathered = [torch.empty_like(sent) for _ in range(distributed.get_world_size(group))]
+    distributed.all_gather(gathered, sent, group)
+    return torch.cat(gathered).to(tensor.device)
 
 
-def gather_buffers(buffer: Tensor, group: Any = None) -> list[Tensor]:
+def gather_buffers(
+    buffer: Tensor, group: Group = None, gather: Callable[[Tensor, Group], Tensor] = gather_ranks
+) -> list[Tensor]:
     """Return the one-dimensional tensors of all ranks, which may differ in length: two collectives."""
-    processes = distributed.get_world_size(group)
-    lengths = [torch.zeros(1, dtype=torch.int64, device=buffer.device) for _ in range(processes)]
-    distributed.all_gather(lengths, torch.tensor([len(buffer)], device=buffer.device), group)
-    sizes = torch.cat(lengths).tolist()
+    sizes: list[int] = gather(torch.tensor([len(buffer)], device=buffer.device), group).tolist()
     padded = torch.nn.functional.pad(buffer, (0, max(sizes) - len(buffer)))
-    gathered = [torch.empty_like(padded) for _ in range(processes)]
-    distributed.all_gather(gathered, padded, group)
-    return [part[:size] for part, size in zip(gathered, sizes, strict=True)]
+    rows = gather(padded, group).reshape(len(sizes), -1)
+    return [row[:size] for row, size in zip(rows, sizes, strict=True)]
