@@ -98,6 +98,16 @@ def test_a_state_dict_takes_two_collectives_whatever_the_metrics(first: Results,
         assert of_rank[f"collectives{of}, {batches}"] == {"all_gather": 2}
 
 
+@pytest.mark.programs
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("batches", [0, 40])
+def test_a_collection_computes_with_two_collectives_for_each_of_its_metrics(first: Results, size: int, batches: int):
+    for of_rank in first(size):
+        calls = of_rank[f"collectives of its compute, {batches}"]
+        assert calls == {"metrics": calls["metrics"], "all_gather": 2 * calls["metrics"]}
+        assert calls["metrics"] == len(METRICS) - 1  # all but that of ignite
+
+
 OTHERS = "ValueError: the metric '' has other settings on rank {} than on rank 0"
 
 
@@ -116,6 +126,45 @@ OTHERS = "ValueError: the metric '' has other settings on rank {} than on rank 0
 def test_ranks_that_differ_raise_together(first: Results, size: int, name: str, words: str):
     for of_rank in first(size):
         assert of_rank["unlike"][name].startswith(words.format(size - 1))
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("broken", "AttributeError: 'NoneType' object has no attribute"),
+        ("changed", "TypeError: the metric 'a' is a Linear: expected one of ngram_metrics"),
+    ],
+)
+def test_a_rank_that_cannot_read_its_states_lets_no_other_wait(first: Results, size: int, name: str, words: str):
+    *others, last = [of_rank["unlike"][name] for of_rank in first(size)]
+    assert last.startswith(words)
+    for error in others:
+        assert error.startswith(f"RuntimeError: rank {size - 1} has no states, and so no rank has saved any: {words}")
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_rank_without_updates_saves_with_the_others(first: Results, size: int):
+    for of_rank in first(size):
+        assert of_rank["unlike"]["updated on all but one"] == ["ngram_metrics"]
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("saved_by", [1, 2, 3])
+@pytest.mark.parametrize("processes", [2, 3])
+def test_metrics_that_do_not_synchronize_go_on_with_what_their_ranks_have_counted(
+    second: Results, saved_by: int, processes: int
+):
+    whole = all_ranks.unsynced("everything", 0, 1).compute()
+    for rank, of_rank in enumerate(second(processes)):
+        assert_same(of_rank[f"everything from {saved_by}"], whole)
+        shares = of_rank[f"shares from {saved_by}"]
+        if saved_by == processes:
+            assert_same(shares, all_ranks.computed({"": all_ranks.unsynced("shares", rank, processes)})[""])
+        else:  # one rank alone has counted everything, several have it on the first
+            assert_same(shares, whole if saved_by == 1 or rank == 0 else whole[:0])
 
 
 @pytest.mark.programs

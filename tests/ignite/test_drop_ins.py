@@ -105,7 +105,8 @@ def test_the_parameters_begin_with_those_of_ignite(name: str):
             assert parameter.default == peer.default
     rest = mine[len(theirs) :]
     of_bleu = ["confidence", "smooth_value", "weights", "effective_order", "lowercase"]
-    assert [parameter.name for parameter in rest] == ["pad_id", "tokenizer", *(of_bleu if name == "Bleu" else [])]
+    names = ["pad_id", "tokenizer", *(of_bleu if name == "Bleu" else []), "metrics_result_mode"]
+    assert [parameter.name for parameter in rest] == names
     assert {parameter.kind for parameter in rest} == {inspect.Parameter.KEYWORD_ONLY}
 
 

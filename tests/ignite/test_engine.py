@@ -1,5 +1,6 @@
 """What an engine of ignite holds of every metric: by name, epoch after epoch, and where two share a key."""
 
+import inspect
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ import torch
 from faces.cases import assert_same
 from faces.ignite_cases import FACES, Face, assert_equal, each_face
 from ignite.engine import Engine, Events
-from ignite.metrics import MetricGroup, RunningAverage
+from ignite.metrics import Metric, MetricGroup, RunningAverage
 
 from ngram_metrics import ignite as ours
 
@@ -153,3 +154,74 @@ def test_drop_ins_do_not_warn_without_a_cause():
         first.detach(engine)
         ours.RougeN(1).attach(engine, "rouge1")
         ours.RougeN(1).attach(Engine(_echo), "rouge1")
+
+
+HAS_MODES = "metrics_result_mode" in inspect.signature(Metric.__init__).parameters
+
+
+class Values(Metric):
+    """A metric of ignite that computes what it is told to."""
+
+    def __init__(self, values: dict[str, float], mode: str) -> None:
+        self.values = values
+        super().__init__(metrics_result_mode=mode)
+
+    def reset(self) -> None: ...
+    def update(self, output: Any) -> None: ...
+    def compute(self) -> dict[str, float]:
+        return self.values
+
+
+MODES = ["flatten", "named", "both"]
+
+
+@pytest.mark.skipif(not HAS_MODES, reason="this ignite has no metrics_result_mode")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["rouge", "Rouge-L-F"])
+@pytest.mark.parametrize("make", [ours.Rouge, ours.RougeN, ours.RougeL])
+def test_a_drop_in_writes_what_ignite_writes_in_each_mode(make: type, name: str, mode: str):
+    batch = FACES[0].batches[0]
+    alone = make()
+    alone.update(batch)
+    results = []
+    for metric in (make(metrics_result_mode=mode), Values(alone.compute(), mode)):
+        engine = Engine(_echo)
+        metric.attach(engine, name)
+        try:
+            results.append(engine.run([batch]).metrics)
+        except ValueError as error:
+            results.append(str(error))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_mode_decides_whether_values_come_one_by_one_or_as_a_dict(mode: str):
+    batch = FACES[0].batches[0]
+    for metric, name, flat in (
+        (ours.ROUGEScore(rouge_keys="rougeL", metrics_result_mode=mode), "r", "r_rougeL_fmeasure"),
+        (ours.Gleu(confidence=0.9, metrics_result_mode=mode), "g", "g_low"),
+        (ours.Bleu(smooth="smooth2", confidence=0.9, metrics_result_mode=mode), "b", "b_low"),
+    ):
+        engine = Engine(_echo)
+        metric.attach(engine, name)
+        metrics = engine.run([batch]).metrics
+        metric.update(batch)
+        values = metric.compute()
+        assert (flat in metrics) == (mode != "named")
+        has_dict = mode == "named" or (mode == "both" and name == "r")  # else the name is that of the value
+        assert metrics.get(name) == (values if has_dict else values.get({"g": "gleu", "b": "bleu"}.get(name)))
+        assert len(metrics) == (1 if mode == "named" else len(values) + has_dict)
+
+
+def test_a_mode_that_ignite_does_not_have_is_refused():
+    with pytest.raises(ValueError, match=r"unknown metrics_result_mode 'flat': expected one of .*mean 'flatten'\?"):
+        ours.ChrF(metrics_result_mode="flat")
+
+
+def test_drop_ins_that_write_a_dict_alone_do_not_warn():
+    engine = Engine(_echo)
+    ours.RougeL(metrics_result_mode="named").attach(engine, "first")
+    ours.RougeL().attach(engine, "second")
+    ours.RougeL(metrics_result_mode="named").attach(engine, "third")
+    metrics = engine.run([FACES[0].batches[0]]).metrics
+    assert metrics["first"] == metrics["second"] == metrics["third"]

@@ -32,8 +32,9 @@ def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
     """A trainer of two epochs, after each of which an evaluator runs over two batches, and its handler."""
     trainer, evaluator = Engine(lambda engine, batch: None), Engine(lambda engine, batch: batch)
     every: dict[str, Any] = {"output_transform": transformed}
-    metrics = {"bleu": Bleu(**every), "chrf": ChrF(confidence=0.9, **every)}
-    metrics |= {"rouge": ROUGEScore(rouge_keys="rougeL", **every)}
+    of_metrics = every | {"metrics_result_mode": options.pop("mode", "both")}
+    metrics = {"bleu": Bleu(**of_metrics), "chrf": ChrF(confidence=0.9, **of_metrics)}
+    metrics |= {"rouge": ROUGEScore(rouge_keys="rougeL", **of_metrics)}
     for name, metric in metrics.items():
         metric.attach(evaluator, name)
 
@@ -61,6 +62,22 @@ def test_tensorboard_has_values_intervals_signatures_and_the_same_sentences_each
         assert run["chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
         assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
         assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
+
+
+@pytest.mark.parametrize(
+    ("mode", "names"),
+    [
+        ("flatten", ["bleu", "chrf", "chrf_low", "chrf_high", "rouge_rougeL_fmeasure"]),
+        ("named", ["bleu", "chrf/chrf", "chrf/chrf_low", "rouge/rougeL_fmeasure"]),
+    ],
+)
+def test_every_mode_of_results_reaches_the_logger(tmp_path: Path, mode: str, names: list[str]):
+    trainer, evaluator, handler = engines(mode=mode)
+    with TensorboardLogger(log_dir=tmp_path) as logger:
+        logger.attach(evaluator, handler, Events.COMPLETED)
+        trainer.run([0], max_epochs=1)
+    written = events(tmp_path)
+    assert {f"validation/{name}" for name in names} <= set(written.Tags()["scalars"])
 
 
 class Wandb:

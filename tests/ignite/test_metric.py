@@ -29,7 +29,10 @@ def _echo(engine: Engine, batch: Any) -> Any:
 @pytest.mark.parametrize("name", [name for name in ours.__all__ if name not in (*DROP_INS, "Bleu", "ScoresHandler")])
 def test_the_parameters_are_those_of_the_torchmetrics_class(name: str):
     mine, theirs = (dict(inspect.signature(getattr(one, name)).parameters) for one in (ours, ngram_metrics))
-    transform, device = mine.pop("output_transform"), mine.pop("device")
+    transform, device, mode = (
+        mine.pop(parameter) for parameter in ("output_transform", "device", "metrics_result_mode")
+    )
+    assert (mode.default, mode.kind) == ("both", inspect.Parameter.KEYWORD_ONLY)
     for parameter in ("device", "kwargs"):
         theirs.pop(parameter)
     assert [(one.name, one.default) for one in mine.values()] == [(one.name, one.default) for one in theirs.values()]

@@ -72,6 +72,20 @@ def save(folder: Path, rank: int, processes: int) -> None:
     metric.persistent(True)
     count({"": metric}, share_of(0, rank, processes))
     torch.save(metric.state_dict(), folder / f"plain-{rank}-of-{processes}.pt")
+    for name, state in {name: AllRanks(unsynced(name, rank, processes)).state_dict() for name in UNSYNCED}.items():
+        if rank == 0:
+            torch.save(state, folder / f"{name}-{processes}.pt")
+
+
+#: Without synchronization: where each rank has counted everything, and where each has counted its share.
+UNSYNCED = ("everything", "shares")
+
+
+def unsynced(name: str, rank: int, processes: int) -> ChrF:
+    """A metric that does not synchronize, which has counted the first half."""
+    metric = ChrF(average="none", sync_on_compute=False)
+    count({"": metric}, HALVES[0] if name == "everything" else share_of(0, rank, processes))
+    return metric
 
 
 def resume(folder: Path, saved_by: int, rank: int, processes: int) -> dict[str, Any]:
@@ -101,6 +115,10 @@ def first(rank: int, processes: int, folder: Path) -> dict[str, Any]:
         with _counted() as calls:
             AllRanks(collection).state_dict()
         found[f"collectives of a collection, {batches}"] = dict(calls)
+        with _counted() as calls, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # rank 0 was not updated
+            collection.compute()
+        found[f"collectives of its compute, {batches}"] = {"metrics": len(collection), **calls}
     last = rank == processes - 1
     unlike: dict[str, Any] = {
         "settings": Bleu(ngram=3 if last else 4),
@@ -114,7 +132,18 @@ def first(rank: int, processes: int, folder: Path) -> dict[str, Any]:
         synchronized.distributed_available_fn, synchronized.dist_sync_fn = bool, None
         synchronized.sync(dist_sync_fn=lambda state, group=None: [state], distributed_available=lambda: True)
     unlike["synchronized"] = synchronized
-    found["unlike"] = {name: _error_of(AllRanks(metrics).state_dict) for name, metrics in unlike.items()}
+    broken, other = ChrF(), Bleu()
+    changed: dict[str, Any] = {"a": Bleu()}
+    states = {name: AllRanks(metrics) for name, metrics in {**unlike, "broken": broken, "changed": changed}.items()}
+    if last:
+        broken.row = None
+        changed["a"] = torch.nn.Linear(1, 1)
+    else:
+        other.update(*TEXT[0])
+    found["unlike"] = {name: _error_of(all_states.state_dict) for name, all_states in states.items()}
+    with _counted() as calls:
+        found["unlike"]["updated on all but one"] = sorted(AllRanks(other).state_dict())
+    assert calls == {"all_gather": 2}
     distributed.barrier()  # nobody waits for anything else
     metric = METRICS["none"]()
     count({"": metric}, share_of(0, rank, processes))
@@ -158,6 +187,10 @@ def second(rank: int, processes: int, folder: Path, saved_by: Sequence[int]) -> 
         whole = metric.state_dict()
     found["plain, synchronized"] = _loaded(make(), whole)
     for number in saved_by:
+        for name in UNSYNCED:
+            metric = ChrF(average="none", sync_on_compute=False)
+            AllRanks(metric).load_state_dict(torch.load(folder / f"{name}-{number}.pt", weights_only=True))
+            found[f"{name} from {number}"] = computed({"": metric})[""]
         fresh = METRICS["none"]()
         count({"": fresh}, TEXT[: rank + 1])
         if (folder / f"dcp-{number}").exists():

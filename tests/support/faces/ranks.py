@@ -123,7 +123,7 @@ def run(rank: int, of_rank: Callable[[int, int], Any], world_size: int, folder: 
     """Meet the other processes, and save what is done there."""
     torch.set_num_threads(1)
     meeting = f"file://{folder}/meeting"
-    idist.initialize("gloo", init_method=meeting, rank=rank, world_size=world_size, timeout=timedelta(seconds=120))
+    idist.initialize("gloo", init_method=meeting, rank=rank, world_size=world_size, timeout=timedelta(seconds=60))
     torch.save(of_rank(rank, world_size), folder / f"{rank}.pt")
     idist.finalize()
 
