@@ -196,6 +196,10 @@ class PaddedSides(NamedTuple):
         return PaddedPairs(self.hypotheses, PaddedTokens(ids.squeeze(1), lengths.squeeze(1)))
 
 
+#: Segments in either layout; pairs have one reference each.
+Documents = RaggedPairs | PaddedPairs | RaggedSides | PaddedSides
+
+
 class RaggedSummaries(NamedTuple):
     """The sentences of each hypothesis, and the sentences of each reference."""
 

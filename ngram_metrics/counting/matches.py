@@ -3,10 +3,10 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU, most segments with one reference are counted by ``ngram_metrics.counting.numpy_matches``. All others are
-counted here, and the same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta``
-device, compile in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a
-hypothesis with its references. The cuts do not change the counts.
+On a CPU, most segments are counted by ``ngram_metrics.counting.numpy_matches``. All others are counted here, and the
+same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta`` device, compile in
+one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a hypothesis with its
+references. The cuts do not change the counts.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from torch import Tensor
 from ngram_metrics.counting.documents import (
     UPDATE_CHUNK_SLOTS,
     DocumentGroups,
+    Documents,
     PaddedPairs,
     PaddedReferences,
     PaddedSides,
@@ -45,9 +46,7 @@ from ngram_metrics.counting.keys import (
     run_starts,
     sorted_keys,
 )
-from ngram_metrics.counting.numpy_matches import add_empty_orders, numpy_pair_matches
-
-Documents = RaggedPairs | PaddedPairs | RaggedSides | PaddedSides
+from ngram_metrics.counting.numpy_matches import add_empty_orders, numpy_matches
 
 #: Bits of a count if a sum holds two counts. A count may be all slots of a chunk, and no sum overflows.
 _PAIR_BITS = 31
@@ -79,8 +78,7 @@ def pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor:
     Returns:
         ``(pairs, orders)`` int64: for each order the sum over its n-grams of the smaller count.
     """
-    on_cpu = numpy_pair_matches(pairs, max_order)
-    return _matches(pairs, max_order) if on_cpu is None else on_cpu
+    return _matches(pairs, max_order)
 
 
 def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
@@ -94,8 +92,7 @@ def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
         ``(segments, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
         hypothesis and the largest count in one reference.
     """
-    pairs = sides.only_pairs
-    return _matches(sides, max_order) if pairs is None else pair_matches(pairs, max_order)
+    return _matches(sides.only_pairs or sides, max_order)
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
@@ -129,6 +126,8 @@ def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
 
 
 def _matches(documents: Documents, max_order: int) -> Tensor:
+    if (matches := numpy_matches(documents, max_order)) is not None:
+        return matches
     counted = [_count(chunk, max_order) for chunk in chunks_of(documents)]
     return torch.cat(counted) if counted else documents.hypotheses.lengths.new_zeros(0, max_order)
 

@@ -1,19 +1,26 @@
-"""Clipped matches of pairs on a CPU, in numpy: the same counts as ``ngram_metrics.counting.matches``.
+"""Clipped matches on a CPU, in numpy: the same counts as ``ngram_metrics.counting.matches``.
 
 A numpy operation on a few thousand numbers takes a third of the time of a torch operation and starts no threads, and
-numpy sorts numbers without an index twice as fast as torch sorts them with one. So the pairs are cut into chunks whose
-arrays stay in the cache; words are counted in half the time. The keys are those of
+numpy sorts numbers without an index twice as fast as torch sorts them with one. So the segments are cut into chunks
+whose arrays stay in the cache; words are counted in half the time. The keys are those of
 ``ngram_metrics.counting.keys``, with three differences, after which one sort without an index is enough:
 
-* Below the last digit is one more bit: 0 in a hypothesis, 1 in a reference.
-* If ids are wide, a digit is the place of a token in the chunk, the last place of equal tokens.
+* Below the last digit is the number of the document: 0 for a hypothesis, r for its r-th reference.
+* If ids are wide, a digit is the place of a token in the chunk, the last place of equal tokens; or, if places are wide
+  too, its rank among the tokens of its segment, which takes one more sort.
 * Past the end of a document the digits are 0 in a hypothesis, and all bits are 1 in a reference. Neither is the digit
   of a token, so an n-gram that ends outside its document has no matches.
 
-Pairs whose n-grams do not fit into such a key are left to torch: of long documents, high orders, or large vocabularies.
+A running sum over the sorted keys adds a step for each slot, and the difference between the ends of a run of equal
+n-grams holds how often each document has it. With one reference the step is 1 in the hypothesis and -1 in the
+reference: the absolute sum of a run is the number of its slots without a match, and an int16 holds it. With several,
+the step of document d is 1 in the d-th field of bits of an int64, and a field holds a count.
+
+Segments whose n-grams do not fit into such a key, or whose counts do not fit into such a sum, are left to torch: of
+long documents, high orders, large vocabularies, or many references.
 
 Example: the hypothesis ``a b a`` and the reference ``b a`` with a = 1 and b = 2, digits of 2 bits, orders 1 to 2, in
-base 4, with the additional bit after a dot.
+base 4, with the number of the document after a dot.
 
 =======  ====  ====  ====  ====  ====
 slot     0     1     2     3     4
@@ -32,7 +39,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import product
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -41,7 +49,16 @@ from torch import Tensor
 from torch.jit._trace import is_tracing
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from ngram_metrics.counting.documents import PaddedPairs, RaggedPairs, even_chunks
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    Documents,
+    PaddedPairs,
+    PaddedReferences,
+    PaddedSides,
+    RaggedPairs,
+    RaggedSides,
+    even_chunks,
+)
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
 
 _COUNTING = os.environ.get("NGRAM_METRICS_COUNTING", "")
@@ -52,71 +69,102 @@ FORCES_TORCH = _COUNTING == "torch"
 #: The slots of a chunk need at most this many bits, so that an int16 holds the sum of 1 and -1 over them, and at least
 #: that many: smaller chunks take more time than torch.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 15, 11
-#: A chunk has room for all pairs, or for as many as it has slots, divided by two to this power.
-_BITS_OF_A_SHORT_PAIR = 4
+#: A chunk has room for all segments, or for as many as it has slots, divided by two to this power.
+_BITS_OF_A_SHORT_SEGMENT = 4
 #: Ids of padded rows from this bound on are left to torch: a table of all ids would take too much memory.
 _MOST_IDS = 1 << 20
 
 
-class NumpyPairs(NamedTuple):
-    """Pairs as numpy arrays.
+class NumpySegments(NamedTuple):
+    """Segments as numpy arrays.
 
     Attributes:
-        ids: ``(tokens,)`` int64 in ``[0, id_bound)``: of the hypotheses, and of the references.
-        lengths: ``(pairs,)`` int64: of the hypotheses, and of the references.
+        ids: ``(tokens,)`` integers in ``[0, id_bound)``: of the hypotheses, and of the references.
+        lengths: ``(documents,)`` int64: of the hypotheses, and of the references.
+        counts: ``(segments,)`` int64, the number of references of each segment, at least 1; None if each has one.
         id_bound: an exclusive upper bound of the ids.
     """
 
     ids: tuple[NDArray[np.int64], NDArray[np.int64]]
     lengths: tuple[NDArray[np.int64], NDArray[np.int64]]
+    counts: NDArray[np.int64] | None
     id_bound: int
 
-    def chunks(
-        self, sizes: NDArray[np.int64], largest: int
-    ) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield ranges of pairs, each at most ``largest`` by their ``sizes``, or one pair.
+    def sizes(self) -> NDArray[np.int64]:
+        """Return the number of tokens of each segment."""
+        hypotheses, references = self.lengths
+        if self.counts is not None:
+            references = np.add.reduceat(references, self.counts.cumsum() - self.counts)
+        return hypotheses + references
 
-        With each, the ids and the lengths of its documents, the hypotheses first; both are copies.
-        """
-        first = [0, 0]
+    def chunks(self, sizes: NDArray[np.int64], largest: int) -> Iterator[Chunk]:
+        """Yield ranges of segments, each at most ``largest`` by their ``sizes``, or one segment."""
+        first_token = [0, 0]
+        first_reference = 0
         for start, stop in even_chunks(sizes, largest):
-            lengths = [side[start:stop] for side in self.lengths]
-            last = [before + int(side.sum()) for before, side in zip(first, lengths, strict=True)]
-            ids = [side[before:end] for side, before, end in zip(self.ids, first, last, strict=True)]
-            yield slice(start, stop), np.concatenate(ids), np.concatenate(lengths)
-            first = last
+            counts = None if self.counts is None else self.counts[start:stop]
+            last_reference = stop if counts is None else first_reference + int(counts.sum())
+            lengths = [self.lengths[0][start:stop], self.lengths[1][first_reference:last_reference]]
+            last_token = [before + int(side.sum()) for before, side in zip(first_token, lengths, strict=True)]
+            ids = [side[first:last] for side, first, last in zip(self.ids, first_token, last_token, strict=True)]
+            yield Chunk(slice(start, stop), np.concatenate(ids, dtype=np.int64), np.concatenate(lengths), counts)
+            first_token = last_token
+            first_reference = last_reference
+
+
+class Chunk(NamedTuple):
+    """Some segments.
+
+    Attributes:
+        segments: which ones.
+        ids: ``(slots,)`` int64, a copy: of the hypotheses, then of the references.
+        lengths: ``(documents,)`` int64: of the hypotheses, then of the references.
+        counts: ``(segments,)`` int64, the number of references of each segment; None if each has one.
+    """
+
+    segments: slice
+    ids: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    counts: NDArray[np.int64] | None
 
 
 class _Plan(NamedTuple):
-    """How pairs are cut into chunks.
+    """How segments are cut into chunks. A key has a segment, digits and a document, from the highest bits down.
 
     Attributes:
         slots: the largest number of slots of a chunk.
-        pair_bits: the bits of the number of a pair in its chunk.
+        segment_bits: the bits of the number of a segment in its chunk.
         bits: the width of a digit.
         orders: the number of orders.
-        renumbers: whether a digit is a place in the chunk, else it is the id + 1.
+        digit: what a digit is, less 1: the id of a token, its place in the chunk, or its rank in the segment.
+        documents: the largest number of documents of a segment.
+        document_bits: the bits of the number of a document in its segment.
+        count_bits: the bits of a count in a sum of several.
     """
 
     slots: int
-    pair_bits: int
+    segment_bits: int
     bits: int
     orders: int
-    renumbers: bool
+    digit: Literal["id", "place", "rank"]
+    documents: int
+    document_bits: int
+    count_bits: int
 
 
-def numpy_pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor | None:
-    """Return the matches of each pair, ``(pairs, orders)`` int64.
+def numpy_matches(documents: Documents, max_order: int) -> Tensor | None:
+    """Return the matches of each segment, ``(segments, orders)`` int64.
 
-    Returns None if torch counts them instead: where ``numpy_pairs`` does, and if n-grams do not fit into a key.
+    Returns None if torch counts them instead: where ``numpy_segments`` does, and if n-grams or counts do not fit.
     """
-    arrays = numpy_pairs(pairs)
-    if arrays is None:
+    segments = numpy_segments(documents)
+    if segments is None:
         return None
-    # No pair has a match that is longer than one of its documents.
-    longest = min(int(side.max(initial=1)) for side in arrays.lengths)
-    plan = _plan(arrays, min(max_order, max(1, longest)))
-    return None if plan is None else add_empty_orders(torch.from_numpy(_matches(arrays, plan)), max_order)
+    # No segment has a match that is longer than one of its documents.
+    longest = [int(side.max(initial=1)) for side in segments.lengths]
+    sizes = segments.sizes()
+    plan = _plan(segments, sizes, min(max_order, *longest), max(longest))
+    return None if plan is None else add_empty_orders(torch.from_numpy(_matches(segments, sizes, plan)), max_order)
 
 
 def add_empty_orders(matches: Tensor, orders: int) -> Tensor:
@@ -125,15 +173,17 @@ def add_empty_orders(matches: Tensor, orders: int) -> Tensor:
     return torch.nn.functional.pad(matches, (0, missing)) if missing else matches
 
 
-def numpy_pairs(pairs: RaggedPairs | PaddedPairs) -> NumpyPairs | None:
-    """Return pairs as numpy arrays.
+def numpy_segments(documents: Documents) -> NumpySegments | None:
+    """Return segments as numpy arrays.
 
     Returns None on another device, where torch must count, and of ids beyond a million in padded rows.
     """
-    if pairs.hypotheses.ids.device.type != "cpu" or must_use_torch():
+    if documents.hypotheses.ids.device.type != "cpu" or must_use_torch():
         return None
     try:
-        return _convert_padded(pairs) if isinstance(pairs, PaddedPairs) else _convert_ragged(pairs)
+        if isinstance(documents, (PaddedPairs, PaddedSides)):
+            return _convert_padded(documents)
+        return _convert_ragged(documents)
     except (RuntimeError, TypeError):  # a tensor without data, such as in vmap or in FakeTensorMode
         return None
 
@@ -146,66 +196,112 @@ def must_use_torch() -> bool:
     return FORCES_TORCH or torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 
 
-def _convert_ragged(pairs: RaggedPairs) -> NumpyPairs:
-    hypotheses, references = pairs
+def _convert_ragged(documents: RaggedPairs | RaggedSides) -> NumpySegments:
+    hypotheses, references = documents
+    counts = None
+    if isinstance(references, DocumentGroups):
+        counts = references.counts.numpy()
+        references = references.tokens
     ids = hypotheses.ids.numpy(), references.ids.numpy()
     lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
-    return NumpyPairs(ids, lengths, max(hypotheses.id_bound, references.id_bound))
+    return NumpySegments(ids, lengths, counts, max(hypotheses.id_bound, references.id_bound))
 
 
-def _convert_padded(pairs: PaddedPairs) -> NumpyPairs | None:
-    hypotheses, references = pairs
-    lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
-    ids = _inside(hypotheses.ids, lengths[0]), _inside(references.ids, lengths[1])
+def _convert_padded(documents: PaddedPairs | PaddedSides) -> NumpySegments | None:
+    hypotheses, references = documents
+    present = None
+    if isinstance(references, PaddedReferences):
+        present = references.present.numpy()
+        references = references.tokens
+    lengths, reference_lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
+    # A missing reference has no tokens.
+    ids = _inside(hypotheses.ids, lengths), _inside(references.ids, reference_lengths)
     least = min(int(side.min(initial=0)) for side in ids)
     most = max(int(side.max(initial=0)) for side in ids)
-    return None if least < 0 or most >= _MOST_IDS else NumpyPairs(ids, lengths, most + 1)
+    if least < 0 or most >= _MOST_IDS:
+        return None
+    if present is None:
+        return NumpySegments(ids, (lengths, reference_lengths), None, most + 1)
+    return NumpySegments(ids, (lengths, reference_lengths[present]), present.sum(1), most + 1)
 
 
 def _inside(rows: Tensor, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the tokens of padded rows, one row after another: ``(rows, width)`` to ``(tokens,)``."""
+    """Return the tokens of padded rows, one row after another: ``(..., width)`` to ``(tokens,)``."""
     ids: NDArray[np.int64] = rows.numpy()
-    return ids[np.arange(ids.shape[1]) < lengths[:, None]]
+    return ids[np.arange(ids.shape[-1]) < lengths[..., None]]
 
 
-def _plan(pairs: NumpyPairs, orders: int) -> _Plan | None:
-    """Return the largest chunks whose keys fit, or None."""
-    id_bits = bit_length(pairs.id_bound + 1)
-    sizes = np.add(*pairs.lengths)
-    largest = int(sizes.max(initial=0))
-    for slot_bits in range(MOST_SLOT_BITS, LEAST_SLOT_BITS - 1, -1):
-        bits = min(id_bits, slot_bits)
+def _plan(segments: NumpySegments, sizes: NDArray[np.int64], orders: int, longest: int) -> _Plan | None:
+    """Return the largest chunks whose keys fit, or None, where no document is longer than ``longest``."""
+    documents = 2 if segments.counts is None else 1 + int(segments.counts.max(initial=1))
+    document_bits, count_bits = bit_length(documents - 1), bit_length(longest)
+    if documents > 2 and documents * count_bits > KEY_BITS:
+        return None
+    id_bits = bit_length(segments.id_bound + 1)
+    largest, total = int(sizes.max(initial=0)), int(sizes.sum())
+    ways: list[Literal["place", "rank"]] = ["place", "rank"]
+    for digit, slot_bits in product(ways, range(MOST_SLOT_BITS, LEAST_SLOT_BITS - 1, -1)):
+        if digit == "rank" and id_bits + slot_bits > KEY_BITS:
+            continue  # a rank is found by sorting segments and ids
+        bits = min(id_bits, slot_bits if digit == "place" else bit_length(largest + 1))
         slots = (1 << slot_bits) - 2
-        pair_bits = KEY_BITS - 1 - orders * bits
-        enough = min(bit_length(len(sizes)), slot_bits - _BITS_OF_A_SHORT_PAIR)
-        if pair_bits >= enough and largest <= slots:
-            return _Plan(slots, pair_bits, bits, orders, bits < id_bits)
+        segment_bits = KEY_BITS - document_bits - orders * bits
+        # As many as there are, or as fill a chunk.
+        most = min(len(sizes), slots * len(sizes) // max(1, total))
+        if segment_bits >= min(bit_length(most), slot_bits - _BITS_OF_A_SHORT_SEGMENT) and largest <= slots:
+            digit_or_id = digit if bits < id_bits else "id"
+            return _Plan(slots, segment_bits, bits, orders, digit_or_id, documents, document_bits, count_bits)
     return None
 
 
-def _matches(pairs: NumpyPairs, plan: _Plan) -> NDArray[np.int64]:
-    """Return the matches of pairs, ``(pairs, orders)``."""
-    sizes = np.add(*pairs.lengths)
+def _matches(segments: NumpySegments, sizes: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
+    """Return the matches of segments of these sizes, ``(segments, orders)``."""
     matches = np.zeros((plan.orders, len(sizes)), np.int64)
     # Of each equal token the last place is read, so only entries that this chunk wrote: nothing is cleared.
-    places = np.empty(pairs.id_bound if plan.renumbers else 0, np.int64)
-    # A short pair counts as several slots, which bounds the number of pairs of a chunk.
-    bounded = np.maximum(sizes, (plan.slots >> plan.pair_bits) + 1)
-    for chunk, digits, lengths in pairs.chunks(bounded, plan.slots):
-        if plan.renumbers:
+    places = np.empty(segments.id_bound if plan.digit == "place" else 0, np.int64)
+    # A short segment counts as several slots, which bounds the number of segments of a chunk.
+    bounded = np.maximum(sizes, (plan.slots >> plan.segment_bits) + 1)
+    for chunk in segments.chunks(bounded, plan.slots):
+        digits = chunk.ids
+        if not len(digits):
+            continue
+        document = _number_documents(chunk, plan).repeat(chunk.lengths)
+        if plan.digit == "place":
             places[digits] = np.arange(len(digits), dtype=np.int64)
             digits = places[digits]
+        elif plan.digit == "rank":
+            digits = _rank_in_segments(digits, document >> plan.document_bits + plan.orders * plan.bits)
         digits += 1
-        if len(digits):
-            keys = _sorted_keys(digits, lengths, plan)
-            matches[:, chunk] = _count(keys, sizes[chunk], plan)
+        keys = _sorted_keys(digits, document, chunk, plan)
+        matches[:, chunk.segments] = _count(keys, sizes[chunk.segments], plan)
     return matches.T
 
 
-def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
-    """Return the sorted keys of a chunk, ``(slots,)``, from the ``lengths`` of all its documents."""
-    pairs = len(lengths) // 2
-    ends = lengths.cumsum()
+def _number_documents(chunk: Chunk, plan: _Plan) -> NDArray[np.int64]:
+    """Return keys ``(documents,)`` without digits: the number of the segment, and that of the document in it."""
+    segments = chunk.segments.stop - chunk.segments.start
+    hypotheses = np.arange(segments, dtype=np.int64) << plan.document_bits + plan.orders * plan.bits
+    if chunk.counts is None:
+        references = hypotheses + 1
+    else:
+        before = chunk.counts.cumsum() - chunk.counts
+        references = (hypotheses - before).repeat(chunk.counts) + np.arange(1, len(chunk.lengths) - segments + 1)
+    return np.concatenate((hypotheses, references))
+
+
+def _rank_in_segments(ids: NDArray[np.int64], segment: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the ids of each segment ``0, 1, ...`` in ascending order, from arrays ``(slots,)``."""
+    bits = bit_length(int(ids.max()))
+    numbered, ranks = np.unique(segment << bits | ids, return_inverse=True)
+    first = numbered.searchsorted(np.arange(int(segment.max()) + 1) << bits)
+    return ranks - first.take(segment)
+
+
+def _sorted_keys(
+    digits: NDArray[np.int64], document: NDArray[np.int64], chunk: Chunk, plan: _Plan
+) -> NDArray[np.int64]:
+    """Return the sorted keys of a chunk, from arrays ``(slots,)``."""
+    ends = chunk.lengths.cumsum()
     keys, order = digits, 1
     for doubled in bin(plan.orders)[3:]:  # the bits of the number of orders below the highest
         keys = _append_keys(keys, keys, order, order * plan.bits)
@@ -214,15 +310,15 @@ def _sorted_keys(digits: NDArray[np.int64], lengths: NDArray[np.int64], plan: _P
             keys = _append_keys(keys, digits, order, plan.bits)
             order += 1
     # The last slots of each document have digits past its end, where those of the next one are so far.
-    tails = np.minimum(lengths, plan.orders - 1)
+    tails = np.minimum(chunk.lengths, plan.orders - 1)
     tail_slot = np.arange(int(tails.sum())) + (ends - tails.cumsum()).repeat(tails)
     past_end = (1 << (plan.orders - ends.repeat(tails) + tail_slot) * plan.bits) - 1
     keys[tail_slot] |= past_end
-    hypothesis_tails = int(tails[:pairs].sum())
+    segments = chunk.segments.stop - chunk.segments.start
+    hypothesis_tails = int(tails[:segments].sum())
     keys[tail_slot[:hypothesis_tails]] -= past_end[:hypothesis_tails]
-    pair = np.arange(pairs, dtype=np.int64) << 1 + plan.orders * plan.bits
-    keys <<= 1
-    keys |= np.concatenate((pair, pair + 1)).repeat(lengths)
+    keys <<= plan.document_bits
+    keys |= document
     keys.sort()
     return keys
 
@@ -235,28 +331,48 @@ def _append_keys(keys: NDArray[np.int64], others: NDArray[np.int64], distance: i
 
 
 def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64]:
-    """Return the matches of the pairs of a chunk, ``(orders, pairs)``, whose slots are ``sizes``.
-
-    A slot of a hypothesis counts 1 and a slot of a reference -1. The absolute sum over the run of an n-gram is the
-    number of its slots without a match; all others are matched, one of each text.
-    """
+    """Return the matches of the segments of a chunk, ``(orders, segments)``, whose slots are ``sizes``."""
     some = sizes.nonzero()[0]
-    starts = (sizes.cumsum() - sizes)[some]  # (pairs with tokens,)
-    before = np.zeros(len(keys) + 1, np.int16)  # the sum of all slots before each, and of all
-    before[1:] = keys
-    before &= 1
-    before *= -2
-    before[1:] += 1
-    # numpy's running sum takes six times as long, for it adds in memory.
-    torch.from_numpy(before).cumsum_(0)
+    starts = (sizes.cumsum() - sizes)[some]  # (segments with tokens,)
+    before = _running_sums(keys, plan)
     differs = np.full(len(keys) + 1, 1 << KEY_BITS - 1, np.int64)  # from the slot before; at both ends, in every order
     np.bitwise_xor(keys[1:], keys[:-1], out=differs[1:-1])
-    unmatched = np.zeros((plan.orders, len(sizes)), np.int64)
+    counts = np.zeros((plan.orders, len(sizes)), np.int64)
     for order in range(1, plan.orders + 1):
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
-        bounds = (differs >= 1 << 1 + (plan.orders - order) * plan.bits).nonzero()[0]
+        bounds = (differs >= 1 << plan.document_bits + (plan.orders - order) * plan.bits).nonzero()[0]
         before_bounds = before.take(bounds, mode="clip")  # unchecked; (runs + 1,)
-        run_sums = before_bounds[1:] - before_bounds[:-1]
-        np.abs(run_sums, out=run_sums)
-        unmatched[order - 1, some] = np.add.reduceat(run_sums, bounds.searchsorted(starts), dtype=np.int16)
-    return (sizes - unmatched) >> 1
+        of_runs = _reduce_runs(before_bounds[1:] - before_bounds[:-1], plan)
+        counts[order - 1, some] = np.add.reduceat(of_runs, bounds.searchsorted(starts), dtype=of_runs.dtype)
+    # All slots of pairs but the unmatched ones are matched, one of each text.
+    return counts if plan.documents > 2 else (sizes - counts) >> 1
+
+
+def _running_sums(keys: NDArray[np.int64], plan: _Plan) -> NDArray[np.int64] | NDArray[np.int16]:
+    """Return the sums of the steps of all slots before each, and of all, ``(slots + 1,)``, which may overflow.
+
+    numpy's running sum takes six times as long as torch's, for it adds in memory.
+    """
+    if plan.documents == 2:
+        pair_sums = np.zeros(len(keys) + 1, np.int16)
+        pair_sums[1:] = keys
+        pair_sums &= 1
+        pair_sums *= -2
+        pair_sums[1:] += 1
+        torch.from_numpy(pair_sums).cumsum_(0)
+        return pair_sums
+    sums = np.zeros(len(keys) + 1, np.int64)
+    np.left_shift(1, (keys & (1 << plan.document_bits) - 1) * plan.count_bits, out=sums[1:])
+    torch.from_numpy(sums).cumsum_(0)
+    return sums
+
+
+def _reduce_runs(sums: NDArray[Any], plan: _Plan) -> NDArray[Any]:
+    """Return the matches of each run ``(runs,)``, of pairs the slots without a match."""
+    if plan.documents == 2:
+        return np.abs(sums, out=sums)
+    field = (1 << plan.count_bits) - 1
+    most = np.zeros_like(sums)
+    for document in range(1, plan.documents):
+        np.maximum(most, sums >> document * plan.count_bits & field, out=most)
+    return np.minimum(sums & field, most, out=most)

@@ -26,7 +26,7 @@ both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 def counted_with_torch():
     """As on an accelerator; test_numpy_matches counts with numpy."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matches, "numpy_pair_matches", lambda pairs, max_order: None)
+        patch.setattr(matches, "numpy_matches", lambda pairs, max_order: None)
         yield
 
 
@@ -165,7 +165,7 @@ def test_chunks_are_as_large_as_the_device_and_the_batch_allow(device, update, m
 
 @both_layouts
 def test_single_references_are_counted_as_pairs(layout, monkeypatch):
-    monkeypatch.setattr(matches, "pair_matches", lambda pairs, max_order: (type(pairs), max_order))
+    monkeypatch.setattr(matches, "_matches", lambda pairs, max_order: (type(pairs), max_order))
     pairs = {"ragged": RaggedPairs, "padded": PaddedPairs}[layout]
     assert clipped_matches(LAYOUTS[layout]([([1], [[1]])]), 3) == (pairs, 3)
 

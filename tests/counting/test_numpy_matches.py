@@ -1,4 +1,4 @@
-"""Pairs counted with numpy: the matches of counters at every bound of a chunk and of a key."""
+"""Segments counted with numpy: the matches of counters at every bound of a chunk, of a key and of a packed count."""
 
 import random
 
@@ -13,7 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import RaggedPairs
-from ngram_metrics.counting.numpy_matches import numpy_pair_matches
+from ngram_metrics.counting.numpy_matches import numpy_matches as count
 from ngram_metrics.functional import bleu_score
 
 LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}
@@ -22,7 +22,7 @@ both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 def matches_of(layout, pairs, max_order):
     sides = LAYOUTS[layout]([(hypothesis, [reference]) for hypothesis, reference in pairs])
-    counted = numpy_pair_matches(sides.only_pairs, max_order)
+    counted = count(sides.only_pairs, max_order)
     return None if counted is None else counted.tolist()
 
 
@@ -79,9 +79,91 @@ def test_keys_are_exact_where_they_fill_the_word_and_left_to_torch_beyond(spare)
         bound = (1 << bits) - 2 + spare
         ends = [0, 1, bound - 2, bound - 1]
         pairs = [(draw.choices(ends, k=9), draw.choices(ends, k=9)) for _ in range(40)]
-        assert numpy_pair_matches(with_bound(pairs, bound), orders).tolist() == expected(pairs, orders)
-    assert numpy_pair_matches(with_bound([([0] * 9, [0] * 9)], 2**40), 9) is None
-    assert numpy_pair_matches(with_bound([([0] * 9, [0] * 9)], 40), 9) is not None
+        assert count(with_bound(pairs, bound), orders).tolist() == expected(pairs, orders)
+    assert count(with_bound([([0] * 40, [0] * 40)], 2**20), 9) is None  # ranks of 80 tokens have 7 bits
+    assert (
+        count(with_bound([([0] * 9, [0] * 9)], 2**53), 9) is None
+    )  # ids are ranked beside at least 11 bits of a segment
+    assert count(with_bound([([0] * 9, [0] * 9)], 40), 9) is not None
+
+
+@pytest.mark.parametrize("distinct", [9, 10, 14, 15, 16])
+def test_wide_ids_of_high_orders_are_ranked_in_their_segment(distinct):
+    """Ranks of up to 14 tokens fill four bits, beside all bits set; places in the chunk would need eleven."""
+    draw = random.Random(distinct)
+    ids = draw.sample(range(2**30), distinct)
+    pairs = [(draw.sample(ids, distinct - 4), draw.sample(ids, 4)) for _ in range(50)]
+    pairs += [([ids[0]] * 7, [ids[0]] * 3), ([], ids[:5]), (ids[:8], ids[:8])]
+    for orders in (6, 8, 12):
+        assert count(with_bound(pairs, 2**30), orders).tolist() == expected(pairs, orders)
+
+
+# With several references.
+
+segments_of_ids = st.lists(
+    st.tuples(
+        st.lists(st.integers(0, 2), max_size=9),
+        st.lists(st.lists(st.integers(0, 2), max_size=9), min_size=1, max_size=5),
+    ),
+    max_size=8,
+)
+
+
+@both_layouts
+@given(data=st.data())
+def test_several_references_have_the_matches_of_counters_in_chunks_of_any_size(layout, data):
+    """Any number of references in each segment, empty ones too; ids as they are, as places and as ranks."""
+    spread = data.draw(st.sampled_from([1, 20, 500_000]))
+    segments = [
+        ([spread * token for token in hypothesis], [[spread * token for token in one] for one in references])
+        for hypothesis, references in data.draw(segments_of_ids)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        bits = data.draw(st.sampled_from([6, 7, 10]))
+        patch.setattr(numpy_matches, "MOST_SLOT_BITS", bits)
+        patch.setattr(numpy_matches, "LEAST_SLOT_BITS", bits)
+        for max_order in (1, 2, 4, 5):
+            assert count(LAYOUTS[layout](segments), max_order).tolist() == oracles.match_rows(segments, max_order)
+
+
+@pytest.mark.parametrize("references", [2, 3, 6, 8, 20])
+@both_layouts
+def test_counts_of_documents_fill_their_sum_to_the_last_bit_and_are_left_to_torch_beyond(layout, references):
+    bits = 63 // (references + 1)
+    length = (1 << min(bits, 10)) - 1
+    segments = [
+        (
+            [1] * length,
+            [[1] * (length - number) for number in range(min(references, length))] + [[]] * max(0, references - length),
+        ),
+        ([1] * length, [[2] * length] * references),
+        ([1, 2], [[2] * length] * references),
+        ([], [[]]),
+    ] * 40
+    rows = count(LAYOUTS[layout](segments), 3)
+    assert rows.tolist() == oracles.match_rows(segments, 3)
+    if bits <= 10:
+        segments.append(([1], [[1] * (length + 1)] * references))
+        assert count(LAYOUTS[layout](segments), 3) is None
+
+
+def test_missing_references_are_not_counted():
+    """Rows of padded ids with room for more references than most segments have."""
+    draw = random.Random(0)
+    segments = [
+        (draw.choices(range(4), k=6), [draw.choices(range(4), k=draw.randrange(1, 7)) for _ in range(1 + number % 4)])
+        for number in range(30)
+    ]
+    assert count(padded_sides(segments, spare=2), 4).tolist() == oracles.match_rows(segments, 4)
+
+
+@pytest.mark.parametrize("slots", [30, 31])
+def test_a_segment_with_several_references_fills_a_chunk_or_is_left_to_torch(monkeypatch, slots):
+    monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)
+    monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 5)
+    segments = [([7] * 10, [[7] * 10, [7] * (slots - 20)]), ([1], [[1]])]
+    rows = count(ragged_sides(segments), 2)
+    assert rows is None if slots > 30 else rows.tolist() == [[10, 9], [1, 0]]
 
 
 def test_more_pairs_than_a_key_can_number_are_cut():
@@ -89,7 +171,7 @@ def test_more_pairs_than_a_key_can_number_are_cut():
     matched = random.Random(0).choices([True, False], k=15_000)
     pairs = [([3], [3]) if both else ([], [[], [1]][place % 2]) for place, both in enumerate(matched)]
     for bound in (30, 1 << 14):
-        counted = numpy_pair_matches(with_bound(pairs, bound), 4)
+        counted = count(with_bound(pairs, bound), 4)
         assert counted.tolist() == [[int(both), 0, 0, 0] for both in matched]
 
 
@@ -100,7 +182,7 @@ def test_the_last_place_of_a_chunk_is_not_taken_for_the_end_of_a_reference(monke
     for last in (slots - 1, slots):
         tokens = list(range(100, 100 + last - 5))
         pairs = [([1, 2], [1]), (tokens, [1]), ([], [2])]
-        assert numpy_pair_matches(with_bound(pairs, 5000), 2).tolist() == [[1, 0], [0, 0], [0, 0]]
+        assert count(with_bound(pairs, 5000), 2).tolist() == [[1, 0], [0, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(

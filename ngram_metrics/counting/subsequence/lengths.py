@@ -42,7 +42,7 @@ from ngram_metrics.counting.documents import (
     ragged_chunks,
 )
 from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
-from ngram_metrics.counting.numpy_matches import NumpyPairs, numpy_pairs
+from ngram_metrics.counting.numpy_matches import NumpySegments, numpy_segments
 from ngram_metrics.counting.subsequence.table import (
     advance,
     first_state,
@@ -68,20 +68,22 @@ JOINING_STEPS = 16
 
 def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
     """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
-    on_cpu = numpy_pairs(pairs)
+    on_cpu = numpy_segments(pairs)
     if on_cpu is not None:
         return torch.from_numpy(_lengths_of_texts(on_cpu))
     return _padded_lengths(*pairs) if isinstance(pairs, PaddedPairs) else _ragged_lengths(*pairs)
 
 
-def _lengths_of_texts(pairs: NumpyPairs) -> NDArray[np.int64]:
+def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
     """Count with RapidFuzz."""
-    sizes = np.add(*pairs.lengths)
+    sizes = pairs.sizes()
     lengths = np.zeros_like(sizes)
-    for chunk, ids, sides in pairs.chunks(sizes, CPU_SLOTS):
-        documents = as_texts(ids, sides, pairs.id_bound)
+    for chunk in pairs.chunks(sizes, CPU_SLOTS):
+        documents = as_texts(chunk.ids, chunk.lengths, pairs.id_bound)
         middle = len(documents) // 2
-        lengths[chunk] = cpdist(documents[:middle], documents[middle:], scorer=LCSseq.similarity, dtype=np.int64)
+        lengths[chunk.segments] = cpdist(
+            documents[:middle], documents[middle:], scorer=LCSseq.similarity, dtype=np.int64
+        )
     return lengths
 
 
