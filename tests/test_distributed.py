@@ -184,7 +184,7 @@ def segments_of(rank: int, processes: int) -> int:
 
 @pytest.mark.programs
 def test_a_plain_state_is_taken_by_the_rank_that_saved_it(second: Results):
-    assert [one["plain, own"] for one in second(2)] == [
+    assert [result["plain, own"] for result in second(2)] == [
         {"segments": segments_of(rank, 2), "warnings": [], "value": second(2)[rank]["plain, own"]["value"]}
         for rank in range(2)
     ]

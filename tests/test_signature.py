@@ -124,14 +124,14 @@ def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
     ]
     settings += {for_ignite.Rouge: [{"variants": ["L"]}], for_ignite.RougeN: [{"ngram": 2}]}.get(face, [])
     parameters = set(inspect.signature(face.__init__).parameters) - {"self"} - NOT_AFFECTING
-    assert parameters == {name for one in settings for name in one}
+    assert parameters == {name for options in settings for name in options}
     assert len({face(**one).signature for one in settings}) == len(settings)
 
 
 @each_class
 def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric: type):
     same = [{}, {"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}]
-    assert len({metric(**one).signature for one in same}) == 1
+    assert len({metric(**options).signature for options in same}) == 1
     assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
 
 

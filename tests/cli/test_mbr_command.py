@@ -15,7 +15,7 @@ from ngram_metrics.cli import mbr_command
 
 #: Of each sentence five hypotheses.
 SAMPLES = [list(several) for several in zip(*(output(REFERENCES[:30], 0.3, seed) for seed in range(5)), strict=True)]
-LINES = [line for several in SAMPLES for line in several]
+LINES = [line for samples in SAMPLES for line in samples]
 SCORES = {
     "chrf": lambda line, other: CHRF().sentence_score(line, [other]).score,
     "chrf++": lambda line, other: CHRF(word_order=2).sentence_score(line, [other]).score,
@@ -48,7 +48,7 @@ def _chosen(metric: str, weights: list[list[float]] | None = None) -> list[tuple
 def test_the_choice_is_that_of_the_peers_scores(metric: str, chunk: int, folder: Path, capsys, monkeypatch):
     monkeypatch.setattr(mbr_command, "CHUNK", chunk)
     write(folder / "samples.txt", LINES)
-    write(folder / "samples.jsonl", [json.dumps(several) for several in SAMPLES])
+    write(folder / "samples.jsonl", [json.dumps(samples) for samples in SAMPLES])
     expected = _chosen(metric)
     text = "".join(f"{line}\n" for line, _, _ in expected)
     assert printed(capsys, "mbr", "samples.txt", "-k", "5", "-m", metric) == text

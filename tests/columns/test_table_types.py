@@ -110,7 +110,7 @@ def test_lists_of_references_may_differ_in_length_and_be_arrays():
     rows = {"mt": ["a b", "b c", "c"], "ref": [["a b", "a"], ["b"], ["c", "d", "c c"]]}
     columns = StatisticsColumns({"chrf": ChrF()}, "mt", "ref")
     chrf = functional.chrf_score(rows["mt"], rows["ref"]).item()
-    arrays = pandas.DataFrame({**rows, "ref": [np.array(several, object) for several in rows["ref"]]})
+    arrays = pandas.DataFrame({**rows, "ref": [np.array(references, object) for references in rows["ref"]]})
     mixed = {**rows, "ref": [rows["ref"][0], "b", tuple(rows["ref"][2])]}
     for table in (rows, arrays, mixed, pyarrow.table(rows), polars.DataFrame(rows)):
         assert records(columns.scores(columns.sums(table)))[0]["chrf"] == chrf

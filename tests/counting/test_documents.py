@@ -32,7 +32,7 @@ def matrix(rows):
     st.sampled_from([None, -(2**63), -100, 0, 1]),
 )
 def test_dropped_and_negative_ids_go_wherever_they_stand_and_gaps_close(rows, dropped, separator):
-    expected = [[one for one in row if one not in dropped and (one >= 0 or one == separator)] for row in rows]
+    expected = [[token for token in row if token not in dropped and (token >= 0 or token == separator)] for row in rows]
     tokens = drop_ids(matrix(rows), dropped, separator)
     assert documents_of(tokens) == expected
     assert tokens.lengths.dtype == torch.int64
@@ -75,7 +75,7 @@ def test_renamed_ids_are_equal_where_the_ids_are(ids):
 def renamed(several):
     """Documents with their ids numbered 0, 1, ... in ascending order."""
     names = {one: name for name, one in enumerate(sorted({one for document in several for one in document}))}
-    return [[names[one] for one in document] for document in several]
+    return [[names[token] for token in document] for document in several]
 
 
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(0, 4))))

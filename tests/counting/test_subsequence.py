@@ -132,7 +132,7 @@ def test_around_whole_words(width, repeats):
     assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
     assert subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0))).tolist() == expected
     cut = source.randrange(width)
-    split = [[[one[:cut], one[cut:]] for one in side] for side in (hypotheses, references)]
+    split = [[[document[:cut], document[cut:]] for document in side] for side in (hypotheses, references)]
     expected = [hits(*pair) for pair in zip(*split, strict=True)]
     assert hits_of_ragged(*split).tolist() == expected
     assert hits_of_padded(*split).tolist() == expected
@@ -186,7 +186,7 @@ def test_one_sentence_with_one_is_its_length():
 
 @pytest.mark.parametrize("separator", [SMALLEST, LARGEST, 0])
 def test_every_int64_is_an_id(separator):
-    ids = [one for one in (0, -1, LARGEST, SMALLEST, LARGEST - 1) if one != separator]
+    ids = [token for token in (0, -1, LARGEST, SMALLEST, LARGEST - 1) if token != separator]
     source = random.Random(2)
     hypothesis, reference = ([[source.choice(ids) for _ in range(15)] for _ in range(3)] for _ in range(2))
     flat = list(chain.from_iterable(hypothesis)), list(chain.from_iterable(reference))
@@ -299,7 +299,7 @@ def test_all_pairs_and_near_pairs_of_any_ids(spread: int):
     chance = np.random.default_rng(2)
     documents = [(chance.integers(0, 5, chance.integers(0, 9)) * spread + 0xD7FE).tolist() for _ in range(12)]
     tokens = RaggedTokens(
-        torch.tensor([one for document in documents for one in document]),
+        torch.tensor([token for document in documents for token in document]),
         torch.tensor(list(map(len, documents))),
         5 * spread + 0xD7FE,
     )

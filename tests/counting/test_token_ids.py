@@ -26,7 +26,7 @@ batches = st.lists(st.tuples(documents, references), max_size=4)
 
 def rows_of(texts: list[list[int]], width: int) -> list[list[int]]:
     """Ids with padding in front of each, and up to the width behind them."""
-    spread = [[token for one in text for token in (PADDING[1], one)] for text in texts]
+    spread = [[token for word in text for token in (PADDING[1], word)] for text in texts]
     return [row + [PADDING[0]] * (width - len(row)) for row in spread]
 
 

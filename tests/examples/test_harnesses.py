@@ -47,14 +47,14 @@ def made_up(segments: int = 40) -> tuple[list[str], list[list[str]]]:
     chance = random.Random(5)
     references = [[" ".join(chance.choices(WORDS, k=chance.randint(4, 12))) for _ in range(2)] for _ in range(segments)]
     outputs = [
-        " ".join(word if chance.random() < 0.7 else chance.choice(WORDS) for word in several[0].split())
-        for several in references
+        " ".join(word if chance.random() < 0.7 else chance.choice(WORDS) for word in segment_references[0].split())
+        for segment_references in references
     ]
     return outputs, references
 
 
 OUTPUTS, REFERENCES = made_up()
-SINGLE = [several[0] for several in REFERENCES]
+SINGLE = [references[0] for references in REFERENCES]
 
 
 def expected(metric: Any) -> tuple[float, float]:

@@ -37,7 +37,7 @@ def recipe(folder: Path, *launch: str) -> dict:
 
 
 def tokens(rows: list[list[int]]) -> list[list[int]]:
-    return [[one for one in row if one not in NO_TOKENS] for row in rows]
+    return [[token for token in row if token not in NO_TOKENS] for row in rows]
 
 
 def check(result: dict) -> None:

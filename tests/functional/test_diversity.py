@@ -25,8 +25,8 @@ orders = st.integers(1, 5)
 
 def layouts(corpus):
     """The texts of a corpus in every kind of input, with the options that it needs."""
-    yield [" ".join("abc"[one - 1] for one in text) for text in corpus], {}
-    yield [["abc"[one - 1] for one in text] for text in corpus], {}
+    yield [" ".join("abc"[token - 1] for token in text) for text in corpus], {}
+    yield [["abc"[token - 1] for token in text] for text in corpus], {}
     yield corpus, {}
     yield [torch.tensor(text, dtype=torch.int64) for text in corpus], {}
     width = 2 * max(map(len, corpus)) + 2
@@ -79,7 +79,7 @@ def test_several_orders_stand_side_by_side(corpus, several_orders):
         alone = [distinct(corpus, order, average) for order in several_orders]
         assert distinct(corpus, several_orders, average).equal(torch.stack(alone, -1))
     assert distinct(corpus, range(1, 4)).equal(distinct(corpus, [1, 2, 3]))
-    rows = torch.tensor([[[*one, 0] + [0] * (9 - len(one))] for one in corpus])
+    rows = torch.tensor([[[*text, 0] + [0] * (9 - len(text))] for text in corpus])
     assert distinct(rows, (1, 2), "none", pad_id=0).shape == (len(corpus), 1, 2)
 
 

@@ -62,7 +62,8 @@ def test_near_duplicates_are_those_of_rouge_score_to_the_last_bit(
 
 @given(
     texts=texts,
-    threshold=st.sampled_from([*FRACTIONS, *(math.nextafter(one, 0) for one in FRACTIONS)]) | st.floats(0, 0.999),
+    threshold=st.sampled_from([*FRACTIONS, *(math.nextafter(fraction, 0) for fraction in FRACTIONS)])
+    | st.floats(0, 0.999),
     sizes=st.tuples(*[st.integers(1, 4)] * 3),
 )
 def test_no_pair_at_the_threshold_is_lost_or_found(texts: list[str], threshold: float, sizes: tuple[int, int, int]):

@@ -20,7 +20,9 @@ REFERENCES = [["The cat sat on the mat.", "The fat cat sat on the mat.", "A cat 
 
 # Whitespace of all kinds, a letter with its accent apart, emoji of one and of several code points.
 texts = st.text(alphabet="ab.\t\n \u00a0\u3000\u2028\u0085e\u0301🙂👩\u200d🚀", max_size=12)
-documents = texts | st.text(max_size=8).map(lambda text: "".join(one for one in text if one not in CONTROL))
+documents = texts | st.text(max_size=8).map(
+    lambda text: "".join(character for character in text if character not in CONTROL)
+)
 rows = st.lists(st.tuples(st.lists(documents, max_size=4), st.lists(documents, max_size=4)), min_size=1, max_size=4)
 options = st.fixed_dictionaries(
     {},

@@ -132,7 +132,7 @@ def test_callables_are_used_as_torchmetrics_uses_them(options, batch):
 def test_the_parameters_begin_with_those_of_torchmetrics():
     for ours, theirs in ((rouge_score, peer.rouge_score), (ROUGEScore, PeerROUGEScore)):
         own, others = (list(inspect.signature(one).parameters.values()) for one in (ours, theirs))
-        others = [one for one in others if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        others = [parameter for parameter in others if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
         for mine, its in zip(own, others, strict=False):
             assert (mine.name, mine.default, mine.kind) == (its.name, its.default, its.kind)
         rest = [one.name for one in own[len(others) :]]

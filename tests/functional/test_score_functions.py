@@ -72,7 +72,7 @@ class Called:
         if self.between and "\n" not in self.names:  # an id alone can end a sentence
             yield (
                 [list(map(str, hypothesis)) for hypothesis in preds],
-                [[list(map(str, one)) for one in r] for r in target],
+                [[list(map(str, reference)) for reference in r] for r in target],
                 {},
             )
         yield preds, target, {}
@@ -109,7 +109,7 @@ def spread(ids: list[int], before: int = 0, width: int = 16) -> list[int]:
 _BLEU = (*options(smooth=["no_smooth", "add-k", "exp"]), {"ngram": 2, "smooth": "exp", "effective_order": True})
 _CHRF = ({}, {"eps_smoothing": True}, {"char_order": 2, "beta": 1}, {"char_order": 3, "eps_smoothing": True})
 FUNCTIONS = {
-    "bleu": Called(bleu_score, MEASURES["BLEU"], "macro", tuple((one, one) for one in _BLEU)),
+    "bleu": Called(bleu_score, MEASURES["BLEU"], "macro", tuple((settings, settings) for settings in _BLEU)),
     "rouge": Called(
         rouge_score,
         MEASURES["ROUGE"],

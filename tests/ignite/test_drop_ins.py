@@ -24,7 +24,10 @@ ROUGE = ["Rouge", "RougeN", "RougeL"]
 ALPHAS = [0, 0.3, 0.5, 1]
 #: TEXT in the form that ignite takes: tokens, and a list of references for each sentence.
 TOKENS: tuple[Batch, ...] = tuple(
-    ([hypothesis.split() for hypothesis in preds], [[one.split() for one in several] for several in target])
+    (
+        [hypothesis.split() for hypothesis in preds],
+        [[reference.split() for reference in references] for references in target],
+    )
     for preds, target in TEXT
 )
 documents = st.lists(st.sampled_from("abc"), max_size=8)
@@ -60,7 +63,7 @@ def _both(name: str, **options: Any) -> tuple[Any, Any]:
 
 def _errors(call: Callable[[Any], Any], *both: Any) -> tuple[Any, Any]:
     """The errors of a call with ours and with ignite's."""
-    mine, theirs = (_error(lambda one=one: call(one)) for one in both)
+    mine, theirs = (_error(lambda one=text: call(one)) for text in both)
     return mine, theirs
 
 
@@ -96,7 +99,7 @@ def _kept(rows: list[Any], make: Callable[[list[int]], Any]) -> Any:
 
 @each_class
 def test_the_parameters_begin_with_those_of_ignite(name: str):
-    mine, theirs = (list(inspect.signature(getattr(one, name)).parameters.values()) for one in (ours, peers))
+    mine, theirs = (list(inspect.signature(getattr(package, name)).parameters.values()) for package in (ours, peers))
     for parameter, peer in zip(mine, theirs, strict=False):
         assert (parameter.name, parameter.kind) == (peer.name, peer.kind)
         if peer.name == "output_transform":
@@ -164,7 +167,7 @@ def test_an_order_is_a_number():
 def test_rouge_is_that_of_ignite(multiref: str, alpha: float, several: Any):
     batched = [([hypothesis for hypothesis, _ in batch], [references for _, references in batch]) for batch in several]
     for name, options in (("Rouge", {"variants": ["L", 1, 2, 4]}), ("RougeN", {"ngram": 3}), ("RougeL", {})):
-        mine, theirs = (_value(one, batched) for one in _both(name, multiref=multiref, alpha=alpha, **options))
+        mine, theirs = (_value(metric, batched) for metric in _both(name, multiref=multiref, alpha=alpha, **options))
         _same(mine, theirs)
 
 
@@ -173,7 +176,7 @@ def test_rouge_is_that_of_ignite(multiref: str, alpha: float, several: Any):
     "variants", [None, [], ["L"], [1], [2, "L", 1], ("L", 9, 3), [1, 1, "L", "L"], [12], "L"], ids=str
 )
 def test_every_choice_of_variants_gives_the_keys_of_ignite_in_its_order(variants: Any, multiref: str):
-    mine, theirs = (_value(one, TOKENS) for one in _both("Rouge", variants=variants, multiref=multiref))
+    mine, theirs = (_value(metric, TOKENS) for metric in _both("Rouge", variants=variants, multiref=multiref))
     _same(mine, theirs)
     assert type(mine) is dict
     assert {type(value) for value in mine.values()} == {float}
@@ -185,7 +188,7 @@ def test_every_choice_of_variants_gives_the_keys_of_ignite_in_its_order(variants
 @each_setting
 def test_tokens_are_any_hashables(name: str, options: dict[str, Any], tokens: list[Any]):
     batch = ([tokens, tokens[:1]], [[tokens[::-1], tokens], [tokens]])
-    mine, theirs = (_value(one, [batch]) for one in _both(name, **options))
+    mine, theirs = (_value(metric, [batch]) for metric in _both(name, **options))
     _same(mine, theirs)
 
 
@@ -244,7 +247,7 @@ def test_unequal_numbers_get_the_words_of_ignite():
 
 @each_setting
 def test_an_engine_holds_what_it_holds_of_ignites(name: str, options: dict[str, Any]):
-    mine, theirs = (_run(one, TOKENS) for one in _both(name, **options))
+    mine, theirs = (_run(metric, TOKENS) for metric in _both(name, **options))
     assert list(mine) == list(theirs)
     _same(mine.pop("value"), theirs.pop("value"))
     _same(mine, theirs)
@@ -283,7 +286,7 @@ def test_every_usage_gives_what_ignite_gives(name: str, options: dict[str, Any],
 def test_one_value_of_several(name: str):
     """`metric["Rouge-L-F"]` picks a value, for arithmetic and running averages."""
     key = {"Rouge": "Rouge-2-R", "RougeN": "Rouge-4-P", "RougeL": "Rouge-L-F"}[name]
-    mine, theirs = (_run(one[key] * 100, TOKENS)["value"] for one in _both(name))
+    mine, theirs = (_run(metrics[key] * 100, TOKENS)["value"] for metrics in _both(name))
     assert mine == pytest.approx(theirs, abs=1e-10)
     mine, theirs = (_run(RunningAverage(one[key], alpha=0.5), TOKENS)["value"] for one in _both(name))
     assert mine == pytest.approx(theirs, abs=1e-12)

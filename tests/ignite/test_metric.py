@@ -28,7 +28,7 @@ def _echo(engine: Engine, batch: Any) -> Any:
 
 @pytest.mark.parametrize("name", [name for name in ours.__all__ if name not in (*DROP_INS, "Bleu", "ScoresHandler")])
 def test_the_parameters_are_those_of_the_torchmetrics_class(name: str):
-    mine, theirs = (dict(inspect.signature(getattr(one, name)).parameters) for one in (ours, ngram_metrics))
+    mine, theirs = (dict(inspect.signature(getattr(package, name)).parameters) for package in (ours, ngram_metrics))
     transform, device, mode = (
         mine.pop(parameter) for parameter in ("output_transform", "device", "metrics_result_mode")
     )

@@ -98,12 +98,12 @@ def test_ids_in_every_layout(framework, name, data, count, height, width):
         data.draw(st.lists(st.lists(ids, min_size=size, max_size=size), min_size=count, max_size=count))
         for size in (height, width)
     )
-    in_text = ([[as_text(case, one) for one in row] for row in side] for side in (hypotheses, references))
+    in_text = ([[as_text(case, document) for document in row] for row in side] for side in (hypotheses, references))
     expected = expected_scores(case, *in_text)
     metric = case.make(framework, pad_id=(0, -1))
     layouts = {
         "lists": lambda side: side,
-        "tensors": lambda side: [[torch.tensor(one, dtype=torch.int64) for one in row] for row in side],
+        "tensors": lambda side: [[torch.tensor(document, dtype=torch.int64) for document in row] for row in side],
         "padded": lambda side: torch.tensor(padded(side)),
         "padded rows": lambda side: [torch.tensor(row, dtype=torch.int32) for row in padded(side)],
         "array": lambda side: np.array(padded(side)),

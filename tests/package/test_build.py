@@ -178,7 +178,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(dist: Path):
     # What is installed without any extra.
     required = re.findall(r"^Requires-Dist: ([^;\n]+)$", metadata, re.MULTILINE)
     needed = {"numpy", "rapidfuzz", "torch", "torchmetrics", "typing-extensions"}
-    assert {re.match(r"[\w-]+", one)[0].replace("_", "-") for one in required} == needed
+    assert {re.match(r"[\w-]+", requirement)[0].replace("_", "-") for requirement in required} == needed
 
 
 @pytest.mark.programs

@@ -64,7 +64,11 @@ def test_python_without_prompts_runs_or_is_known_not_to(page: Path):
     names: dict[str, object] = {}
     for code in blocks(page, "python"):
         # A block may use what a session above it has defined; what that prints, its doctest has compared.
-        parts = [one.source for one in PARSER.get_examples(code) if one.exc_msg is None] if is_session(code) else [code]
+        parts = (
+            [example.source for example in PARSER.get_examples(code) if example.exc_msg is None]
+            if is_session(code)
+            else [code]
+        )
         for part in parts:
             program = compile(part, named(page), "exec")
             if named(page) not in RUN_ELSEWHERE and not any(line in code for line in NOT_RUN):

@@ -79,7 +79,7 @@ def test_copy_buttons_leave_out_prompts_and_output(site: Path):
     sessions_of_page = blocks(DOCS / "metrics/overlap.md", "python")
     assert len(copied) == len(sessions_of_page) > 1
     for code, session in zip(copied, sessions_of_page, strict=True):
-        assert code.splitlines() == "".join(one.source for one in PARSER.get_examples(session)).splitlines()
+        assert code.splitlines() == "".join(example.source for example in PARSER.get_examples(session)).splitlines()
 
 
 def test_the_site_fetches_nothing(site: Path):

@@ -190,7 +190,9 @@ def test_parameters_are_those_of_functional(name):
         del theirs[left_out]
     ours = list(inspect.signature(getattr(pair, name)).parameters.values())
     assert [one.name for one in ours[:2]] == ["hypothesis", "references"]
-    assert [(one.name, one.default) for one in ours[2:]] == [(one.name, one.default) for one in theirs.values()]
+    assert [(one.name, one.default) for one in ours[2:]] == [
+        (parameter.name, parameter.default) for parameter in theirs.values()
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -67,11 +67,14 @@ def test_scores_are_those_of_sacrebleu(batch, settings):
     metric = BleuMeasure(**settings)
     peer = sacrebleu(metric)
     hypotheses = [" ".join(hypothesis) for hypothesis, _ in batch]
-    references = [[" ".join(one) for one in references] for _, references in batch]
+    references = [[" ".join(reference) for reference in references] for _, references in batch]
     expected = [peer.sentence_score(*one).score / 100 for one in zip(hypotheses, references, strict=True)]
     assert sentences(metric, batch) == close(expected, 1e-10)
     # sacrebleu takes the first references of all sentences, then the second, ...; None where there is none.
-    streams = [[several[i] if i < len(several) else None for several in references] for i in range(4)]
+    streams = [
+        [segment_references[i] if i < len(segment_references) else None for segment_references in references]
+        for i in range(4)
+    ]
     streams = [stream for stream in streams if any(one is not None for one in stream)]
     corpus = peer.corpus_score(hypotheses, streams)
     assert micro(metric, batch) == close(corpus.score / 100, 1e-10)
@@ -175,7 +178,7 @@ def test_scores_are_those_of_torchmetrics_where_lengths_do_not_tie_and_every_ord
         nearest = abs(oracles.closest_length(one, several) - len(one))
         assume(len({len(other) for other in several if abs(len(other) - len(one)) == nearest}) == 1)
     if smooth:
-        assume(min(oracles.summed([oracles.bleu_counts(*one, ngram) for one in batch])[0]) > 0)
+        assume(min(oracles.summed([oracles.bleu_counts(*segment, ngram) for segment in batch])[0]) > 0)
     hypotheses, references = (
         [" ".join(hypothesis) for hypothesis, _ in batch],
         [list(map(" ".join, s)) for _, s in batch],

@@ -77,7 +77,7 @@ def streams(batch):
 
 def check_against_sacrebleu(batch, options):
     peer = CHRF(**options)
-    expected = [peer.sentence_score(*one).score / 100 for one in batch]
+    expected = [peer.sentence_score(*segment).score / 100 for segment in batch]
     assert sentences(batch, **options) == close(expected, 1e-10)
     assert micro(batch, **options) == close(
         peer.corpus_score([hypothesis for hypothesis, _ in batch], streams(batch)).score / 100, 1e-10

@@ -49,7 +49,7 @@ def as_text(sentences):
 def as_tokens(sentences):
     return (
         [text(hypothesis).split() for hypothesis, _ in sentences],
-        [[text(one).split() for one in r] for _, r in sentences],
+        [[text(reference).split() for reference in r] for _, r in sentences],
         {},
     )
 
@@ -106,7 +106,7 @@ def test_without_a_table_the_references_are_the_corpus(sentences, order, sigma):
 def test_a_table_weighs_the_ngrams_of_any_batch(sentences, corpus, order, longer):
     wanted = expected(sentences, corpus, max_order=order)
     for layout in LAYOUTS:
-        _, references, options = layout([([], one) for one in corpus])
+        _, references, options = layout([([], text) for text in corpus])
         table = document_frequency(references, order + longer, **options)
         preds, target, options = layout(sentences)
         assert_scores(cider_d(preds, target, table, order, average="none", **options), wanted)
@@ -125,7 +125,7 @@ def test_frequencies_count_segments(corpus, order):
     table = document_frequency(corpus, order)
     assert table.segments == len(corpus)
     assert table.ngram == order
-    assert list(table.tokens) == sorted({token for r in corpus for one in r for token in one})
+    assert list(table.tokens) == sorted({token for r in corpus for reference in r for token in reference})
     assert [sorted(counts.tolist()) for counts in table.counts] == [
         sorted(count for ngram, count in wanted.items() if len(ngram) == n) for n in range(1, order + 1)
     ]
@@ -301,7 +301,7 @@ def test_settings_are_checked():
 def test_an_unknown_token_is_not_the_first_one_after_the_next_ngram(layout):
     """With as many tokens as there are, "1 4" would have the key of "2 1"."""
     corpus, sentences = [[[1, 2, 1]], [[2, 1]], [[3]]], [([1, 4, 3], [[1, 4, 2]])]
-    _, references, options = layout([([], one) for one in corpus])
+    _, references, options = layout([([], text) for text in corpus])
     preds, target, options = layout(sentences)
     assert_scores(
         cider_d(preds, target, document_frequency(references, **options), **options), expected(sentences, corpus)[0]

@@ -26,5 +26,5 @@ def test_corpora_and_sentences_are_nltks(batch, ngram):
 
 @given(st.lists(document, min_size=1, max_size=4))
 def test_pairs_are_sentences(pool):
-    expected = [[sentence_gleu([other], one) for other in pool] for one in pool]
+    expected = [[sentence_gleu([other], candidate) for other in pool] for candidate in pool]
     assert mbr.pairwise(Gleu(), [pool], [pool]).tolist() == [expected]

@@ -50,7 +50,7 @@ def test_counts_and_scores_are_those_of_plain_python(measured, data):
     if not measured.choice_is_exact:  # of equally good references another may be taken
         batch = [(hypothesis, references[:1]) for hypothesis, references in batch]
     fields, measure = measured.statistics(settings, batch), measured.make(settings)
-    rows = [as_lists(measured.counts(settings, *one)) for one in batch]
+    rows = [as_lists(measured.counts(settings, *segment)) for segment in batch]
     if measure.row_dtype == torch.int64:
         assert listed(fields) == rows
         assert {field.dtype for field in fields} == {torch.int64}
@@ -66,7 +66,7 @@ def test_counts_and_scores_are_those_of_plain_python(measured, data):
 def test_sentences_count_the_same_in_any_company(measured, data):
     settings, batch = drawn(data, measured)
     rows, scores = listed(measured.statistics(settings, batch)), measured.scored(settings, batch, "none")
-    assert [listed(measured.statistics(settings, [one]))[0] for one in batch] == rows
+    assert [listed(measured.statistics(settings, [segment]))[0] for segment in batch] == rows
     order = data.draw(st.permutations(range(len(batch))))
     permuted = [batch[index] for index in order]
     assert listed(measured.statistics(settings, permuted)) == [rows[index] for index in order]
@@ -106,7 +106,7 @@ def test_any_leading_shape_scores_as_its_rows_do(measured, data, shape):
         assert {part.shape[: len(shape)] for part in parts.values()} == {shape}
 
 
-@pytest.mark.parametrize("measured", [one for one in MEASURES.values() if one.perfect is not None])
+@pytest.mark.parametrize("measured", [measure for measure in MEASURES.values() if measure.perfect is not None])
 @few
 @given(data=st.data())
 def test_what_is_its_own_reference_has_the_best_score(measured, data):

@@ -71,7 +71,7 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
     score = scores_for(batch, seed, columns)
     each = torch.split(score, [len(several) for _, several in batch])
     flat = [one.reshape(len(one), -1).T.tolist() for one in each]
-    number = [[column.index(max(column)) for column in one] for one in flat]
+    number = [[column.index(max(column)) for column in ids] for ids in flat]
     for make, missing in ((ragged_sides, 0), (lambda b: padded_batch(b, first=first), 9.0)):
         pairs = pair_up(make(batch))
         best = best_pair(spread(score, pairs, missing), pairs)

@@ -73,7 +73,9 @@ def test_the_best_reference_is_the_first_of_equals_in_float64():
     got = sentence_scores(RougeMeasure((1,)), batch)
     assert [tuple(one[0][:2]) for one in got] == [expected for *_, expected in tied]
     scorer = rouge_scorer.RougeScorer(["rouge1"])
-    assert [tuple(scorer.score_multi(*one[::-1])["rouge1"][:2]) for one in batch] == [tied_to for *_, tied_to in tied]
+    assert [tuple(scorer.score_multi(*segment[::-1])["rouge1"][:2]) for segment in batch] == [
+        tied_to for *_, tied_to in tied
+    ]
 
 
 @pytest.mark.parametrize("subset", [("L",), ("Lsum",), (3,), ("Lsum", 2), (2, "L", 1), ("L", "L", 1, 1)], ids=str)

@@ -74,7 +74,7 @@ def test_means_of_lengths_that_binary_numbers_do_not_hold_are_added_exactly(numb
     streams = MANY[:number]
     hypotheses, target = SYSTEMS["base"][:FEW], list(zip(*streams, strict=True))
     edits = sum(TER().sentence_score(*pair).num_edits for pair in zip(hypotheses, target, strict=True))
-    words = sum(Fraction(sum(len(one.split()) for one in several), number) for several in target)
+    words = sum(Fraction(sum(len(reference.split()) for reference in references), number) for references in target)
     found = ter_score(hypotheses, target).item()
     assert found == edits / float(words)
     assert 100 * found == pytest.approx(TER().corpus_score(hypotheses, streams).score, rel=1e-14)
@@ -203,7 +203,7 @@ def test_sacrebleus_tokenizer_is_made_once_for_each_set_of_options():
     for options in ({}, {"normalized": True}):
         ter_score(["a"], ["b"], **options)
     gc.collect()
-    before = sum(issubclass(type(one), BaseTokenizer) for one in gc.get_objects())
+    before = sum(issubclass(type(value), BaseTokenizer) for value in gc.get_objects())
     for _ in range(3):
         for options in ({}, {"normalized": True}):
             metric = Ter(**options)

@@ -95,7 +95,7 @@ def test_means_over_segments_and_every_value_are_tested(test: Callable[..., Any]
         assert len(ours[name]) == 6
         for key in ("rouge1", "rougeL"):
             for part in ("precision", "recall", "fmeasure"):
-                values = [np.array([getattr(one[key], part) for one in scored[each]]) for each in (name, "base")]
+                values = [np.array([getattr(scores[key], part) for scores in scored[each]]) for each in (name, "base")]
                 expected = plain(*values, 2000)
                 comparison = ours[name][f"{key}_{part}"]
                 assert comparison.score == pytest.approx(values[0].mean(), abs=1e-12)

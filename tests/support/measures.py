@@ -160,7 +160,7 @@ class Measured:
 
     def expected(self, settings: Settings, batch: Batch, average: str) -> np.ndarray:
         """The scores in plain Python."""
-        rows = [self.counts(settings, *one) for one in batch]
+        rows = [self.counts(settings, *segment) for segment in batch]
         if average == "micro":
             return np.array(self.score(settings, summed(rows)))
         scores = np.array([self.score(settings, row) for row in rows])

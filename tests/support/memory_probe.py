@@ -74,7 +74,7 @@ SHAPES = {"document": document, "empty": empty, "one-token": one_token, "referen
 def as_lists(preds: torch.Tensor, target: torch.Tensor) -> tuple[Any, Any]:
     """Rows without their padding, as lists."""
     return (
-        [[one for one in row if one != PADDING] for row in preds.tolist()],
+        [[token for token in row if token != PADDING] for row in preds.tolist()],
         [[[one for one in row if one != PADDING] for row in rows] for rows in target.tolist()],
     )
 

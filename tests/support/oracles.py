@@ -122,12 +122,12 @@ def sentence_bleu(
 
 
 def corpus_bleu(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int = 4, **settings: object) -> float:
-    return bleu(BleuCounts(*summed([bleu_counts(*one, max_order) for one in batch])), **settings)
+    return bleu(BleuCounts(*summed([bleu_counts(*segment, max_order) for segment in batch])), **settings)
 
 
 def totals(both: Sequence[Document], order: int) -> list[int]:
     """How many n-grams of an order each document has."""
-    return [ngrams(one, order).total() for one in both]
+    return [ngrams(text, order).total() for text in both]
 
 
 def first_best(rows: Sequence[tuple], judge: Callable[..., float]) -> tuple:
@@ -174,7 +174,7 @@ def chrf_counts(
     **_: object,
 ) -> tuple[list[int], list[int], list[int]]:
     """Matches, n-grams of the hypothesis, and of the reference, for each order of characters and then of words."""
-    both = [one.lower() if lowercase else one for one in (hypothesis, reference)]
+    both = [tokens.lower() if lowercase else tokens for tokens in (hypothesis, reference)]
     characters = both if whitespace else ["".join(one.split()) for one in both]
     rows = []
     for (one, other), order in ((characters, char_order), ([list(words_of(text)) for text in both], word_order)):
@@ -237,8 +237,8 @@ def cider_similarities(
             product = sum(
                 min(value, weighed[1].get(ngram, 0)) * weighed[1].get(ngram, 0) for ngram, value in weighed[0].items()
             )
-            norms = [math.sqrt(sum(value**2 for value in one.values())) for one in weighed]
-            bigrams = [max(0, len(one) - 1) for one in (hypothesis, reference)]
+            norms = [math.sqrt(sum(value**2 for value in weights.values())) for weights in weighed]
+            bigrams = [max(0, len(tokens) - 1) for tokens in (hypothesis, reference)]
             cosine = product / (norms[0] * norms[1]) if norms[0] * norms[1] else product
             total += cosine * math.exp(-((bigrams[0] - bigrams[1]) ** 2) / (2 * sigma**2))
         means.append(total / len(references))

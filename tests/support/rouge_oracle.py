@@ -37,7 +37,7 @@ class Scores(NamedTuple):
 def words(text: str) -> list[str]:
     """rouge_score's: of the text in lower case, the runs of a-z and 0-9."""
     kept = ascii_lowercase + digits
-    return "".join(one if one in kept else " " for one in text.lower()).split()
+    return "".join(character if character in kept else " " for character in text.lower()).split()
 
 
 def summary(text: str) -> list[list[str]]:

@@ -65,7 +65,7 @@ def main(page: Path, folder: Path) -> None:
         "scores_of_ids": names["scores_of_ids"],
         "causal_scores": names["causal_scores"],
         "generated": rows,
-        "texts": [tokenizer.decode([one for one in row if one >= 0], skip_special_tokens=True) for row in rows],
+        "texts": [tokenizer.decode([token for token in row if token >= 0], skip_special_tokens=True) for row in rows],
         "labels": [row["labels"] for row in samples(tokenizer)],
         "causal_generated": logits.argmax(-1).tolist(),
         "causal_labels": [row["labels"] for row in names["causal_data"]],

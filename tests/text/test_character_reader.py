@@ -28,7 +28,7 @@ texts = st.text(st.sampled_from("abA.(é😀\ud800\x00\U0010ffff" + SPACES + NO_
 def numbered(several):
     """Documents with their tokens numbered in the order they first stand."""
     names = {}
-    return [[names.setdefault(one, len(names)) for one in document] for document in several]
+    return [[names.setdefault(token, len(names)) for token in document] for document in several]
 
 
 @given(st.lists(texts, max_size=6), st.booleans(), st.sampled_from([0, 1, 64]), st.sampled_from([1, 2, 13, 1 << 16]))

@@ -21,7 +21,7 @@ def seen(reader, hypotheses, references):
 
 
 def listed(groups):
-    documents = [one.tolist() for one in groups.tokens.ids.split(groups.tokens.lengths.tolist())]
+    documents = [ids.tolist() for ids in groups.tokens.ids.split(groups.tokens.lengths.tolist())]
     ends = groups.counts.cumsum(0).tolist()
     assert ends[-1] == len(documents)
     starts = [0, *ends[:-1]]
@@ -32,7 +32,7 @@ def renamed(sides):
     """Both sides with their ids named in the order of their first appearance."""
     names = {}
     return tuple(
-        [[[names.setdefault(one, len(names)) for one in document] for document in row] for row in side]
+        [[[names.setdefault(token, len(names)) for token in document] for document in row] for row in side]
         for side in sides
     )
 
@@ -43,21 +43,22 @@ AS_NUMBERED = renamed((HYPOTHESES, REFERENCES))
 
 
 def texts(rows):
-    return [[" ".join(map(str, one)) for one in row] for row in rows]
+    return [[" ".join(map(str, document)) for document in row] for row in rows]
 
 
 def tensors(rows):
-    return [[torch.tensor(one, dtype=torch.int32) for one in row] for row in rows]
+    return [[torch.tensor(document, dtype=torch.int32) for document in row] for row in rows]
 
 
 def arrays(rows):
-    return [[np.array(one, dtype=np.int16) for one in row] for row in rows]
+    return [[np.array(document, dtype=np.int16) for document in row] for row in rows]
 
 
 def padded_rows(rows, make=torch.tensor):
     """A padded tensor a row, each of its own width, with padding before and after the ids."""
     return [
-        make([[0, *one, *[0] * (4 - len(one))] for one in row]) if row else make(np.zeros((0, 3), int)) for row in rows
+        make([[0, *document, *[0] * (4 - len(document))] for document in row]) if row else make(np.zeros((0, 3), int))
+        for row in rows
     ]
 
 
@@ -69,7 +70,7 @@ LAYOUTS = {
     "a mapping's values": lambda rows: {
         index: dict(enumerate(row)).values() for index, row in enumerate(texts(rows))
     }.values(),
-    "tokens": lambda rows: [[list(map(str, one)) for one in row] for row in rows],
+    "tokens": lambda rows: [[list(map(str, document)) for document in row] for row in rows],
     "lists": lambda rows: rows,
     "1-D tensors": tensors,
     "1-D arrays": arrays,

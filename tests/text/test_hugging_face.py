@@ -101,7 +101,7 @@ def test_tokenizers_are_told_apart_by_their_vocabulary_in_settings_and_signature
     same = trained()
     same.enable_padding(length=9)  # changes no count
     for package, wrap in (("tokenizers", lambda one: one), ("transformers", wrapped)):
-        metric, equal, unequal = (Bleu(tokenizer=wrap(one)) for one in (trained(), same, other))
+        metric, equal, unequal = (Bleu(tokenizer=wrap(tokenizer)) for tokenizer in (trained(), same, other))
         assert metric.settings.equal(equal.settings)
         assert not metric.settings.equal(unequal.settings)
         assert metric.signature == equal.signature != unequal.signature

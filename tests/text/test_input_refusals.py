@@ -127,7 +127,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([["a"]], [b"a"], r"reference 0 of segment 0 is a bytes"),
         ({"a b": 1}, ["a b"], r"preds is a dict: expected a sequence"),
         ([["a"]], [{"a": 1}], r"reference 0 of segment 0 is a dict"),
-        ((one for one in ["a b"]), ["a b"], r"preds is a generator: expected a sequence"),
+        ((text for text in ["a b"]), ["a b"], r"preds is a generator: expected a sequence"),
         (["a b"], (one for one in ["a b"]), r"target is a generator"),
         (["a b"], [(one for one in ["a b"])], r"reference 0 of segment 0 is a generator"),
         ([iter(["a"])], [["a"]], r"segment 0 is a list_iterator"),

@@ -19,7 +19,7 @@ CPU = torch.device("cpu")
 def numbered(hypotheses, references):
     """The same with tokens numbered in the order they first stand: equal where equality among tokens is equal."""
     names = {}
-    number = [[names.setdefault(one, len(names)) for one in document] for document in hypotheses]
+    number = [[names.setdefault(token, len(names)) for token in document] for document in hypotheses]
     return number, [[[names.setdefault(one, len(names)) for one in document] for document in r] for r in references]
 
 
@@ -30,7 +30,7 @@ def encoded(preds, target, **options):
         grouped = present_references(references)
     else:
         grouped = by_count(documents_of(references.tokens), references.counts.tolist())
-        assert all(0 <= one < hypotheses.id_bound for one in chain(hypotheses.ids, references.tokens.ids))
+        assert all(0 <= token_id < hypotheses.id_bound for token_id in chain(hypotheses.ids, references.tokens.ids))
     return numbered(documents_of(hypotheses), grouped)
 
 
@@ -66,7 +66,7 @@ def test_padded_and_ragged_ids_are_one_batch(data):
     target = [data.draw(st.lists(st.lists(ids, min_size=4, max_size=4), min_size=count, max_size=count)) for _ in preds]
     dropped = pad_ids(pads)
     expected = numbered(
-        [[one for one in row if one not in dropped] for row in preds],
+        [[token for token in row if token not in dropped] for row in preds],
         [[[one for one in row if one not in dropped] for row in several] for several in target],
     )
     tensors = [torch.tensor(row) for row in preds], [[torch.tensor(row) for row in several] for several in target]
@@ -75,7 +75,7 @@ def test_padded_and_ragged_ids_are_one_batch(data):
     assert encoded(torch.tensor(preds), target, pad_id=pads) == expected
     assert encoded(np.array(preds), tensors[1], pad_id=pads) == expected
     # In a padded tensor a reference that is all padding is missing; where all are, one is left, which is empty.
-    kept = [[row for row in several if row] or [[]] for several in expected[1]]
+    kept = [[row for row in references if row] or [[]] for references in expected[1]]
     for make in (torch.tensor, np.array):
         assert encoded(make(preds), make(target), pad_id=pads) == (expected[0], kept)
         ends = [[*row, -1, -100, -(2**63)] for row in preds], [[[-7, *row] for row in rows] for rows in target]
@@ -122,7 +122,7 @@ def test_every_integer_dtype_is_encoded_alike(dtype):
     preds, target = [[5, 0, 7, 0]], [[7, 5, 0, 0]]
     expected = ([[0, 1]], [[[1, 0]]])
     arrays = np.array(preds, dtype=dtype), np.array(target, dtype=dtype)
-    tensors = [torch.tensor(one).to(getattr(torch, dtype)) for one in (preds, target)]
+    tensors = [torch.tensor(side).to(getattr(torch, dtype)) for side in (preds, target)]
     for one, other in (arrays, tensors, (arrays[0], tensors[1])):
         assert encoded(one, other, pad_id=0) == expected
         assert encoded(list(one), list(other), pad_id=0) == expected

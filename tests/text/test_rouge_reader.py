@@ -93,7 +93,7 @@ def test_options_make_the_words_and_sentences(options, text, lines):
     reader = RougeReader(**options)
     got = reader.read([text], [[text, text]], CPU)
     assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == lines
-    assert [list(map(len, one)) for one in sentences_of(got.summaries.references)] == [lines, lines]
+    assert [list(map(len, sentences)) for sentences in sentences_of(got.summaries.references)] == [lines, lines]
 
 
 def test_a_tokenizer_of_the_whole_text_need_not_agree_with_that_of_its_lines():

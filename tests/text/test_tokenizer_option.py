@@ -20,7 +20,7 @@ def test_tokenizers_that_need_mecab_are_those_of_sacrebleu(name, module):
 
     peer = BLEU(tokenize=name)
     texts = ["", " \n", "Hello, 世界。", "こんにちは、世界。 ", "안녕하세요 세계!"]
-    assert [list(one) for one in tokenized(name, texts)] == [peer._preprocess_segment(t).split() for t in texts]
+    assert [list(tokens) for tokens in tokenized(name, texts)] == [peer._preprocess_segment(t).split() for t in texts]
 
 
 @pytest.mark.parametrize("tokenizer", [str.split, list])

@@ -47,7 +47,7 @@ def test_words_are_those_of_the_peer(name):
 @given(st.lists(st.lists(st.characters() | st.sampled_from(TROUBLE), max_size=12).map("".join), max_size=4))
 def test_words_of_any_text_are_those_of_the_peer(name, texts):
     # A character that this Python does not know yet may be a mark for a package with newer data.
-    texts = ["".join(one for one in text if unicodedata.category(one) != "Cn") for text in texts]
+    texts = ["".join(character for character in text if unicodedata.category(character) != "Cn") for text in texts]
     assert words_of(RULES[name], texts) == list(map(PEERS[name], texts))
 
 
@@ -88,7 +88,7 @@ def test_intl_differs_from_sacrebleu_in_characters_that_this_python_does_not_kno
     assert all(len(PEERS["intl"](f"a{character}b")) > 1 for character in newer)
 
 
-MARKS = [one for one in EVERY[:0x3100] if unicodedata.combining(one)]
+MARKS = [character for character in EVERY[:0x3100] if unicodedata.combining(character)]
 
 
 @given(st.lists(st.text(MARKS, max_size=80) | st.text("aé\u1100\u1161\u11a8\U0001f600\u2126", max_size=2)).map("".join))
@@ -125,7 +125,7 @@ def test_the_characters_of_a_category_are_found_among_few(monkeypatch):
     assert len(asked) < 0x110000 // 10
     every = "".join(map(chr, range(sys.maxunicode + 1)))
     for letter, written in classes.items():
-        theirs = [one for one in every if unicodedata.category(one)[0] == letter]
+        theirs = [character for character in every if unicodedata.category(character)[0] == letter]
         assert re.findall(f"[{written}]", every) == theirs
 
 
@@ -154,7 +154,7 @@ def test_lower_case_letters_of_ascii_come_from_two_characters_outside_it():
     table = classes_of(ROUGE)
     folded = {chr(code): chr(table[code]) for code in np.flatnonzero(table).tolist() if code > 127}
     assert folded == {"\u212a": "k"}
-    longer = [one for one in EVERY if len(one.lower()) > 1]
+    longer = [character for character in EVERY if len(character.lower()) > 1]
     assert longer == ["\u0130"]  # the other one: its lower case are two characters, and it is written out before
 
 
@@ -303,7 +303,7 @@ def test_words_and_stems_do_not_depend_on_how_they_are_numbered(name):
 def test_numbers_of_integers_are_dense(values, repeats):
     """Beside a table up to four times their number, all others are sorted."""
     values = values + [abs(one) % 41 for one in values] * repeats
-    for shown in (values, [one for one in values if 0 <= one < 4 * len(values)]):
+    for shown in (values, [value for value in values if 0 <= value < 4 * len(values)]):
         number, distinct = numbering.number_values(np.array(shown, np.int64))
         assert_numbered(shown, number.tolist(), distinct)
         assert distinct == len(set(shown))

@@ -99,7 +99,7 @@ def test_words_of_any_script(text, words):
 def test_han_and_kana_are_those_of_unicode():
     """Of all that this Python knows, and of all that is in our table, as a package with Unicode's data has it."""
     of_scripts = regex.compile(r"[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]").match
-    ours = {one for one in range(sys.maxunicode + 1) if is_han_or_kana(chr(one))}
+    ours = {code_point for code_point in range(sys.maxunicode + 1) if is_han_or_kana(chr(code_point))}
     known = {one for one in range(sys.maxunicode + 1) if unicodedata.category(chr(one)) != "Cn"}
     expected = {one for one in ours | known if of_scripts(chr(one)) and regex.match(r"[\p{L}\p{N}]", chr(one))}
     assert ours == expected | {ord("･")}  # in the middle of the half-width forms

@@ -91,7 +91,7 @@ def check_documents(batch: Sequence[tuple[Any, Sequence[Any]]], layouts: Sequenc
         batch: the documents, for the loops.
         layouts: the same documents as hypotheses, references and options of reading.
     """
-    bleu = [oracles.sentence_bleu(*one, smooth="exp") for one in batch]
+    bleu = [oracles.sentence_bleu(*segment, smooth="exp") for segment in batch]
     floor = [oracles.sentence_bleu(*one, 2, smooth="floor") for one in batch]
     corpus = oracles.corpus_bleu(batch, smooth="add-k")
     overlap = [best_overlap(*one, 2) for one in batch]
@@ -139,7 +139,7 @@ def check_words_of_text(batch: Any) -> int:
     assert {name: scores.tolist() for name, scores in ours.items()} == {
         name: close(values) for name, values in rouge_columns(keys, summaries).items()
     }
-    bleu = [oracles.sentence_bleu(*one, 3, smooth="smooth2") for one in words]
+    bleu = [oracles.sentence_bleu(*segment, 3, smooth="smooth2") for segment in words]
     assert bleu_score(preds, target, 3, smooth="smooth2", average="none").tolist() == close(bleu)
     assert ngram_overlap(preds, target, average="none").tolist() == close([best_overlap(*one, 1) for one in words])
     return len(batch)
@@ -207,7 +207,10 @@ def batches_of_hashables(draw: st.DrawFn) -> Any:
 
 def check_hashables(batch: Any) -> int:
     preds, target = apart(batch)
-    layouts = [(preds, target, {}), (list(map(tuple, preds)), [list(map(list, several)) for several in target], {})]
+    layouts = [
+        (preds, target, {}),
+        (list(map(tuple, preds)), [list(map(list, references)) for references in target], {}),
+    ]
     return check_documents(batch, layouts) - 1  # the first is always the same
 
 
@@ -233,7 +236,7 @@ def batches_of_ids(draw: st.DrawFn) -> Any:
 
 def padded_rows(documents: Sequence[Sequence[int]], width: int, separator: int | None = None) -> list[list[int]]:
     """Rows with padding before, between and behind the ids: of two kinds, and negative ids that nobody has named."""
-    odd = [one for one in NEGATIVE if one != separator]
+    odd = [token for token in NEGATIVE if token != separator]
     rows = [
         [part for place, one in enumerate(document) for part in (one, odd[(one + place) % len(odd)])]
         for document in documents
@@ -268,7 +271,7 @@ def check_ids(batch: Any) -> int:
     named: dict[int, str] = {}
 
     def text(document: Sequence[int]) -> str:
-        return "".join(named.setdefault(one, chr(0x4E00 + len(named))) for one in document)
+        return "".join(named.setdefault(token, chr(0x4E00 + len(named))) for token in document)
 
     expected = [CHRF().sentence_score(text(one), list(map(text, many))).score / 100 for one, many in kept]
     assert chrf_score(*apart(kept), average="none").tolist() == close(expected, 1e-10)

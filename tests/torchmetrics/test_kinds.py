@@ -13,11 +13,14 @@ from ngram_metrics import ignite as for_ignite
 
 # Every word is one character, so that chrF takes the tokens as well.
 TEXT: Batch = (["t c s", "a d"], [["t c s w", "a c"], ["a d r"]])
-TOKENS: Batch = ([one.split() for one in TEXT[0]], [[one.split() for one in several] for several in TEXT[1]])
+TOKENS: Batch = (
+    [text.split() for text in TEXT[0]],
+    [[reference.split() for reference in references] for references in TEXT[1]],
+)
 _NUMBERS = {word: number for number, word in enumerate("tcsadwr")}
 IDS: Batch = (
-    [[_NUMBERS[word] for word in one] for one in TOKENS[0]],
-    [[[_NUMBERS[word] for word in one] for one in several] for several in TOKENS[1]],
+    [[_NUMBERS[word] for word in tokens] for tokens in TOKENS[0]],
+    [[[_NUMBERS[word] for word in reference] for reference in references] for references in TOKENS[1]],
 )
 NOTHING: Batch = ([], [])
 KINDS = {"text": TEXT, "tokens": TOKENS, "ids": IDS}

@@ -96,7 +96,7 @@ def test_none_refuses_another_number_of_samples(first, second, words):
         assert_same(metric.compute(), value)
     for processes in ((first, second), (second, first)):
         with pytest.raises(ValueError, match="average 'none' expects the same number in all batches"):
-            synced([filled("none", [one]) for one in processes])
+            synced([filled("none", [batch]) for batch in processes])
     metric.update(*first)
     assert_same(metric.compute(), torch.cat([value, value]))
     metric.reset()
@@ -109,7 +109,7 @@ def test_none_refuses_another_number_of_samples(first, second, words):
 def test_the_other_averages_take_any_numbers_of_samples(first, second, words, average):
     metric, merged = filled(average, [first, second]), filled(average, [first])
     assert_same(merged.compute(), expected(average, first))
-    every = torch.cat([expected("none", one).flatten() for one in (first, second)])
+    every = torch.cat([expected("none", batch).flatten() for batch in (first, second)])
     assert metric.sentences == len(every)
     if average == "macro":
         assert_same(metric.compute(), every.mean())
@@ -140,6 +140,6 @@ def test_a_copy_a_merged_and_a_loaded_metric_know_their_number_of_samples():
 
 @pytest.mark.filterwarnings("ignore:The ``compute`` method:UserWarning")
 def test_processes_have_their_samples_in_one_table():
-    assert_same(synced([filled("none", [one]) for one in BATCHES]), expected("none"))
+    assert_same(synced([filled("none", [batch]) for batch in BATCHES]), expected("none"))
     for processes in ([filled("none", []), filled("none")], [filled("none"), filled("none", [])]):
         assert_same(synced(processes), expected("none"))

@@ -80,7 +80,7 @@ each_face = pytest.mark.parametrize(("size", "sharding", "name"), _each(ranks.fa
 
 @each_size
 def test_there_are_as_many_ranks_as_asked_for(results: Results, size: int):
-    assert [one["world_size"] for one in results(size)] == [size] * size
+    assert [result["world_size"] for result in results(size)] == [size] * size
 
 
 @each_sharded_pair

@@ -50,7 +50,11 @@ def _row(sentence: str, vocabulary: Mapping[str, int], padding: int) -> list[int
 
 def _padded(batches: Sequence[Batch]) -> tuple[Batch, ...]:
     """The same sentences as padded ids: hypotheses (sentences, width), references (sentences, references, width)."""
-    texts = [text for preds, target in batches for text in (*preds, *(one for several in target for one in several))]
+    texts = [
+        text
+        for preds, target in batches
+        for text in (*preds, *(reference for references in target for reference in references))
+    ]
     vocabulary = {word: 1 + number for number, word in enumerate(sorted({word for t in texts for word in t.split()}))}
     assert RARE not in vocabulary.values()
     return tuple(

@@ -17,7 +17,7 @@ def tensors_of(value: Any) -> list[Tensor]:
     """The tensors of a value, which is one, or a dict or a sequence of them."""
     if isinstance(value, Tensor):
         return [value]
-    return [one for part in (value.values() if isinstance(value, Mapping) else value) for one in tensors_of(part)]
+    return [tensor for part in (value.values() if isinstance(value, Mapping) else value) for tensor in tensors_of(part)]
 
 
 def assert_equal(actual: Any, expected: Any, apart: float = 0) -> None:
