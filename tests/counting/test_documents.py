@@ -41,28 +41,28 @@ def test_dropped_and_negative_ids_go_wherever_they_stand_and_gaps_close(rows, dr
 
 
 @given(documents, st.data())
-def test_a_slice_holds_the_documents_asked_for(several, data):
-    start = data.draw(st.integers(0, len(several)))
-    stop = data.draw(st.integers(start, len(several)))
-    cut = ragged(several, 5).slice(start, stop)
-    assert documents_of(cut) == several[start:stop]
+def test_a_slice_holds_the_documents_asked_for(documents, data):
+    start = data.draw(st.integers(0, len(documents)))
+    stop = data.draw(st.integers(start, len(documents)))
+    cut = ragged(documents, 5).slice(start, stop)
+    assert documents_of(cut) == documents[start:stop]
     assert (cut.documents, cut.id_bound) == (stop - start, 5)
 
 
 @given(documents, st.data())
-def test_documents_are_taken_in_the_order_and_as_often_as_asked(several, data):
-    numbers = data.draw(st.lists(st.integers(0, len(several) - 1))) if several else []
-    taken = ragged(several).take(torch.tensor(numbers, dtype=torch.int64))
-    assert documents_of(taken) == [several[number] for number in numbers]
+def test_documents_are_taken_in_the_order_and_as_often_as_asked(documents, data):
+    numbers = data.draw(st.lists(st.integers(0, len(documents) - 1))) if documents else []
+    taken = ragged(documents).take(torch.tensor(numbers, dtype=torch.int64))
+    assert documents_of(taken) == [documents[number] for number in numbers]
 
 
 @given(st.lists(documents, max_size=4), st.data())
 def test_repeated_references_stand_in_a_row(each, data):
     times = [data.draw(st.integers(0, 3)) for _ in each]
     repeated = groups(each).repeat(torch.tensor(times, dtype=torch.int64))
-    expected = [several for several, n in zip(each, times, strict=True) for _ in range(n)]
-    assert repeated.counts.tolist() == [len(several) for several in expected]
-    assert documents_of(repeated.tokens) == [one for several in expected for one in several]
+    expected = [group for group, n in zip(each, times, strict=True) for _ in range(n)]
+    assert repeated.counts.tolist() == [len(group) for group in expected]
+    assert documents_of(repeated.tokens) == [document for group in expected for document in group]
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
@@ -72,10 +72,10 @@ def test_renamed_ids_are_equal_where_the_ids_are(ids):
     assert tokens.id_bound == len(set(ids))
 
 
-def renamed(several):
+def renamed(documents):
     """Documents with their ids numbered 0, 1, ... in ascending order."""
-    names = {one: name for name, one in enumerate(sorted({one for document in several for one in document}))}
-    return [[names[token] for token in document] for document in several]
+    names = {token: name for name, token in enumerate(sorted({token for document in documents for token in document}))}
+    return [[names[token] for token in document] for document in documents]
 
 
 @given(st.lists(st.tuples(st.integers(-(2**63), 2**63 - 1), st.integers(0, 4))))

@@ -67,16 +67,16 @@ def _errors(call: Callable[[Any], Any], *both: Any) -> tuple[Any, Any]:
     return mine, theirs
 
 
-def _value(metric: Any, several: Sequence[Any]) -> Any:
-    for batch in several:
+def _value(metric: Any, batches: Sequence[Any]) -> Any:
+    for batch in batches:
         metric.update(batch)
     return metric.compute()
 
 
-def _run(metric: Any, several: Sequence[Any], **attach: Any) -> dict[str, Any]:
+def _run(metric: Any, batches: Sequence[Any], **attach: Any) -> dict[str, Any]:
     engine = Engine(lambda engine, batch: batch)
     metric.attach(engine, "value", **attach)
-    return dict(engine.run(several, max_epochs=2).metrics)
+    return dict(engine.run(batches, max_epochs=2).metrics)
 
 
 def _same(mine: Any, theirs: Any) -> None:
@@ -119,18 +119,21 @@ def test_the_parameters_begin_with_those_of_ignite(name: str):
         ("Bleu", {"ngram": 0}),
         ("Bleu", {"ngram": -1}),
         ("Bleu", {"ngram": 0, "smooth": "unknown", "average": "unknown"}),
-        *[("Bleu", {"average": one}) for one in ("unknown", "none", None)],
+        *[("Bleu", {"average": average}) for average in ("unknown", "none", None)],
         ("Bleu", {"average": "unknown", "output_transform": 1}),
         pytest.param("Bleu", {"output_transform": 1}, marks=pytest.mark.skipif(OLD, reason="0.5.3 brought this error")),
         ("Bleu", {"device": "unknown"}),
         *[(name, {"alpha": alpha}) for name in ROUGE for alpha in (-0.1, 1.5, float("nan"))],
-        *[(name, {"multiref": one}) for name in ROUGE for one in ("mean", None)],
+        *[(name, {"multiref": multiref}) for name in ROUGE for multiref in ("mean", None)],
         *[(name, {"alpha": 2, "multiref": "mean"}) for name in ROUGE],
         *[(name, {"output_transform": 1}) for name in ROUGE],
         ("RougeN", {"ngram": 0}),
         ("RougeN", {"ngram": -3}),
         ("RougeN", {"ngram": 0, "multiref": "mean"}),
-        *[("Rouge", {"variants": one}) for one in ([0], ["L", -1], ["l"], [1, "Lsum"], [1.5], [None], "Lsum")],
+        *[
+            ("Rouge", {"variants": variants})
+            for variants in ([0], ["L", -1], ["l"], [1, "Lsum"], [1.5], [None], "Lsum")
+        ],
         ("Rouge", {"variants": ["L", "x"], "alpha": 2}),
     ],
     ids=str,
@@ -252,7 +255,7 @@ def test_an_engine_holds_what_it_holds_of_ignites(name: str, options: dict[str, 
     _same(mine.pop("value"), theirs.pop("value"))
     _same(mine, theirs)
     named = [{"y_pred": y_pred, "y": y} for y_pred, y in TOKENS]
-    _same(*(_run(one, named)["value"] for one in _both(name, **options)))
+    _same(*(_run(metric, named)["value"] for metric in _both(name, **options)))
 
 
 @pytest.mark.parametrize(
@@ -288,7 +291,7 @@ def test_one_value_of_several(name: str):
     key = {"Rouge": "Rouge-2-R", "RougeN": "Rouge-4-P", "RougeL": "Rouge-L-F"}[name]
     mine, theirs = (_run(metrics[key] * 100, TOKENS)["value"] for metrics in _both(name))
     assert mine == pytest.approx(theirs, abs=1e-10)
-    mine, theirs = (_run(RunningAverage(one[key], alpha=0.5), TOKENS)["value"] for one in _both(name))
+    mine, theirs = (_run(RunningAverage(metrics[key], alpha=0.5), TOKENS)["value"] for metrics in _both(name))
     assert mine == pytest.approx(theirs, abs=1e-12)
 
 

@@ -68,14 +68,14 @@ def test_scores_are_those_of_sacrebleu(batch, settings):
     peer = sacrebleu(metric)
     hypotheses = [" ".join(hypothesis) for hypothesis, _ in batch]
     references = [[" ".join(reference) for reference in references] for _, references in batch]
-    expected = [peer.sentence_score(*one).score / 100 for one in zip(hypotheses, references, strict=True)]
+    expected = [peer.sentence_score(*segment).score / 100 for segment in zip(hypotheses, references, strict=True)]
     assert sentences(metric, batch) == close(expected, 1e-10)
     # sacrebleu takes the first references of all sentences, then the second, ...; None where there is none.
     streams = [
         [segment_references[i] if i < len(segment_references) else None for segment_references in references]
         for i in range(4)
     ]
-    streams = [stream for stream in streams if any(one is not None for one in stream)]
+    streams = [stream for stream in streams if any(reference is not None for reference in stream)]
     corpus = peer.corpus_score(hypotheses, streams)
     assert micro(metric, batch) == close(corpus.score / 100, 1e-10)
     parts = metric.parts(BleuStatistics(*(field.sum(0) for field in statistics(metric, batch))))
@@ -128,11 +128,11 @@ def test_sentences_shorter_than_an_order_score_as_in_nltk_under_its_own_smoothin
 @given(batches_of(long_enough(4)))
 def test_without_smoothing_nltk_is_nearly_0_where_an_order_has_no_match(batch):
     metric = BleuMeasure()
-    for one, ours in zip(batch, sentences(metric, batch), strict=True):
+    for segment, ours in zip(batch, sentences(metric, batch), strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # nltk warns of an order without a match
-            theirs = nltk_sentence_bleu(one[1], one[0])
-        if min(oracles.bleu_counts(*one).matches) > 0:
+            theirs = nltk_sentence_bleu(segment[1], segment[0])
+        if min(oracles.bleu_counts(*segment).matches) > 0:
             assert ours == close(theirs)
         else:
             assert ours == 0
@@ -174,9 +174,11 @@ def test_scores_are_those_of_ignite(batch, smooth, ngram):
 
 @given(batches, st.integers(1, 4), st.booleans())
 def test_scores_are_those_of_torchmetrics_where_lengths_do_not_tie_and_every_order_matches(batch, ngram, smooth):
-    for one, several in batch:
-        nearest = abs(oracles.closest_length(one, several) - len(one))
-        assume(len({len(other) for other in several if abs(len(other) - len(one)) == nearest}) == 1)
+    for hypothesis, references in batch:
+        nearest = abs(oracles.closest_length(hypothesis, references) - len(hypothesis))
+        assume(
+            len({len(reference) for reference in references if abs(len(reference) - len(hypothesis)) == nearest}) == 1
+        )
     if smooth:
         assume(min(oracles.summed([oracles.bleu_counts(*segment, ngram) for segment in batch])[0]) > 0)
     hypotheses, references = (
@@ -192,7 +194,7 @@ def test_of_two_equally_near_references_the_shorter_counts_in_whatever_order():
     hypothesis, shorter, longer = "a b c d e", "a b c d", "a b c d e f"
     for references in ([shorter, longer], [longer, shorter]):
         assert micro(BleuMeasure(), [split(hypothesis, *references)]) == 1
-    theirs = [torchmetrics_bleu([hypothesis], [several]) for several in ([shorter, longer], [longer, shorter])]
+    theirs = [torchmetrics_bleu([hypothesis], [pair]) for pair in ([shorter, longer], [longer, shorter])]
     assert theirs == pytest.approx([1, math.exp(1 - 6 / 5)], rel=1e-6)
 
 

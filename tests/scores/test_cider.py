@@ -23,9 +23,9 @@ PADDING, IGNORED = 0, -100
 # Few words, so that n-grams recur in several segments; 4 and 5 stand in no corpus.
 words = st.lists(st.integers(1, 3), max_size=9)
 # An empty reference among several cannot be told from a missing one in a padded tensor.
-several = st.lists(words, min_size=1, max_size=1) | st.lists(words.filter(bool), min_size=1, max_size=3)
-batches = st.lists(st.tuples(st.lists(st.integers(1, 5), max_size=9), several), min_size=2, max_size=5)
-corpora = st.lists(several, min_size=2, max_size=5)
+reference_lists = st.lists(words, min_size=1, max_size=1) | st.lists(words.filter(bool), min_size=1, max_size=3)
+batches = st.lists(st.tuples(st.lists(st.integers(1, 5), max_size=9), reference_lists), min_size=2, max_size=5)
+corpora = st.lists(reference_lists, min_size=2, max_size=5)
 
 
 def text(ids):
@@ -64,7 +64,7 @@ def as_tensors(sentences):
 
 def as_rows(sentences):
     count = max(len(r) for _, r in sentences)
-    rows = [[spread(one) for one in (r + [[]] * count)[:count]] for _, r in sentences]
+    rows = [[spread(reference) for reference in (r + [[]] * count)[:count]] for _, r in sentences]
     return tensor([spread(hypothesis) for hypothesis, _ in sentences]), tensor(rows), {"pad_id": (PADDING, IGNORED)}
 
 
@@ -77,7 +77,9 @@ LAYOUTS = (as_text, as_tokens, as_ids, as_tensors, as_rows, as_arrays)
 
 
 def similarities(sentences, corpus, **options):
-    return [oracles.cider_similarities(one, references, corpus, **options) for one, references in sentences]
+    return [
+        oracles.cider_similarities(hypothesis, references, corpus, **options) for hypothesis, references in sentences
+    ]
 
 
 def expected(sentences, corpus, **options):
@@ -110,11 +112,11 @@ def test_a_table_weighs_the_ngrams_of_any_batch(sentences, corpus, order, longer
         table = document_frequency(references, order + longer, **options)
         preds, target, options = layout(sentences)
         assert_scores(cider_d(preds, target, table, order, average="none", **options), wanted)
-        for one, other, score in zip(preds, target, wanted, strict=True):
+        for hypothesis, references, score in zip(preds, target, wanted, strict=True):
             alone = (
-                (one[None], other[None])
-                if not isinstance(one, (str, list)) and one.ndim and layout in (as_rows, as_arrays)
-                else ([one], [other])
+                (hypothesis[None], references[None])
+                if not isinstance(hypothesis, (str, list)) and hypothesis.ndim and layout in (as_rows, as_arrays)
+                else ([hypothesis], [references])
             )
             assert_scores(cider_d(*alone, table, order, average="none", **options), [score])
 
@@ -344,7 +346,8 @@ def test_a_tokenizer_reads_table_and_texts():
         split = [[reference.split() for reference in references] for references in corpus]
         if tokenizer == "13a":
             split = [
-                [one.replace(",", " ,").replace("!", " !").replace(".", " .").split() for one in r] for r in corpus
+                [reference.replace(",", " ,").replace("!", " !").replace(".", " .").split() for reference in r]
+                for r in corpus
             ]
         found = cider_d(["A dog."], [["A dog!"]], table, tokenizer=tokenizer)
         hypothesis, reference = (

@@ -23,26 +23,28 @@ def laid(pairs):
     sentence = range(pairs.segments) if pairs.segment is None else pairs.segment.tolist()
     present = [True] * len(sentence) if pairs.present is None else pairs.present.tolist()
     each = zip(sentence, *map(documents_of, pairs.documents), present, strict=True)
-    return [tuple(one) for *one, there in each if there]
+    return [tuple(pair) for *pair, there in each if there]
 
 
 @given(batches, st.booleans())
 def test_each_hypothesis_stands_beside_each_of_its_references(batch, first):
-    expected = [(i, one, other) for i, (one, several) in enumerate(batch) for other in several]
+    expected = [
+        (i, hypothesis, reference) for i, (hypothesis, references) in enumerate(batch) for reference in references
+    ]
     for pairs in (pair_up(ragged_sides(batch)), pair_up(padded_batch(batch, first=first))):
         assert laid(pairs) == expected
         assert pairs.segments == len(batch)
-        assert count_references(pairs).tolist() == [len(several) for _, several in batch]
+        assert count_references(pairs).tolist() == [len(references) for _, references in batch]
 
 
 @given(batches)
 def test_one_reference_each_is_taken_as_it_lies(batch):
-    batch = [(one, several[:1]) for one, several in batch]
+    batch = [(hypothesis, references[:1]) for hypothesis, references in batch]
     for sides in (ragged_sides(batch), padded_batch(batch, count=1)):
         pairs = pair_up(sides)
         assert pairs.documents.hypotheses is sides.hypotheses
         assert pairs.segment is pairs.present is None
-        assert laid(pairs) == [(i, one, *several) for i, (one, several) in enumerate(batch)]
+        assert laid(pairs) == [(i, hypothesis, *references) for i, (hypothesis, references) in enumerate(batch)]
         score = torch.rand(len(batch), 2)
         assert best_pair(score, pairs).tolist() == [[i, i] for i in range(len(batch))]
         assert sum_over_references(score, pairs).equal(score)
@@ -51,7 +53,7 @@ def test_one_reference_each_is_taken_as_it_lies(batch):
 
 def scores_for(batch, seed, columns=()):
     """Scores of few values, so that many tie, for the pairs of a batch in order."""
-    pairs = sum(len(several) for _, several in batch)
+    pairs = sum(len(references) for _, references in batch)
     generator = torch.Generator().manual_seed(seed)
     return torch.randint(0, 3, (pairs, *columns), generator=generator).double() / 3
 
@@ -69,8 +71,8 @@ def spread(values, pairs, missing):
 @given(batches, st.integers(0, 99), st.booleans())
 def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
     score = scores_for(batch, seed, columns)
-    each = torch.split(score, [len(several) for _, several in batch])
-    flat = [one.reshape(len(one), -1).T.tolist() for one in each]
+    each = torch.split(score, [len(references) for _, references in batch])
+    flat = [part.reshape(len(part), -1).T.tolist() for part in each]
     number = [[column.index(max(column)) for column in ids] for ids in flat]
     for make, missing in ((ragged_sides, 0), (lambda b: padded_batch(b, first=first), 9.0)):
         pairs = pair_up(make(batch))
@@ -81,7 +83,7 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
             continue
         there = torch.ones(len(pairs.segment)) if pairs.present is None else pairs.present
         index = [there.nonzero().flatten()[pairs.segment[there.bool()] == i].tolist() for i in range(len(batch))]
-        expected = [[index[i][one] for one in chosen] for i, chosen in enumerate(number)]
+        expected = [[index[i][reference] for reference in chosen] for i, chosen in enumerate(number)]
         assert best.reshape(len(batch), -1).tolist() == expected
 
 
@@ -89,8 +91,8 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
 @given(batches, st.integers(0, 99), st.booleans())
 def test_sums_leave_out_what_is_missing(columns, batch, seed, first):
     values = (scores_for(batch, seed, columns) * 3).long()
-    each = torch.split(values, [len(several) for _, several in batch])
-    expected = torch.stack([one.sum(0) for one in each])
+    each = torch.split(values, [len(references) for _, references in batch])
+    expected = torch.stack([part.sum(0) for part in each])
     for make in (ragged_sides, lambda b: padded_batch(b, first=first)):
         pairs = pair_up(make(batch))
         assert sum_over_references(spread(values, pairs, 9), pairs).equal(expected)
@@ -107,12 +109,12 @@ def test_references_are_added_one_after_another(layout, monkeypatch: pytest.Monk
     monkeypatch.setattr(torch.Tensor, "index_add_", backwards)
     monkeypatch.setattr(torch.Tensor, "index_add", lambda sums, *others: backwards(sums.clone(), *others))
     batch = [([1], [[1]] * (1 + number % 3)) for number in range(60)]
-    counts = [len(several) for _, several in batch]
+    counts = [len(references) for _, references in batch]
     pairs = pair_up(layout(batch))
     values = torch.rand(sum(counts), 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     expected = [
-        [reduce(operator.add, column) for column in zip(*one.tolist(), strict=True)]
-        for one in torch.split(values, counts)
+        [reduce(operator.add, column) for column in zip(*part.tolist(), strict=True)]
+        for part in torch.split(values, counts)
     ]
     assert sum_over_references(spread(values, pairs, 9.0), pairs).tolist() == expected
 

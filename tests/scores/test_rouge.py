@@ -37,8 +37,8 @@ PEERS = {stemmed: rouge_scorer.RougeScorer(list(KEYS), use_stemmer=stemmed) for 
 
 
 def rouge_score(batch, stemmed):
-    several = [PEERS[stemmed].score_multi(references, hypothesis) for hypothesis, references in batch]
-    return [[tuple(one[key]) for key in KEYS] for one in several]
+    segment_scores = [PEERS[stemmed].score_multi(references, hypothesis) for hypothesis, references in batch]
+    return [[tuple(scores[key]) for key in KEYS] for scores in segment_scores]
 
 
 def test_the_keys_are_all_of_rouge_score():
@@ -48,15 +48,15 @@ def test_the_keys_are_all_of_rouge_score():
 @pytest.mark.parametrize("stemmed", [False, True])
 @given(batches)
 def test_scores_are_those_of_rouge_score(stemmed, batch):
-    for several in (batch, [(one, references[:1]) for one, references in batch]):
-        got = sentence_scores(RougeMeasure(VARIANTS), several, use_stemmer=stemmed)
-        assert np.array(got) == close(np.array(rouge_score(several, stemmed)))
+    for segments in (batch, [(hypothesis, references[:1]) for hypothesis, references in batch]):
+        got = sentence_scores(RougeMeasure(VARIANTS), segments, use_stemmer=stemmed)
+        assert np.array(got) == close(np.array(rouge_score(segments, stemmed)))
 
 
 def test_only_a_line_feed_ends_a_sentence():
     ends = ["\n", "\r\n", "\r", "\x0b", "\x85", "\u2028"]
     swapped = [(f"a b{end}c d", [f"c d{end}a b"]) for end in ends]
-    assert [one[0][2] for one in sentence_scores(RougeMeasure(("Lsum",)), swapped)] == [1, 1, 0.5, 0.5, 0.5, 0.5]
+    assert [scores[0][2] for scores in sentence_scores(RougeMeasure(("Lsum",)), swapped)] == [1, 1, 0.5, 0.5, 0.5, 0.5]
 
 
 def test_the_best_reference_is_the_first_of_equals_in_float64():
@@ -71,7 +71,7 @@ def test_the_best_reference_is_the_first_of_equals_in_float64():
     ]
     batch = [(hypothesis, references) for hypothesis, references, _ in tied]
     got = sentence_scores(RougeMeasure((1,)), batch)
-    assert [tuple(one[0][:2]) for one in got] == [expected for *_, expected in tied]
+    assert [tuple(scores[0][:2]) for scores in got] == [expected for *_, expected in tied]
     scorer = rouge_scorer.RougeScorer(["rouge1"])
     assert [tuple(scorer.score_multi(*segment[::-1])["rouge1"][:2]) for segment in batch] == [
         tied_to for *_, tied_to in tied
@@ -83,7 +83,7 @@ def test_a_key_counts_the_same_alone_and_among_others(subset):
     batch = [("a b c\nb a", ["b a\na b c", "c"]), ("b b\na", ["a\nb b b"]), ("", ["a"])]
     whole = statistics(RougeMeasure(VARIANTS), batch)
     alone = statistics(RougeMeasure(subset), batch)
-    columns = [VARIANTS.index(one) for one in subset]
+    columns = [VARIANTS.index(variant) for variant in subset]
     for field, among_others in zip(alone, whole, strict=True):
         assert field.equal(among_others[:, columns])
 

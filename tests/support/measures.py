@@ -63,8 +63,8 @@ summaries = (
 
 def batches_of(documents: st.SearchStrategy, references: int = 4) -> st.SearchStrategy:
     """One to five sentences, each with one reference or several."""
-    several = st.lists(documents, min_size=1, max_size=references)
-    return st.lists(st.tuples(documents, several), min_size=1, max_size=5)
+    reference_lists = st.lists(documents, min_size=1, max_size=references)
+    return st.lists(st.tuples(documents, reference_lists), min_size=1, max_size=5)
 
 
 def weights_of(order: int) -> st.SearchStrategy:
@@ -213,9 +213,9 @@ def _keys(settings: Settings) -> tuple[str, ...]:
 
 
 def _rouge_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
-    one, several = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
+    summary, summaries = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
     how = settings.get("reducer", "best"), settings.get("alpha")
-    return tuple(zip(*(rouge_oracle.reduced(key, one, several, *how) for key in _keys(settings)), strict=True))
+    return tuple(zip(*(rouge_oracle.reduced(key, summary, summaries, *how) for key in _keys(settings)), strict=True))
 
 
 def _rouge_score(settings: Settings, counts: Sequence[Any]) -> list:
@@ -224,8 +224,8 @@ def _rouge_score(settings: Settings, counts: Sequence[Any]) -> list:
 
 
 def _mean_rouge_counts(settings: Settings, hypothesis: str, references: Sequence[str]) -> tuple:
-    one, several = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
-    return tuple(zip(*(rouge_oracle.rouge(key, one, several, "avg") for key in _keys(settings)), strict=True))
+    summary, summaries = rouge_oracle.summary(hypothesis), list(map(rouge_oracle.summary, references))
+    return tuple(zip(*(rouge_oracle.rouge(key, summary, summaries, "avg") for key in _keys(settings)), strict=True))
 
 
 def _rouge_variants(settings: Settings) -> tuple[int | str, ...]:
@@ -254,7 +254,7 @@ _NINE_WORDS = "\na b c d e f g h i"
 
 #: The corpus of CIDEr-D: two words in several segments, and one in none.
 _CORPUS = [[list("abab")], [list("aab"), list("b")], [list("ba")], [list("d")]]
-_TABLE = document_frequency([[" ".join(one) for one in several] for several in _CORPUS])
+_TABLE = document_frequency([[" ".join(reference) for reference in references] for references in _CORPUS])
 
 MEASURES = {
     "BLEU": Measured(
@@ -262,7 +262,9 @@ MEASURES = {
         reader=_of(WordReader, "pad_id"),
         documents=tokens,
         settings=bleu_settings(),
-        counts=lambda settings, one, several: oracles.bleu_counts(one, several, settings.get("ngram", 4)),
+        counts=lambda settings, hypothesis, references: oracles.bleu_counts(
+            hypothesis, references, settings.get("ngram", 4)
+        ),
         score=_bleu_score,
         variants=(
             *options(smooth=SMOOTHINGS, effective_order=[False, True]),
@@ -314,9 +316,9 @@ MEASURES = {
             {"whitespace": True},
         ),
         # Under epsilon smoothing it takes n-grams of every order.
-        perfect=st.tuples(chrf_settings.map(lambda one: {**one, "eps_smoothing": False}), _three_words)
+        perfect=st.tuples(chrf_settings.map(lambda settings: {**settings, "eps_smoothing": False}), _three_words)
         | st.tuples(
-            chrf_settings.map(lambda one: {**one, "eps_smoothing": True}),
+            chrf_settings.map(lambda settings: {**settings, "eps_smoothing": True}),
             _three_words.map(lambda text: 2 * text + " abc de fg"),
         ),
         past_float32=tuple(
@@ -380,8 +382,10 @@ MEASURES = {
         reader=lambda settings: VocabularyReader(document_frequency=_TABLE),
         documents=tokens,
         settings=st.fixed_dictionaries({"ngram": st.integers(1, 4), "sigma": st.sampled_from([0.5, 6.0])}),
-        counts=lambda settings, one, several: (
-            oracles.cider_similarities(one, several, _CORPUS, settings.get("ngram", 4), settings.get("sigma", 6.0)),
+        counts=lambda settings, hypothesis, references: (
+            oracles.cider_similarities(
+                hypothesis, references, _CORPUS, settings.get("ngram", 4), settings.get("sigma", 6.0)
+            ),
         ),
         score=lambda settings, counts: 10 * sum(counts[0]) / len(counts[0]),
         variants=options(ngram=[1, 4], sigma=[1.0, 6.0]),

@@ -36,7 +36,7 @@ def matches(hypothesis: Document, references: Sequence[Document], order: int) ->
 
 def match_rows(batch: Iterable[tuple[Document, Sequence[Document]]], max_order: int) -> list[list[int]]:
     """Matches of each hypothesis with its references, a column for each order."""
-    return [[matches(one, references, n) for n in range(1, max_order + 1)] for one, references in batch]
+    return [[matches(hypothesis, references, n) for n in range(1, max_order + 1)] for hypothesis, references in batch]
 
 
 def closest_length(hypothesis: Document, references: Sequence[Document]) -> int:
@@ -175,7 +175,7 @@ def chrf_counts(
 ) -> tuple[list[int], list[int], list[int]]:
     """Matches, n-grams of the hypothesis, and of the reference, for each order of characters and then of words."""
     both = [tokens.lower() if lowercase else tokens for tokens in (hypothesis, reference)]
-    characters = both if whitespace else ["".join(one.split()) for one in both]
+    characters = both if whitespace else ["".join(text.split()) for text in both]
     rows = []
     for (one, other), order in ((characters, char_order), ([list(words_of(text)) for text in both], word_order)):
         for n in range(1, order + 1):
@@ -201,7 +201,7 @@ def chrf(
     if eps_smoothing:
         undefined = 1e-16
         each = [(m / h if h else undefined, m / r if r else undefined) for m, h, r in rows]
-        return sum(fscore(*one) if beta**2 * one[0] + one[1] > 0 else undefined for one in each) / len(rows)
+        return sum(fscore(*row) if beta**2 * row[0] + row[1] > 0 else undefined for row in each) / len(rows)
     each = [(m / h, m / r) for m, h, r in rows if h and r]
     if not any(precision for precision, _ in each):
         return 0.0

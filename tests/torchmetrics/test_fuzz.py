@@ -61,8 +61,8 @@ def fuzz(request: pytest.FixtureRequest, record_property: Callable[[str, Any], N
 
 def batches_of(sentence: st.SearchStrategy, references: int = 3) -> st.SearchStrategy:
     """Hypotheses, each with a few references or one."""
-    one = st.tuples(sentence, st.lists(sentence, min_size=1, max_size=references))
-    return st.lists(one, min_size=SENTENCES - 5, max_size=SENTENCES + 5)
+    segment = st.tuples(sentence, st.lists(sentence, min_size=1, max_size=references))
+    return st.lists(segment, min_size=SENTENCES - 5, max_size=SENTENCES + 5)
 
 
 def apart(batch: Sequence[tuple[Any, Sequence[Any]]]) -> tuple[list[Any], list[list[Any]]]:
@@ -78,8 +78,8 @@ def rouge_columns(keys: Sequence[str], summaries: Any) -> dict[str, list[float]]
     """What the plain loops score, as the function names it."""
     scores = {key: [rouge_oracle.rouge(key, *summary) for summary in summaries] for key in keys}
     return {
-        f"{key}_{name}": [getattr(one, name) for one in several]
-        for key, several in scores.items()
+        f"{key}_{name}": [getattr(score, name) for score in segment_scores]
+        for key, segment_scores in scores.items()
         for name in ("fmeasure", "precision", "recall")
     }
 
@@ -92,9 +92,9 @@ def check_documents(batch: Sequence[tuple[Any, Sequence[Any]]], layouts: Sequenc
         layouts: the same documents as hypotheses, references and options of reading.
     """
     bleu = [oracles.sentence_bleu(*segment, smooth="exp") for segment in batch]
-    floor = [oracles.sentence_bleu(*one, 2, smooth="floor") for one in batch]
+    floor = [oracles.sentence_bleu(*segment, 2, smooth="floor") for segment in batch]
     corpus = oracles.corpus_bleu(batch, smooth="add-k")
-    overlap = [best_overlap(*one, 2) for one in batch]
+    overlap = [best_overlap(*segment, 2) for segment in batch]
     keys = ("rouge1", "rouge3", "rougeL")
     rouge = rouge_columns(keys, [([hypothesis], [[other] for other in references]) for hypothesis, references in batch])
     for preds, target, options in layouts:
@@ -141,7 +141,9 @@ def check_words_of_text(batch: Any) -> int:
     }
     bleu = [oracles.sentence_bleu(*segment, 3, smooth="smooth2") for segment in words]
     assert bleu_score(preds, target, 3, smooth="smooth2", average="none").tolist() == close(bleu)
-    assert ngram_overlap(preds, target, average="none").tolist() == close([best_overlap(*one, 1) for one in words])
+    assert ngram_overlap(preds, target, average="none").tolist() == close(
+        [best_overlap(*segment, 1) for segment in words]
+    )
     return len(batch)
 
 
@@ -157,7 +159,7 @@ def check_text_against_sacrebleu(batch: Any) -> int:
     ours = bleu_score(preds, target, smooth="exp", effective_order=True, average="none")
     assert ours.tolist() == close(expected, 1e-10)
     most = max(map(len, target))
-    streams = [[several[i] if i < len(several) else None for several in target] for i in range(most)]
+    streams = [[row[i] if i < len(row) else None for row in target] for i in range(most)]
     corpus = BLEU(tokenize="none", smooth_method="floor").corpus_score(preds, streams).score / 100
     assert bleu_score(preds, target, smooth="floor", average="micro").item() == close(corpus, 1e-10)
     return len(batch)
@@ -229,7 +231,7 @@ PADDING = 7
 @st.composite
 def batches_of_ids(draw: st.DrawFn) -> Any:
     """Few different ids in a batch, none of which is padding."""
-    any_id = st.sampled_from(EXTREME) | st.integers(0, 2**63 - 1).filter(lambda one: one != PADDING)
+    any_id = st.sampled_from(EXTREME) | st.integers(0, 2**63 - 1).filter(lambda token: token != PADDING)
     vocabulary = draw(st.lists(any_id, min_size=1, max_size=5))
     return draw(batches_of(st.lists(st.sampled_from(vocabulary), max_size=10)))
 
@@ -238,7 +240,7 @@ def padded_rows(documents: Sequence[Sequence[int]], width: int, separator: int |
     """Rows with padding before, between and behind the ids: of two kinds, and negative ids that nobody has named."""
     odd = [token for token in NEGATIVE if token != separator]
     rows = [
-        [part for place, one in enumerate(document) for part in (one, odd[(one + place) % len(odd)])]
+        [part for index, token in enumerate(document) for part in (token, odd[(token + index) % len(odd)])]
         for document in documents
     ]
     return [[PADDING, *row, *[PADDING] * (2 * width - len(row))] for row in rows]
@@ -246,9 +248,9 @@ def padded_rows(documents: Sequence[Sequence[int]], width: int, separator: int |
 
 def as_padded(batch: Any, separator: int | None = None) -> tuple[torch.Tensor, torch.Tensor]:
     preds, target = apart(batch)
-    width = max(map(len, [*preds, *(one for several in target for one in several)]))
+    width = max(map(len, [*preds, *(reference for row in target for reference in row)]))
     most = max(map(len, target))
-    references = [padded_rows(several + [[]] * (most - len(several)), width, separator) for several in target]
+    references = [padded_rows(row + [[]] * (most - len(row)), width, separator) for row in target]
     return torch.tensor(padded_rows(preds, width, separator)), torch.tensor(references)
 
 
@@ -260,9 +262,9 @@ def without_empty_references(batch: Any) -> Any:
 def check_ids(batch: Any) -> int:
     preds, target = apart(batch)
     tensors = [torch.tensor(hypothesis, dtype=torch.int64) for hypothesis in preds]
-    several = [[torch.tensor(reference, dtype=torch.int64) for reference in references] for references in target]
+    tensor_rows = [[torch.tensor(reference, dtype=torch.int64) for reference in references] for references in target]
     dropped = {"pad_id": PADDING}
-    layouts = [(preds, target, {}), (tensors, several, dropped), (tensors, target, dropped)]
+    layouts = [(preds, target, {}), (tensors, tensor_rows, dropped), (tensors, target, dropped)]
     check_documents(batch, layouts)
     kept = without_empty_references(batch)
     check_documents(kept, [(*as_padded(kept), dropped)])
@@ -273,7 +275,7 @@ def check_ids(batch: Any) -> int:
     def text(document: Sequence[int]) -> str:
         return "".join(named.setdefault(token, chr(0x4E00 + len(named))) for token in document)
 
-    expected = [CHRF().sentence_score(text(one), list(map(text, many))).score / 100 for one, many in kept]
+    expected = [CHRF().sentence_score(text(hypothesis), list(map(text, row))).score / 100 for hypothesis, row in kept]
     assert chrf_score(*apart(kept), average="none").tolist() == close(expected, 1e-10)
     assert chrf_score(*as_padded(kept), average="none", **dropped).tolist() == close(expected, 1e-10)
     return len(batch)
@@ -295,7 +297,7 @@ def batches_of_summaries(draw: st.DrawFn) -> Any:
 
 def split_at(separator: int, document: Sequence[int]) -> list[list[int]]:
     """The sentences of a document, without the empty ones."""
-    return [list(part) for is_end, part in groupby(document, lambda one: one == separator) if not is_end]
+    return [list(part) for is_end, part in groupby(document, lambda token: token == separator) if not is_end]
 
 
 def check_summaries(example: tuple[int, Any]) -> int:
