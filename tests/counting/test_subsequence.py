@@ -11,8 +11,7 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import groups, ragged
-from layouts import padded as padded_rows
+from layouts import groups, padded, ragged
 from rouge_oracle import table as textbook_table
 from rouge_oracle import union_hits as hits
 
@@ -39,13 +38,13 @@ def length(reference, hypothesis):
     return textbook_table(reference, hypothesis)[-1][-1]
 
 
-def padded(documents, spare=1, rubbish=(0, 1)):
-    return padded_rows(documents, spare, rubbish)
+def with_rubbish(documents, spare=1, rubbish=(0, 1)):
+    return padded(documents, spare, rubbish)
 
 
 def padded_summaries(summaries, spare=1, separator=SEPARATOR):
     documents = [list(chain.from_iterable([separator, *sentence] for sentence in summary))[1:] for summary in summaries]
-    return padded(documents, spare, (0, separator, 1))
+    return with_rubbish(documents, spare, (0, separator, 1))
 
 
 def subsequence_lengths(pairs):
@@ -110,7 +109,9 @@ def test_lengths_are_the_tables(pairs, moved):
     expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
     with bounds(**moved):
         assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
-        assert subsequence_lengths(PaddedPairs(padded(hypotheses), padded(references, 2))).tolist() == expected
+        assert (
+            subsequence_lengths(PaddedPairs(with_rubbish(hypotheses), with_rubbish(references, 2))).tolist() == expected
+        )
 
 
 @fewer(2)
@@ -130,7 +131,9 @@ def test_around_whole_words(width, repeats):
     hypotheses, references = ([[source.randrange(repeats) for _ in range(width)] for _ in range(3)] for _ in range(2))
     expected = [length(*pair) for pair in zip(references, hypotheses, strict=True)]
     assert subsequence_lengths(RaggedPairs(ragged(hypotheses), ragged(references))).tolist() == expected
-    assert subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0))).tolist() == expected
+    assert (
+        subsequence_lengths(PaddedPairs(with_rubbish(hypotheses, 0), with_rubbish(references, 0))).tolist() == expected
+    )
     cut = source.randrange(width)
     split = [[[document[:cut], document[cut:]] for document in side] for side in (hypotheses, references)]
     expected = [hits(*pair) for pair in zip(*split, strict=True)]
@@ -146,7 +149,7 @@ def test_both_halves_have_the_lengths_of_the_table(steps, letters):
         [[source.randrange(letters) for _ in range(width)] for _ in range(3)] for width in (70, steps)
     )
     assert lengths.halves_are_faster(3, 2, steps)
-    found = subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0)))
+    found = subsequence_lengths(PaddedPairs(with_rubbish(hypotheses, 0), with_rubbish(references, 0)))
     assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
 
 
@@ -163,7 +166,9 @@ def test_both_halves_have_the_lengths_of_the_table(steps, letters):
 def test_repeats_that_borrow_across_every_word(hypothesis, reference):
     expected = length(reference, hypothesis)
     assert subsequence_lengths(RaggedPairs(ragged([hypothesis]), ragged([reference]))).tolist() == [expected]
-    assert subsequence_lengths(PaddedPairs(padded([hypothesis]), padded([reference]))).tolist() == [expected]
+    assert subsequence_lengths(PaddedPairs(with_rubbish([hypothesis]), with_rubbish([reference]))).tolist() == [
+        expected
+    ]
     halves = [[hypothesis[:90], hypothesis[90:]]], [[reference[:50], reference[50:]]]
     found = hits_of_ragged(*halves)
     assert found.tolist() == [hits(halves[0][0], halves[1][0])]
@@ -175,7 +180,7 @@ def test_one_sentence_with_one_is_its_length():
     expected = [hits([hypothesis], [reference]) for hypothesis, reference in pairs]
     assert expected == [length(reference, hypothesis) for hypothesis, reference in pairs]
     hypotheses, references = sides(pairs)
-    rows = PaddedPairs(padded(hypotheses), padded(references))
+    rows = PaddedPairs(with_rubbish(hypotheses), with_rubbish(references))
     assert union_subsequence_hits(rows).tolist() == expected
     assert union_subsequence_hits(rows, SEPARATOR).tolist() == expected
     assert (
@@ -191,7 +196,9 @@ def test_every_int64_is_an_id(separator):
     hypothesis, reference = ([[source.choice(ids) for _ in range(15)] for _ in range(3)] for _ in range(2))
     flat = list(chain.from_iterable(hypothesis)), list(chain.from_iterable(reference))
     rubbish = (SMALLEST, LARGEST)
-    found = subsequence_lengths(PaddedPairs(padded([flat[0], []], 1, rubbish), padded([flat[1], []], 1, rubbish)))
+    found = subsequence_lengths(
+        PaddedPairs(with_rubbish([flat[0], []], 1, rubbish), with_rubbish([flat[1], []], 1, rubbish))
+    )
     assert found.tolist() == [length(flat[1], flat[0]), 0]
     rows = PaddedPairs(*(padded_summaries([side], 1, separator) for side in (hypothesis, reference)))
     assert union_subsequence_hits(rows, separator).tolist() == [hits(hypothesis, reference)]
@@ -215,15 +222,18 @@ def test_a_vocabulary_too_large_for_one_key():
     assert found.tolist() == [length(*pair) for pair in zip(references, hypotheses, strict=True)]
 
 
-@pytest.mark.parametrize(("layout", "paired"), [(ragged, RaggedPairs), (padded, PaddedPairs)])
+@pytest.mark.parametrize(("layout", "paired"), [(ragged, RaggedPairs), (with_rubbish, PaddedPairs)])
 @pytest.mark.parametrize("pairs", [[], [([], [])], [([], [1]), ([1], []), ([], [])], [([], [1]), ([0, 1], [1])]])
 def test_empty_documents(pairs, layout, paired):
     hypotheses, references = sides(pairs)
     expected = [length(reference, hypothesis) for hypothesis, reference in pairs]
     found = subsequence_lengths(paired(layout(hypotheses), layout(references)))
     assert (found.tolist(), found.dtype) == (expected, torch.int64)
-    if layout is padded:
-        assert subsequence_lengths(PaddedPairs(padded(hypotheses, 0), padded(references, 0))).tolist() == expected
+    if layout is with_rubbish:
+        assert (
+            subsequence_lengths(PaddedPairs(with_rubbish(hypotheses, 0), with_rubbish(references, 0))).tolist()
+            == expected
+        )
 
 
 @pytest.mark.parametrize(
@@ -263,14 +273,17 @@ def both_counts(hypotheses, hypothesis_lengths, references, reference_lengths):
 
 @pytest.mark.parametrize("moved", [{}, {"word_bits": 3}, {"word_bits": 3, "words": 30, "tile": 2}])
 def test_padded_tokens_never_wait_for_the_device(moved):
-    rows = [*padded([[0, 1, 2], [2, 2]], 6), *padded([[1, 2, 0, 1], [2]], 3)]
+    rows = [*with_rubbish([[0, 1, 2], [2, 2]], 6), *with_rubbish([[1, 2, 0, 1], [2]], 3)]
     with bounds(**moved):
         for found in both_counts(*(row.to("meta") for row in rows)):
             assert (found.shape, found.dtype) == ((2,), torch.int64)
 
 
 def test_padded_tokens_of_several_words_compile_in_one_graph():
-    rows = [*padded([[0, 1, 2, 0], [2, 2]], 0), *padded([[1, 2, 0], [2]], 0)]  # the graph doubles with each position
+    rows = [
+        *with_rubbish([[0, 1, 2, 0], [2, 2]], 0),
+        *with_rubbish([[1, 2, 0], [2]], 0),
+    ]  # the graph doubles with each position
     with bounds(word_bits=2):
         torch.compiler.reset()
         compiled = torch.compile(both_counts, fullgraph=True, backend="eager")

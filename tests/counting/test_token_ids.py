@@ -30,7 +30,7 @@ def rows_of(texts: list[list[int]], width: int) -> list[list[int]]:
     return [row + [PADDING[0]] * (width - len(row)) for row in spread]
 
 
-def padded(batch: list[tuple[list[int], list[list[int]]]]) -> tuple[Tensor, Tensor]:
+def padded_batch(batch: list[tuple[list[int], list[list[int]]]]) -> tuple[Tensor, Tensor]:
     most = max((len(references) for _, references in batch), default=1)
     hypotheses = torch.tensor(rows_of([hypothesis for hypothesis, _ in batch], 16), dtype=torch.int64)
     rows = [rows_of([*references, *[[]] * (most - len(references))], 17) for _, references in batch]
@@ -51,7 +51,7 @@ def expected_matches(batch: list[tuple[list[int], list[list[int]]]], orders: int
 def test_matches_are_those_of_counters(batch, orders):
     lists = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
     tensors = [torch.tensor(ids, dtype=torch.int64) for ids in lists[0]]
-    for preds, target in (lists, (tensors, lists[1]), padded(batch)):
+    for preds, target in (lists, (tensors, lists[1]), padded_batch(batch)):
         counts = clipped_matches(preds, target, orders, pad_id=PADDING)
         assert [field.tolist() for field in counts] == expected_matches(batch, orders)
         assert {(field.dtype, tuple(field.shape)) for field in counts} == {(torch.int64, (len(batch), orders))}
@@ -77,7 +77,7 @@ def test_counts_are_those_of_counters(texts, order, corpus):
 def test_subsequences_are_those_of_the_table(pairs):
     expected = [rouge_oracle.table(list(one), list(other))[-1][-1] for one, other in pairs]
     lists = [hypothesis for hypothesis, _ in pairs], [other for _, other in pairs]
-    for preds, target in (lists, padded([(one, [other]) for one, other in pairs])):
+    for preds, target in (lists, padded_batch([(one, [other]) for one, other in pairs])):
         assert common_subsequence_lengths(preds, target, PADDING).tolist() == expected
 
 

@@ -88,7 +88,7 @@ TEXT = (
 LISTS = [[5, 7, 5, 8], [6], []], [[[5, 7, 8]], [[6, 7], [6]], [[1, 2]]]
 
 
-def padded(seed: int, width: int = 11) -> tuple[Tensor, Tensor]:
+def padded_ids(seed: int, width: int = 11) -> tuple[Tensor, Tensor]:
     return ids(seed, 5, width), ids(seed + 100, 5, 3, width + 1)
 
 
@@ -123,7 +123,9 @@ def _filled(name: str, batches: Any, device: Any, options: dict[str, Any]) -> An
 @each_metric
 @pytest.mark.parametrize("kind", ["text", "lists", "padded", "wide"])
 def test_metrics_score_as_on_the_cpu(machine: Machine, name: str, kind: str):
-    batches = {"text": [TEXT, TEXT], "lists": [LISTS], "padded": [padded(0), padded(1)], "wide": [wide(0)]}[kind]
+    batches = {"text": [TEXT, TEXT], "lists": [LISTS], "padded": [padded_ids(0), padded_ids(1)], "wide": [wide(0)]}[
+        kind
+    ]
     options = {} if kind == "text" else PADDED
     expected = _filled(name, batches, "cpu", options)
     metric = _filled(name, [there(machine, batch) for batch in batches], machine.device, options)
@@ -135,8 +137,10 @@ def test_metrics_score_as_on_the_cpu(machine: Machine, name: str, kind: str):
 def test_updates_of_padded_ids_and_compute_never_wait(machine: Machine, name: str):
     if name == "intervals":
         pytest.skip("intervals are drawn on the CPU")
-    metric = _filled(name, [there(machine, padded(0))], machine.device, PADDED)  # what is loaded once may be waited for
-    batches = [there(machine, padded(seed)) for seed in (1, 2)]
+    metric = _filled(
+        name, [there(machine, padded_ids(0))], machine.device, PADDED
+    )  # what is loaded once may be waited for
+    batches = [there(machine, padded_ids(seed)) for seed in (1, 2)]
     with machine.never_waits():
         for batch in batches:
             metric.update(*batch)
@@ -166,13 +170,13 @@ each_reward = pytest.mark.parametrize("reward", REWARDS)
 
 @each_reward
 def test_rewards_are_those_of_the_cpu(machine: Machine, reward: str):
-    for batch in (padded(0), padded(1), wide(2)):
+    for batch in (padded_ids(0), padded_ids(1), wide(2)):
         assert_same(REWARDS[reward](*there(machine, batch)), REWARDS[reward](*batch), machine.device)
 
 
 @each_reward
 def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward: str):
-    call, static = REWARDS[reward], there(machine, padded(0, width=70))
+    call, static = REWARDS[reward], there(machine, padded_ids(0, width=70))
     # Warmed up on a stream of its own, as torch asks before a capture.
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
@@ -183,10 +187,10 @@ def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward:
     with torch.cuda.graph(graph):
         captured = call(*static)
     for seed in (1, 2):
-        for room, side in zip(static, there(machine, padded(seed, width=70)), strict=True):
+        for room, side in zip(static, there(machine, padded_ids(seed, width=70)), strict=True):
             room.copy_(side)
         graph.replay()
-        assert_same(captured, call(*padded(seed, width=70)), machine.device)
+        assert_same(captured, call(*padded_ids(seed, width=70)), machine.device)
 
 
 ROWS = [["a b cd", "b a cd", "cd cd"], ["a b"], ["c", "", "a cd b a"]]

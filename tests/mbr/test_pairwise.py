@@ -82,7 +82,7 @@ def as_text(case, ids):
     return ("" if case.name == "ChrF" else " ").join("?abc"[token_id] for token_id in ids)
 
 
-def padded(rows):
+def padded_pool_rows(rows):
     """`(rows, documents, width)`, padding before and between the ids and after them."""
     return [padded_with_gaps(row, 9, before=(0,), between=-1) for row in rows]
 
@@ -104,16 +104,16 @@ def test_ids_in_every_layout(framework, name, data, count, height, width):
     layouts = {
         "lists": lambda side: side,
         "tensors": lambda side: [[torch.tensor(document, dtype=torch.int64) for document in row] for row in side],
-        "padded": lambda side: torch.tensor(padded(side)),
-        "padded rows": lambda side: [torch.tensor(row, dtype=torch.int32) for row in padded(side)],
-        "array": lambda side: np.array(padded(side)),
+        "padded": lambda side: torch.tensor(padded_pool_rows(side)),
+        "padded rows": lambda side: [torch.tensor(row, dtype=torch.int32) for row in padded_pool_rows(side)],
+        "array": lambda side: np.array(padded_pool_rows(side)),
     }
     for layout in layouts.values():
         found = mbr.pairwise(metric, layout(hypotheses), layout(references))
         assert found.shape == (count, height, width)
         assert_scores(found, expected)
         assert_scores(mbr.pairwise(metric, layout(hypotheses), references), expected)
-    own = torch.tensor(padded(hypotheses))
+    own = torch.tensor(padded_pool_rows(hypotheses))
     assert mbr.pairwise(metric, own, own).equal(mbr.pairwise(metric, own, own.clone()))
 
 

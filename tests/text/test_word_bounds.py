@@ -137,7 +137,7 @@ def test_text_is_lowercased_before_it_is_composed():
 
 def test_chinese_characters_are_those_of_sacrebleu():
     assert [TokenizerZh._is_chinese_char(character) for character in ("→", "\U00020000")] == [True, False], (
-        "sacrebleu reads its ranges of Chinese characters rightly now: follow it in scripts.py, and move what "
+        "sacrebleu reads its ranges of Chinese characters rightly now: follow it in CHINESE_RANGES, and move what "
         "docs/project/stability.md says of it into CHANGELOG.md, Scores changed"
     )
     table = classes_of(NAMED["zh"])
