@@ -25,6 +25,7 @@ from ngram_metrics.scores.pair_scores import pair_scores, score_blocks
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups, list_column
 from ngram_metrics.text.messages import pluralize, shortened
+from ngram_metrics.text.numbering import list_on_host
 
 __all__ = ["Decoded", "pairwise", "decode"]
 
@@ -147,7 +148,8 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
     """Return the weight of each reference, 0 if missing, ``(rows, references)`` float64 from 0 to 1 on the CPU."""
     if probabilities is None:
         probabilities = [[1.0] * count for count in counts]
-    rows = [_numbers(row, index) for index, row in enumerate(_on_host(probabilities))]
+    flat = [row.reshape(-1) if isinstance(row, Tensor) else row for row in probabilities]
+    rows = [_numbers(row, index) for index, row in enumerate(list_on_host(flat))]
     if len(rows) != len(counts):
         raise ValueError(
             f"reference_probabilities has {pluralize(len(rows), 'row')}: expected {len(counts)}, one for each row"
@@ -167,16 +169,6 @@ def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, 
         # Only proportions matter, and after the division even the sum of the largest floats is finite.
         weights[index, :count] = numbers / numbers.max()
     return weights
-
-
-def _on_host(rows: Sequence[Sequence[float] | Tensor] | Tensor) -> Sequence[Sequence[float] | Tensor] | Tensor:
-    """Return rows in the CPU's memory, from an accelerator in one copy, because each copy waits for it."""
-    if isinstance(rows, Tensor):
-        return rows.cpu()
-    tensors = [row.reshape(-1) for row in rows if isinstance(row, Tensor)]
-    if len(tensors) < len(rows) or len({row.device for row in tensors}) != 1:
-        return rows
-    return torch.cat(tensors).cpu().split(list(map(len, tensors)))
 
 
 def _numbers(row: object, index: int) -> list[float]:

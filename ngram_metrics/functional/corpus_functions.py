@@ -27,7 +27,7 @@ from ngram_metrics.scores.repetition import (
     self_repetition_score,
 )
 from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.input_forms import read_references
+from ngram_metrics.text.input_forms import read_references, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.messages import shortened, warn_of_no_segment, warn_user
 from ngram_metrics.text.word_reader import TokenReader, WordReader
@@ -83,7 +83,7 @@ def distinct(
     if average == "micro":
         scores = distinct_score(distinct_in_corpus(_read(texts, reader, where), orders), average)  # (orders,)
     else:
-        batch = reader.read_texts(texts, where)
+        batch = reader.encode(read_texts(texts), where)
         if not len(batch.sides.hypotheses.lengths):
             warn_of_no_segment()
         by_order = [distinct_score(RepetitionMeasure(order).statistics(batch), average) for order in orders]
@@ -205,7 +205,7 @@ def self_bleu(
 
 def _read(texts: Hypotheses, reader: WordReader, device: torch.device) -> RaggedTokens:
     """Read texts that are compared with each other, which waits for the device if they are padded ids."""
-    documents = reader.read_texts(texts, device, together=True).sides.hypotheses
+    documents = reader.encode(read_texts(texts, together=True), device).sides.hypotheses
     if isinstance(documents, PaddedTokens):
         documents = ragged_from_rows(documents)
     if not documents.documents:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -58,22 +57,25 @@ class CharacterReader(Reader):
     def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
 
-    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...], device: torch.device) -> Batch:
-        if segments.kind == "tokens":
-            _refuse_words(segments)
-        return super()._encode_tokens(segments, dropped, device)
+    def _check_tokens(self, segments: Segments) -> None:
+        """Raise TypeError for a ``str`` of more or less than one character: chrF does not count words."""
+        for index, document in enumerate(segments.documents):
+            for token in document:
+                if isinstance(token, str) and len(token) != 1:
+                    raise TypeError(
+                        f"{segments.name_of(index)} has the token {shortened(token)}, but chrF counts characters: "
+                        "expected text, such as words joined by spaces, or tokens of one character each"
+                    )
 
     @property
     def reads_text_in_python(self) -> bool:
         """True."""
         return True
 
-    def _read_texts_in_python(self, segments: Segments) -> list[Any]:
+    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         return [split_characters(text, self.whitespace, self.words) for text in self._texts(segments)]
 
-    def _read_tokens_in_python(self, segments: Segments) -> list[Any]:
-        if segments.kind == "tokens":
-            _refuse_words(segments)
+    def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:
         return [[document] for document in super()._read_tokens_in_python(segments)]
 
     def _texts(self, segments: Segments) -> Sequence[str]:
@@ -86,17 +88,6 @@ class CharacterReader(Reader):
             return batch_of(segments, characters.to(device))
         characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts, columns_of(segments)))
         return batch_of(segments, characters)._replace(words=sides_of(segments, words))
-
-
-def _refuse_words(segments: Segments) -> None:
-    """Raise TypeError for a token that is a ``str`` of more or less than one character: chrF does not count words."""
-    for index, document in enumerate(segments.documents):
-        for token in document:
-            if isinstance(token, str) and len(token) != 1:
-                raise TypeError(
-                    f"{segments.name_of(index)} has the token {shortened(token)}, but chrF counts characters: "
-                    "expected text, such as words joined by spaces, or tokens of one character each"
-                )
 
 
 def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:

@@ -9,31 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, host_counts
-from ngram_metrics.text.input_forms import Segments, checked_segments, common_kind, to_tensor_or_list, token_types
+from ngram_metrics.text.input_forms import (
+    Documents,
+    Segments,
+    checked_segments,
+    common_kind,
+    to_tensor_or_list,
+    token_types,
+)
+from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import pluralize, shortened, type_name
 from ngram_metrics.text.reader import Reader
 
 
-class Rows(NamedTuple):
-    """All documents of a batch of rows.
-
-    Attributes:
-        documents: hypotheses and references; without references if they are the same as the hypotheses.
-        same: whether the references are the same as the hypotheses.
-    """
-
-    documents: Segments
-    same: bool
-
-
 def read_rows(
-    reader: Reader, hypotheses: Any, references: Any, device: torch.device
+    reader: Reader, hypotheses: Groups, references: Groups, device: torch.device
 ) -> list[tuple[DocumentGroups, DocumentGroups]]:
     """Read rows of documents.
 
@@ -51,20 +47,20 @@ def read_rows(
         TypeError: a str instead of a row, or a document that cannot be read.
         ValueError: no rows, different numbers of rows, a tensor of a wrong shape, padded ids without ``pad_id``.
     """
-    rows = _rows(hypotheses, references)
-    documents = rows.documents
+    documents, same = _join_rows(hypotheses, references)
     assert documents.hypothesis_counts is not None
     batch = reader.encode(documents, device)
     counts = host_counts(documents.hypothesis_counts)
     pairs = []
     for sides in (batch.sides, batch.words):
         if isinstance(sides, RaggedSides):
-            hypotheses = DocumentGroups(sides.hypotheses, counts)
-            pairs.append((hypotheses, hypotheses if rows.same else sides.references))
+            grouped = DocumentGroups(sides.hypotheses, counts)
+            pairs.append((grouped, grouped if same else sides.references))
     return pairs
 
 
-def _rows(hypotheses: Any, references: Any) -> Rows:
+def _join_rows(hypotheses: Groups, references: Groups) -> tuple[Segments, bool]:
+    """Return the documents of all rows, and whether the references are the hypotheses, which are then left out."""
     same = references is hypotheses
     split = [_split(hypotheses, "hypotheses")]
     split += split if same else [_split(references, "references")]
@@ -91,25 +87,25 @@ def _rows(hypotheses: Any, references: Any) -> Rows:
         padded = [row.padded for side in split[: 1 if same else 2] for row in side for _ in row.documents]
         kind = common_kind(token_types(every, unread.name_of), every, unread.name_of)
         documents = documents._replace(kind=kind, padded=padded)
-    return Rows(documents, same)
+    return documents, same
 
 
 class _Row(NamedTuple):
     """The documents of a row, and whether they were given as one padded tensor or array."""
 
-    documents: list[Any]
+    documents: Documents
     padded: bool
 
 
-def _split(side: Any, name: str) -> list[_Row]:
+def _split(side: Groups, name: str) -> list[_Row]:
     """Return the documents of each row."""
-    side = to_tensor_or_list(side, name)
-    if isinstance(side, Tensor) and side.dim() != 3:
-        raise ValueError(f"{name} has shape {tuple(side.shape)}: expected (rows, documents, width)")
-    if not _is_row(side):
-        raise TypeError(f"{name} is {type_name(side)}: expected a sequence of rows")
+    listed = to_tensor_or_list(side, name)
+    if isinstance(listed, Tensor) and listed.dim() != 3:
+        raise ValueError(f"{name} has shape {tuple(listed.shape)}: expected (rows, documents, width)")
+    if not _is_row(listed):
+        raise TypeError(f"{name} is {type_name(listed)}: expected a sequence of rows")
     rows = []
-    for index, row in enumerate(side):
+    for index, row in enumerate(listed):
         row = to_tensor_or_list(row, f"row {index} of {name}")
         if not _is_row(row):
             hint = "; a single row of texts goes into a list, as in [samples]" if isinstance(row, str) else ""

@@ -20,13 +20,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Mapping, Sequence, Set
+from collections.abc import Container, Mapping, Sequence, Set, Sized
 from functools import partial
 from itertools import accumulate, chain
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias, cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.counting.documents import Kind
@@ -36,12 +37,14 @@ from ngram_metrics.text.input_warnings import (
     warn_of_split_references,
     warn_of_transposed_references,
 )
-from ngram_metrics.text.inputs import Document, References, list_column
+from ngram_metrics.text.inputs import Document, Hypotheses, References, list_column
 from ngram_metrics.text.messages import NameOf, pluralize, shortened, type_name
 
 #: Kinds of numpy dtypes for objects, and three for str.
 _NO_NUMBERS = "OUST"
 _ONE_SEGMENT = "a single segment of ids goes into a list"
+#: Documents of the kind of their ``Segments``: all ``str``, or all lists of tokens, or lists and 1-D tensors of ids.
+Documents: TypeAlias = list[Any]
 
 
 class Segments(NamedTuple):
@@ -59,8 +62,8 @@ class Segments(NamedTuple):
     """
 
     kind: Kind
-    hypotheses: list[Any]
-    references: list[Any]
+    hypotheses: Documents
+    references: Documents
     counts: list[int]
     hypothesis_counts: list[int] | None = None
     padded: Sequence[bool] = ()
@@ -74,7 +77,7 @@ class Segments(NamedTuple):
         return self.kind if any(map(len, chain(self.hypotheses, self.references))) else None
 
     @property
-    def documents(self) -> list[Any]:
+    def documents(self) -> Documents:
         """The hypotheses, followed by the references."""
         return self.hypotheses + self.references
 
@@ -127,7 +130,9 @@ def grouped_name(index: int, counts: Sequence[int], document: str = "reference",
     return f"{document} {index - ends[group_index] + counts[group_index]} of {group} {group_index}"
 
 
-def read(preds: Any, target: Any, padding: Container[int] | None = None) -> Segments | PaddedSegments:
+def read(
+    preds: Hypotheses, target: References | None, padding: Container[int] | None = None
+) -> Segments | PaddedSegments:
     """Find the kind of a batch, and check it.
 
     Args:
@@ -144,7 +149,7 @@ def read(preds: Any, target: Any, padding: Container[int] | None = None) -> Segm
         UserWarning: the references look like the words of one reference, or like sacrebleu's streams of references.
     """
     if padding is not None and isinstance(preds, (Tensor, np.ndarray)) and preds.ndim == 3:
-        return _samples(preds, target, padding)
+        return _read_samples(preds, target, padding)
     preds, target = to_tensor_or_list(preds, "preds"), to_tensor_or_list(target, "target")
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
         return _read_padded(preds, target)
@@ -157,46 +162,48 @@ def read(preds: Any, target: Any, padding: Container[int] | None = None) -> Segm
         raise
 
 
-def _read_lists(preds: Any, target: Any) -> Segments:
+def _read_lists(preds: object, target: object) -> Segments:
     """Read a batch of which at least one side is a sequence."""
     if isinstance(preds, str):
         # target is the references of the segment, or a batch of one segment with its references.
-        single = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
-        preds, target = [preds], target if single else [target]
-    elif isinstance(target, str) and hasattr(preds, "__len__") and len(preds) == 1:
+        is_batch = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
+        preds = [preds]
+        target = target if is_batch else [target]
+    elif isinstance(target, str) and isinstance(preds, Sized) and len(preds) == 1:
         target = [target]
     are_padded = [isinstance(side, Tensor) for side in (preds, target)]
-    preds, target = _items("preds", preds), _items("target", target)
-    if len(preds) != len(target):
+    segments = _items("preds", preds)
+    items = _items("target", target)
+    if len(segments) != len(items):
         raise ValueError(
-            f"preds has {pluralize(len(preds), 'segment')} and target has {pluralize(len(target), 'item')}: expected "
+            f"preds has {pluralize(len(segments), 'segment')} and target has {pluralize(len(items), 'item')}: expected "
             "one item of target, a reference or a list of references, for each segment"
-            f"{transposition_hint(preds, target)}"
+            f"{transposition_hint(segments, items)}"
         )
     # An empty batch is of any kind; as text it agrees with all options.
-    is_text = len(preds) == 0 or isinstance(preds[0], str)
-    hypotheses = checked_segments(preds, is_text, segment_name)
+    is_text = len(segments) == 0 or isinstance(segments[0], str)
+    hypotheses = checked_segments(segments, is_text, segment_name)
     types = set() if is_text else token_types(hypotheses, segment_name)
-    parted, counts = _split_references(target, is_text, tuple in types)
+    all_references, counts = _split_references(items, is_text, tuple in types)
     if 0 in counts:
         index = counts.index(0)
         raise ValueError(
-            f"segment {index} has no reference: its item of target is {shortened(target[index])}; "
+            f"segment {index} has no reference: its item of target is {shortened(items[index])}; "
             f"one empty reference is written {[''] if is_text else [[]]}"
         )
-    named = partial(grouped_name, counts=counts)
-    references = checked_segments(parted, is_text, named)
-    segments = Segments("text", hypotheses, references, counts)
+    reference_name = partial(grouped_name, counts=counts)
+    references = checked_segments(all_references, is_text, reference_name)
+    batch = Segments("text", hypotheses, references, counts)
     if is_text:
         warn_of_split_references(hypotheses, references, counts)
         warn_of_transposed_references(hypotheses, references, counts)
-        return segments
-    kind = common_kind(types | token_types(references, named), hypotheses + references, segments.name_of)
+        return batch
+    kind = common_kind(types | token_types(references, reference_name), batch.documents, batch.name_of)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
-    return segments._replace(kind=kind, padded=padded)
+    return batch._replace(kind=kind, padded=padded)
 
 
-def read_texts(texts: Any, together: bool = False) -> Segments | PaddedSegments:
+def read_texts(texts: Hypotheses, together: bool = False) -> Segments | PaddedSegments:
     """Find the kind of texts without references, and check them, where a single ``str`` is one text.
 
     Padded ids may be samples, ``(segments, samples, width)``. ``together`` says whether texts are compared with each
@@ -205,15 +212,15 @@ def read_texts(texts: Any, together: bool = False) -> Segments | PaddedSegments:
     Raises:
         TypeError, ValueError: the errors of ``read`` for hypotheses.
     """
-    texts = to_tensor_or_list([texts] if isinstance(texts, str) else texts, "texts")
-    if isinstance(texts, Tensor):
+    ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, "texts")
+    if isinstance(ids, Tensor):
         leading_shape = None
-        if texts.dim() == 3:
-            leading_shape = (texts.shape[0], texts.shape[1])
-            texts = texts.flatten(0, 1)
-        _check_rows("texts", texts)
-        return PaddedSegments(texts, texts.new_empty(len(texts), 0, 0), leading_shape)
-    items = _items("texts", texts)
+        if ids.dim() == 3:
+            leading_shape = (ids.shape[0], ids.shape[1])
+            ids = ids.flatten(0, 1)
+        _check_rows("texts", ids)
+        return PaddedSegments(ids, ids.new_empty(len(ids), 0, 0), leading_shape)
+    items = _items("texts", ids)
     is_text = not items or isinstance(items[0], str)
     hypotheses = checked_segments(items, is_text, segment_name)
     kind = "text" if is_text else common_kind(token_types(hypotheses, segment_name), hypotheses, segment_name)
@@ -228,14 +235,14 @@ def read_references(references: References) -> Segments | PaddedSegments:
     target = to_tensor_or_list(references, "references")
     if isinstance(target, Tensor) and target.dim() in (2, 3):
         return read(target.new_empty(len(target), 0), target)
-    first: Any = target
+    first = target
     for _ in range(2):
         first = first[0] if isinstance(first, (list, tuple)) and first else first
     empty = "" if isinstance(first, str) else []
-    return read([empty] * (len(target) if hasattr(target, "__len__") else 1), target)
+    return read([empty] * (len(target) if isinstance(target, Sized) else 1), target)
 
 
-def to_tensor_or_list(value: Any, where: str) -> Any:
+def to_tensor_or_list(value: object, where: str) -> Any:
     """Return numbers as a tensor, another array or a column of a table as a list, and any other object as it is.
 
     Masked ids are left out of one dimension, and negative in several.
@@ -304,7 +311,7 @@ def _read_padded(preds: Tensor, target: Tensor) -> PaddedSegments:
     return PaddedSegments(preds, target)
 
 
-def _samples(preds: Tensor | np.ndarray[Any, Any], target: Any, padding: Container[int]) -> PaddedSegments:
+def _read_samples(preds: Tensor | NDArray[np.generic], target: object, padding: Container[int]) -> PaddedSegments:
     """Read samples: each becomes a segment, with the references of its own."""
     segments, samples, _ = preds.shape
     expected = f"expected references ({segments}, width) or ({segments}, references, width)"
@@ -341,7 +348,7 @@ def _check_rows(name: str, ids: Tensor, hint: str = _ONE_SEGMENT) -> None:
         raise ValueError(f"{name} has shape {tuple(ids.shape)}: expected (segments, width); {hint}")
 
 
-def _items(name: str, side: Any) -> list[Any]:
+def _items(name: str, side: object) -> Documents:
     """Return the items of a batch as a list, one per segment."""
     if isinstance(side, Tensor):
         if side.dim() != 2:
@@ -352,10 +359,10 @@ def _items(name: str, side: Any) -> list[Any]:
         return list(side)
     if isinstance(side, (str, bytes, Mapping, Set)) or not hasattr(side, "__len__"):
         raise TypeError(f"{name} is {type_name(side)}: expected a sequence with one item per segment")
-    return list(side)
+    return list(cast("Documents", side))
 
 
-def checked_segments(segments: list[Any], is_text: bool, name_of: NameOf) -> list[Any]:
+def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> Documents:
     """Check that each segment, which ``name_of`` names, is a str, or for other kinds a sequence or 1-D ids."""
     if set(map(type, segments)) <= ({str} if is_text else {list, tuple}):
         return segments
@@ -381,17 +388,17 @@ def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
     return segment
 
 
-def _split_references(target: list[Any], is_text: bool, tuple_tokens: bool) -> tuple[list[Any], list[int]]:
-    """Return the references of all items, and the number of references of each item."""
-    types = set(map(type, target)) if is_text else set()
+def _split_references(items: Documents, is_text: bool, tuple_tokens: bool) -> tuple[Documents, list[int]]:
+    """Return the references of all items of ``target``, and the number of references of each item."""
+    types = set(map(type, items)) if is_text else set()
     if types == {str}:
-        return target, [1] * len(target)
-    are_lists = is_text and types <= {list, tuple}
-    several = target if are_lists else [_references(item, is_text, tuple_tokens) for item in target]
-    return list(chain.from_iterable(several)), list(map(len, several))
+        return items, [1] * len(items)
+    if not (is_text and types <= {list, tuple}):
+        items = [_list_references(item, is_text, tuple_tokens) for item in items]
+    return list(chain.from_iterable(items)), list(map(len, items))
 
 
-def _references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
+def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequence[object]:
     """Return the references in an item of ``target``, which may itself be the only reference."""
     if isinstance(item, np.ndarray):
         item = to_tensor_or_list(item, "an item of target") if item.dtype.kind in _NO_NUMBERS else item

@@ -93,8 +93,8 @@ def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequenc
     def is_of_its_position(stream: int, position: int) -> bool:
         beside = references[stream * size : (stream + 1) * size]
         text = beside[position]
-        likeness = _likeness(beside[position], hypotheses[position])
-        others = (other for texts in (beside, hypotheses) for place, other in enumerate(texts) if place != position)
+        likeness = _likeness(text, hypotheses[position])
+        others = (other for texts in (beside, hypotheses) for index, other in enumerate(texts) if index != position)
         return all(likeness > 2 * _likeness(text, other) for other in others)
 
     if all(starmap(is_of_its_position, product(range(size), repeat=2))):
@@ -105,7 +105,8 @@ def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequenc
 
 
 def _likeness(first: str, second: str) -> float:
-    words, others = set(first.split()), set(second.split())
+    words = set(first.split())
+    others = set(second.split())
     return len(words & others) / max(1, len(words | others))
 
 
@@ -170,7 +171,7 @@ def warn_of_tokenized_texts(hypotheses: Sequence[str]) -> None:
         )
 
 
-def look_swapped(preds: Any, target: Any) -> bool:
+def look_swapped(preds: Any, target: object) -> bool:
     """Return whether ``preds`` is one level deeper than ``target``, as references are, not counting lists of words."""
     depth = _depth(preds)
     if depth - _depth(target) != 1:
@@ -180,7 +181,7 @@ def look_swapped(preds: Any, target: Any) -> bool:
     return depth > 2 or any(map(_has_blanks_inside, preds[0]))
 
 
-def _depth(value: Any) -> int:
+def _depth(value: object) -> int:
     """Return the number of levels, at most 4, above a str, a number or a token: 1 for ``["a b"]``."""
     depth = 0
     while isinstance(value, (list, tuple)) and depth < 4:

@@ -70,7 +70,7 @@ def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | Non
     return None
 
 
-def list_column(value: Any, where: str) -> Any:
+def list_column(value: object, where: str) -> Any:
     """Return a column of pyarrow, polars or pandas as a list, with None for missing values, or another object as it is.
 
     Raises:

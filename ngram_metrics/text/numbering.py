@@ -7,7 +7,7 @@ import operator
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from itertools import chain
-from typing import Any
+from typing import TypeVar, cast
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics.text.word_bounds import WHITESPACE, Integers
 from ngram_metrics.text.words import number_words
 
+_Value = TypeVar("_Value", int, float)
 #: Below this number of characters each text is split by ``str.split``, which is faster than operations on arrays.
 FEW_CHARACTERS = 1 << 14
 
@@ -38,10 +39,10 @@ def number_values(values: Integers) -> tuple[Integers, int]:
     if values.min(initial=0) >= 0 and most < 4 * len(values):
         occurs = np.zeros(most + 1, np.bool_)
         occurs[values] = True
-        number = occurs.cumsum() - 1
-        return number.take(values), int(number[-1]) + 1
-    distinct, number = np.unique(values, return_inverse=True)
-    return number, len(distinct)
+        ids = occurs.cumsum() - 1
+        return ids.take(values), int(ids[-1]) + 1
+    distinct, ids = np.unique(values, return_inverse=True)
+    return ids, len(distinct)
 
 
 def numbered_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
@@ -52,8 +53,8 @@ def numbered_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
     """
     numbers: defaultdict[Hashable, int] = defaultdict()
     numbers.default_factory = numbers.__len__
-    number = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
-    return number, len(numbers)
+    ids = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
+    return ids, len(numbers)
 
 
 def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> RaggedTokens:
@@ -66,14 +67,14 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> R
         tokens = list(chain.from_iterable(documents))
         # Integers can be chosen to collide in a dict, which then takes quadratic time.
         are_integers = bool(tokens) and type(tokens[0]) is int and set(map(type, tokens)) == {int}
-        ids, bound = _number_integers(tokens) if are_integers else numbered_in_order(tokens)
+        ids, bound = _number_integers(cast("list[int]", tokens)) if are_integers else numbered_in_order(tokens)
     except TypeError:
         name_unhashable(documents, name_of)
         raise
     return RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
 
 
-def _number_integers(tokens: Sequence[Any]) -> tuple[Integers, int]:
+def _number_integers(tokens: Sequence[int]) -> tuple[Integers, int]:
     """Number integers of any size, as ``number_values`` does."""
     try:
         return number_values(np.fromiter(tokens, np.int64, len(tokens)))
@@ -121,13 +122,13 @@ def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens
     ids = torch.cat(documents)
     lengths = host_counts(list(map(len, documents)))
     if dropped:
-        kept = functools.reduce(operator.and_, [ids != no_token for no_token in dropped])
+        is_token = functools.reduce(operator.and_, [ids != no_token for no_token in dropped])
         if any(segments.padded):
             # Rows of a padded tensor together with other segments, whose negative ids raise an error below.
             padded = repeat_each(torch.tensor(segments.padded, dtype=torch.int64, device="cpu"), lengths)
-            kept &= (ids >= 0) | (padded == 0).to(ids.device)
-        lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), kept.cpu().long())
-        ids = ids.masked_select(kept)
+            is_token &= (ids >= 0) | (padded == 0).to(ids.device)
+        lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), is_token.cpu().long())
+        ids = ids.masked_select(is_token)
     # One reduction for the whole batch; the next steps wait for the device anyway.
     if len(ids) and int(ids.min()) < 0:
         for index, document in enumerate(ids.split(lengths.tolist())):
@@ -143,7 +144,7 @@ def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | No
     Raises:
         ValueError: another negative id that is not ``dropped``, in a segment that was not a row of a padded tensor.
     """
-    documents = _on_host(segments.documents)
+    documents = list_on_host(segments.documents)
     without = set(dropped) - {separator}
     if without:
         documents = [[token for token in ids if token not in without] for ids in documents]
@@ -158,16 +159,13 @@ def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | No
     return documents
 
 
-def _on_host(documents: Sequence[Sequence[int] | Tensor]) -> list[Sequence[int]]:
-    """Return documents as lists, from an accelerator in one copy, because each copy waits for it."""
-    tensors = [ids for ids in documents if isinstance(ids, Tensor)]
-    if tensors and tensors[0].device.type != "cpu" and len({ids.device for ids in tensors}) == 1:
+def list_on_host(rows: Sequence[Sequence[_Value] | Tensor]) -> list[Sequence[_Value]]:
+    """Return 1-D tensors as lists, from an accelerator in one copy, because each copy waits for it."""
+    tensors = [row for row in rows if isinstance(row, Tensor)]
+    if tensors and tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
         tensors = list(torch.cat(tensors).cpu().split(list(map(len, tensors))))
-    lists: list[Sequence[int]] = []
     remaining = iter(tensors)
-    for ids in documents:
-        lists.append(next(remaining).tolist() if isinstance(ids, Tensor) else ids)
-    return lists
+    return [next(remaining).tolist() if isinstance(row, Tensor) else row for row in rows]
 
 
 def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:

@@ -13,7 +13,6 @@ from torch import Tensor
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
-    Kind,
     RaggedSides,
     RaggedTokens,
     host_counts,
@@ -56,19 +55,6 @@ class Reader(ABC):
         """
         return self.encode(read(preds, target, self.sample_padding), device)
 
-    def read_texts(self, texts: Hypotheses, device: torch.device, together: bool = False) -> Batch:
-        """Turn texts without references into token ids: the hypotheses of a batch.
-
-        Args:
-            texts: hypotheses as for ``read``; padded ids may be ``(segments, samples, width)`` too.
-            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
-            together: whether texts are compared with each other: equal tokens of different texts then have one id.
-
-        Raises:
-            TypeError, ValueError: the errors of ``read``.
-        """
-        return self.encode(read_texts(texts, together), device)
-
     def read_systems(
         self,
         systems: Sequence[Sequence[str]],
@@ -109,13 +95,9 @@ class Reader(ABC):
         """Turn checked segments into token ids, or raise the errors of ``read``."""
         if segments.kind == "text":
             return self._encode_text(segments, device)
-        self._refuse_text_options(segments.kind)
-        dropped = pad_ids(self.pad_id) if segments.kind == "ids" else ()
+        dropped = self._check_options(segments)
         if isinstance(segments, PaddedSegments):
-            refuse_missing_pad_id(dropped)
             return self._encode_padded(segments, dropped)
-        if any(segments.padded):
-            refuse_missing_pad_id(dropped)
         return self._encode_tokens(segments, dropped, device)
 
     @property
@@ -145,7 +127,9 @@ class Reader(ABC):
         types = set(map(type, chain.from_iterable(lists)))
         return types <= {int if segments.kind == "ids" else str} and all(map(_has_data, tensors))
 
-    def read_in_python(self, segments: Segments | PaddedSegments) -> tuple[list[Any], list[Any], list[int]]:
+    def read_in_python(
+        self, segments: Segments | PaddedSegments
+    ) -> tuple[Sequence[object], Sequence[object], list[int]]:
         """Read segments in plain Python, each document as ``ngram_metrics.scores.python_scores`` counts it.
 
         Returns:
@@ -155,26 +139,21 @@ class Reader(ABC):
             TypeError, ValueError: the errors of ``encode``.
         """
         listed = self._list_padded(segments) if isinstance(segments, PaddedSegments) else segments
-        if listed.kind == "text":
-            documents = self._read_texts_in_python(listed)
-        else:
-            self._refuse_text_options(listed.kind)
-            documents = self._read_tokens_in_python(listed)
+        read = self._read_texts_in_python if listed.kind == "text" else self._read_tokens_in_python
+        documents = read(listed)
         first = len(listed.hypotheses)
         return documents[:first], documents[first:], listed.counts
 
-    def _read_texts_in_python(self, segments: Segments) -> list[Any]:
+    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         """Read texts, the hypotheses first."""
         raise NotImplementedError
 
-    def _read_tokens_in_python(self, segments: Segments) -> list[Any]:
+    def _read_tokens_in_python(self, segments: Segments) -> Sequence[Any]:
         """Read tokens or ids, the hypotheses first."""
+        dropped = self._check_options(segments)
         if segments.kind == "tokens":
-            warn_of_texts_as_tokens(segments.documents, segments.name_of)
+            self._check_tokens(segments)
             return segments.documents
-        dropped = pad_ids(self.pad_id)
-        if any(segments.padded):
-            refuse_missing_pad_id(dropped)
         return listed_ids(segments, dropped, self._separator)
 
     def _list_padded(self, segments: PaddedSegments) -> Segments:
@@ -214,7 +193,7 @@ class Reader(ABC):
         if documents and all(isinstance(document, Tensor) for document in documents):
             return batch_of(segments, number_tensors(segments, dropped))
         if segments.kind == "tokens":
-            warn_of_texts_as_tokens(documents, segments.name_of)
+            self._check_tokens(segments)
         lists = listed_ids(segments, dropped) if segments.kind == "ids" else documents
         return batch_of(segments, number_tokens(lists, segments.name_of).to(device))
 
@@ -223,13 +202,25 @@ class Reader(ABC):
         sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
         return Batch(sides, segments.known_kind, leading_shape=segments.leading_shape)
 
-    def _refuse_text_options(self, kind: Kind) -> None:
-        """Raise ValueError if an option for text is set and the segments are tokens or ids."""
+    def _check_tokens(self, segments: Segments) -> None:
+        """Warn of tokens that are whole texts."""
+        warn_of_texts_as_tokens(segments.documents, segments.name_of)
+
+    def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
+        """Return the ids that are not tokens of segments that are tokens or ids.
+
+        Raises:
+            ValueError: an option for text is set, or there are padded ids and no ``pad_id``.
+        """
         for name, value in self._text_options().items():
             if value is not None and value is not False:
                 raise ValueError(
-                    f"{name} is an option for text, but the segments are {kind}: expected one or the other"
+                    f"{name} is an option for text, but the segments are {segments.kind}: expected one or the other"
                 )
+        dropped = pad_ids(self.pad_id) if segments.kind == "ids" else ()
+        if isinstance(segments, PaddedSegments) or any(segments.padded):
+            refuse_missing_pad_id(dropped)
+        return dropped
 
 
 def _has_data(ids: Tensor) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -138,14 +138,14 @@ class RougeReader(Reader):
         """Whether no function of the caller and no external tokenizer reads a text."""
         return not self.normalizer and not self.sentence_splitter and has_splitter(self.tokenizer)
 
-    def _read_texts_in_python(self, segments: Segments) -> list[Any]:
+    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         reading = self.use_stemmer, self.normalizer, self.tokenizer, self.sentence_splitter
         summaries = read_summaries(segments.documents, self.sentences, *reading, segments.name_of)
         if self._follows_ascii_rule:
             warn_of_no_words(segments.documents, [len(words) for words, _ in summaries])
         return summaries
 
-    def _read_tokens_in_python(self, segments: Segments) -> list[Any]:
+    def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:
         documents = super()._read_tokens_in_python(segments)
         separator = self.sentence_separator_id
         if separator is None or segments.kind != "ids":
@@ -161,7 +161,8 @@ class RougeReader(Reader):
         return batch
 
     def _encode_words(self, segments: Segments, device: torch.device) -> Batch:
-        texts, splitter = segments.documents, self.sentence_splitter
+        texts = segments.documents
+        splitter = self.sentence_splitter
         if not self.sentences:
             return batch_of(segments, self._number(texts, segments.name_of, columns_of(segments)).to(device))
         if splitter is None and self.normalizer is None and self._rule is not None and self.tokenizer in SPLIT_AT_LINES:

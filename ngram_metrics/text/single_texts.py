@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain, groupby
-from typing import Any
 
 from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.text.messages import NameOf, shortened, type_name
@@ -27,7 +26,7 @@ from ngram_metrics.text.word_rules import (
 SPLIT_AT_LINES = (None, "unicode")
 
 
-def split_words(texts: Sequence[str], tokenizer: Any, name_of: NameOf) -> Sequence[Tokens]:
+def split_words(texts: Sequence[str], tokenizer: object, name_of: NameOf) -> Sequence[Tokens]:
     """Return the words of each text, which ``name_of`` names in the errors of an external tokenizer."""
     if has_splitter(tokenizer):
         return list(map(SPLITTERS[tokenizer], texts))
@@ -44,7 +43,7 @@ def rouge_words(
     texts: Sequence[str],
     use_stemmer: bool,
     normalizer: Callable[[str], str] | None,
-    tokenizer: Any,
+    tokenizer: object,
     name_of: NameOf,
 ) -> Sequence[Tokens]:
     """Return the words that ROUGE counts in each text.
@@ -62,8 +61,8 @@ def rouge_words(
     else:
         if normalizer is None and not reads_text_as_it_is(tokenizer):
             texts = list(map(rouge_text, texts))
-        words = [[word for word in of_text if word != ""] for of_text in split_words(texts, tokenizer, name_of)]
-    return [_stem(of_text, name_of, index) for index, of_text in enumerate(words)] if use_stemmer else words
+        words = [[word for word in text_words if word != ""] for text_words in split_words(texts, tokenizer, name_of)]
+    return [_stem(text_words, name_of, index) for index, text_words in enumerate(words)] if use_stemmer else words
 
 
 def normalize(texts: Sequence[str], normalizer: Callable[[str], str], name_of: NameOf) -> list[str]:
@@ -108,7 +107,7 @@ def read_summaries(
     with_sentences: bool,
     use_stemmer: bool,
     normalizer: Callable[[str], str] | None,
-    tokenizer: Any,
+    tokenizer: object,
     splitter: Callable[[str], Sequence[str]] | None,
     name_of: NameOf,
 ) -> list[Summary]:
@@ -148,7 +147,7 @@ def summary_of_ids(document: Sequence[Hashable], separator: int) -> Summary:
     return Summary([*chain.from_iterable(sentences)], sentences)
 
 
-def _stem(words: Sequence[Any], name_of: NameOf, index: int) -> list[str]:
+def _stem(words: Tokens, name_of: NameOf, index: int) -> list[str]:
     try:
         return list(map(rouge_stem, words))
     except TypeError as error:

@@ -43,8 +43,8 @@ def _rules(written: str) -> dict[str, list[_Rule]]:
     rules: dict[str, list[_Rule]] = {}
     for rule in written.split():
         suffix, replacement = rule.split(">")
-        kept, _, cut = suffix.rpartition("|")
-        rules.setdefault(cut[-2:], []).append((kept + cut, len(cut), replacement))
+        condition, _, cut = suffix.rpartition("|")
+        rules.setdefault(cut[-2:], []).append((condition + cut, len(cut), replacement))
     return rules
 
 
@@ -87,9 +87,9 @@ def porter_stem(word: str) -> str:
     if len(word) <= 2:
         return stem
     if stem[-1] == "s":
-        stem = _without_plural(stem)
+        stem = _cut_plural(stem)
     if stem[-2:] == "ed" or stem[-3:] == "ing":
-        stem = _without_tense(stem)
+        stem = _cut_tense(stem)
     if stem[-1:] == "y" and len(stem) > 2 and _kinds(stem[:-1])[-1] == "c":
         stem = stem[:-1] + "i"
     for rules, measure in _STEPS:
@@ -108,7 +108,7 @@ def porter_stem(word: str) -> str:
     return stem
 
 
-def _without_plural(word: str) -> str:
+def _cut_plural(word: str) -> str:
     """Step 1a, for words that end in s."""
     if word.endswith("ies"):
         return word[:-1] if len(word) == 4 else word[:-2]  # dies, flies
@@ -117,7 +117,7 @@ def _without_plural(word: str) -> str:
     return word if word.endswith("ss") else word[:-1]
 
 
-def _without_tense(word: str) -> str:
+def _cut_tense(word: str) -> str:
     """Step 1b, for words that end in ed or ing."""
     if word.endswith("ied"):
         return word[:-1] if len(word) == 4 else word[:-2]  # died, spied

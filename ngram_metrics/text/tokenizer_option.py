@@ -33,14 +33,10 @@ _DOWNLOADING = ("spm", "flores101", "flores200", "spBLEU-1K")
 
 def rule_of(tokenizer: object) -> Rule | None:
     """Return the rule of a tokenizer, or None for an external tokenizer."""
-    from ngram_metrics.text.word_bounds import (  # imports torch, which an external tokenizer does not need
-        NAMED,
-        WHITESPACE,
-    )
+    from ngram_metrics.text.word_bounds import NAMED  # imports torch, which an external tokenizer does not need
 
-    if tokenizer is None:
-        return WHITESPACE
-    return NAMED.get(tokenizer) if isinstance(tokenizer, str) else None
+    name = "none" if tokenizer is None else tokenizer
+    return NAMED.get(name) if isinstance(name, str) else None
 
 
 def check_tokenizer(tokenizer: object) -> None:
@@ -98,8 +94,8 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
         # A model may have several revisions under one name.
         path = getattr(tokenizer, "name_or_path", "")
         backend = getattr(tokenizer, "backend_tokenizer", None)
-        known = [name for name in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if name]
-        name = callable_name(tokenizer) + (f"[{','.join(known)}]" if known else "")
+        revision = [name for name in (path, _digest(backend) if _is_of_tokenizers(backend) else "") if name]
+        name = callable_name(tokenizer) + (f"[{','.join(revision)}]" if revision else "")
         return {"tok": name, "transformers": _version("transformers")}
     if _is_of_sentencepiece(tokenizer):
         return {
@@ -183,8 +179,7 @@ def _sacrebleu_tokenizer(name: str) -> Any:
         raise ValueError(f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; {hint}")
     module, class_name = _OF_SACREBLEU[name].split(".")
     try:
-        found = importlib.import_module(f"sacrebleu.tokenizers.{module}")
-        tokenizer = getattr(found, class_name)()
+        tokenizer = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), class_name)()
     except (ImportError, RuntimeError) as error:  # sacrebleu raises RuntimeError if MeCab is missing
         raise ModuleNotFoundError(
             f"tokenizer {name!r} needs a package that is not installed: pip install 'sacrebleu[ja,ko]'"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate, chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,11 +52,9 @@ class Characters(NamedTuple):
     ascii: bool
 
     @property
-    def codes(self) -> NDArray[np.integer[Any]]:
+    def codes(self) -> NDArray[np.uint8] | NDArray[np.int32]:
         """``(characters,)`` code points, uint8 if each is a byte, else int32."""
-        if self.ascii:
-            return self.units[:-WINDOW]
-        return code_points(self.joined)
+        return self.units[:-WINDOW] if self.ascii else code_points(self.joined)
 
     def as_bytes(self, later: Integers) -> Characters:
         """Return the same texts with each byte taken as a character, except the ``later`` bytes, which begin none."""
@@ -75,9 +73,9 @@ def code_points(text: str) -> NDArray[np.int32]:
     return np.frombuffer(text.encode(_UTF_32, "surrogatepass"), np.int32)
 
 
-def text_of(codes: NDArray[np.integer[Any]]) -> str:
+def text_of(codes: NDArray[np.int32]) -> str:
     """Return the text of code points."""
-    return codes.astype(np.int32).tobytes().decode(_UTF_32, "surrogatepass")
+    return codes.tobytes().decode(_UTF_32, "surrogatepass")
 
 
 def character_chunks(texts: Sequence[str]) -> Iterator[Characters]:
@@ -100,16 +98,16 @@ def segment_chunks(texts: Sequence[str], columns: Sequence[Integers]) -> Iterato
     if before[-1] <= CHARACTERS:
         yield _characters(texts, lengths), [int(counts.sum()) for counts in columns]
         return
-    bounds, first = [], 0
+    bounds: list[Integers] = []
+    first = 0
     for counts in columns:
         bounds.append(np.concatenate((np.zeros(1, np.int64), counts.cumsum())) + first)  # (segments + 1,)
         first = int(bounds[-1][-1])
-    sizes = np.sum([np.diff(before[of_column]) for of_column in bounds], 0)
+    sizes = np.sum([np.diff(before[ends]) for ends in bounds], 0)
     for start, stop in even_chunks(sizes, CHARACTERS):
-        columns_of_chunk = [slice(of_column[start], of_column[stop]) for of_column in bounds]
-        of_chunk = list(chain.from_iterable(texts[column] for column in columns_of_chunk))
-        sizes_of_texts = np.concatenate([lengths[column] for column in columns_of_chunk])
-        yield _characters(of_chunk, sizes_of_texts), [column.stop - column.start for column in columns_of_chunk]
+        parts = [slice(ends[start], ends[stop]) for ends in bounds]  # of each column
+        chunk = list(chain.from_iterable(texts[part] for part in parts))
+        yield _characters(chunk, np.concatenate([lengths[part] for part in parts])), [p.stop - p.start for p in parts]
 
 
 def _characters(texts: Sequence[str], lengths: Integers) -> Characters:
@@ -181,9 +179,9 @@ class Rule:
         if characters.ascii:
             encoded = characters.units[:-WINDOW].tobytes()
             return np.frombuffer(encoded.translate(_byte_classes(self.class_of, self.beyond)), np.uint8)
-        return self._classes_of(characters.codes)
+        return self._classes_of(code_points(characters.joined))
 
-    def _classes_of(self, codes: NDArray[np.integer[Any]]) -> Classes:
+    def _classes_of(self, codes: NDArray[np.int32]) -> Classes:
         """Return the class of each code point."""
         table = _known_classes(self.class_of)
         classes = table.take(codes)  # a third of the cost of table[codes]
@@ -281,9 +279,9 @@ def _chrf_alone(classes: Classes, ends: Integers) -> Flags:
     """Mark one punctuation mark of each word: the last character, else the first."""
     begin, end = _stretches(classes > 0)
     punctuation = (classes & STOP) > 0
-    several = end - begin > 1
-    last = several & punctuation[end - 1]
-    first = several & punctuation[begin] & ~last
+    is_long = end - begin > 1
+    last = is_long & punctuation[end - 1]
+    first = is_long & punctuation[begin] & ~last
     alone = np.zeros(len(classes), np.bool_)
     alone[(end - 1)[last]] = True
     alone[begin[first]] = True
@@ -296,16 +294,12 @@ def _stretches(inside: Flags) -> tuple[Integers, Integers]:
     return change[::2], change[1::2]
 
 
-def _unescape(texts: Sequence[str]) -> Sequence[str]:
-    return _rewrite(texts, "<&\n", unescape)
-
-
-def _expand_dotted_i(texts: Sequence[str]) -> Sequence[str]:
+def _expand_dotted_i(text: str) -> str:
     """Lowercase the only character that becomes two characters, the first of them ASCII."""
-    return _rewrite(texts, "\u0130", lambda text: text.replace("\u0130", "i\u0307"))
+    return text.replace("\u0130", "i\u0307")
 
 
-def _rewrite(texts: Sequence[str], marks: str, rewrite: Callable[[str], str]) -> Sequence[str]:
+def _rewrite(marks: str, rewrite: Callable[[str], str], texts: Sequence[str]) -> Sequence[str]:
     """Rewrite the texts that contain one of the ``marks``, without taking time for the rest."""
     joined = "".join(texts)
     present = [mark for mark in marks if mark in joined]
@@ -324,17 +318,17 @@ def _rewrite(texts: Sequence[str], marks: str, rewrite: Callable[[str], str]) ->
     return texts
 
 
-def _each(prepare: Callable[[str], str], texts: Sequence[str]) -> Sequence[str]:
-    return list(map(prepare, texts))
+def _rewrite_all(rewrite: Callable[[str], str], texts: Sequence[str]) -> Sequence[str]:
+    return list(map(rewrite, texts))
 
 
 def _rule(rule: WordRule, beyond: int | None = None) -> Rule:
     """Return a rule of the table for texts as arrays."""
-    rewritten: Callable[[Sequence[str]], Sequence[str]] | None = partial(_each, rule.prepare)
+    rewritten: Callable[[Sequence[str]], Sequence[str]] | None = partial(_rewrite_all, rule.prepare)
     if rule.prepare is str:
         rewritten = None
     elif rule.prepare is unescape:
-        rewritten = _unescape  # only where there is something to replace: whitespace at the end is in no word
+        rewritten = partial(_rewrite, "<&\n", unescape)  # whitespace at the end, which it removes too, is in no word
     alone = partial(_alone, rule) if any(rule.symbols) else None
     return Rule(partial(_class_of, rule), rewritten, alone, drops_marks=any(rule.marks), beyond=beyond)
 
@@ -342,5 +336,5 @@ def _rule(rule: WordRule, beyond: int | None = None) -> Rule:
 #: The rules by the names that ``tokenizer`` takes.
 NAMED = {name: _rule(rule, WORD if name in ("13a", "none") else None) for name, rule in WORD_RULES.items()}
 WHITESPACE = NAMED["none"]
-ROUGE = Rule(_fold, _expand_dotted_i, folds=True, beyond=0)
+ROUGE = Rule(_fold, partial(_rewrite, "\u0130", _expand_dotted_i), folds=True, beyond=0)
 CHRF_WORDS = Rule(_chrf_class, alone=_chrf_alone, beyond=WORD)

@@ -22,12 +22,11 @@ from ngram_metrics.counting.documents import (
     PaddedReferences,
     PaddedSides,
     RaggedTokens,
-    drop_ids,
     host_counts,
     ragged_from_padded,
 )
 from ngram_metrics.document_frequency import DocumentFrequency, counted_in_segments
-from ngram_metrics.options import pad_ids, pad_signature, refuse_missing_pad_id
+from ngram_metrics.options import pad_ids, pad_signature
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_unsplit_texts
 from ngram_metrics.text.inputs import Tokenizer
@@ -83,7 +82,7 @@ class WordReader(Reader):
         """Whether the tokenizer is a rule of this package."""
         return has_splitter(self.tokenizer)
 
-    def _read_texts_in_python(self, segments: Segments) -> list[Any]:
+    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         return list(map(SPLITTERS[self.tokenizer], self._texts(segments)))
 
     def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
@@ -112,41 +111,31 @@ class TokenReader(WordReader):
             TypeError, ValueError: the errors of ``ngram_metrics.text.reader.Reader.read``.
         """
         if isinstance(segments, PaddedSegments):
-            documents: Sequence[Sequence[Hashable]] = self._rows(segments)
-            counts = [segments.references.shape[1]] * len(segments.references)
-        else:
-            documents = self._lists(segments)[len(segments.hypotheses) :]
-            counts = segments.counts
+            self._check_options(segments)
+            segments = self._list_padded(segments)
+        documents = self._lists(segments)[len(segments.hypotheses) :]
         flat: list[Any] = list(chain.from_iterable(documents))
         kind = _kind_of(segments)
         # Plain int and str, which a file holds and which are written in one way, also for those of numpy.
-        named = map(int, sorted(set(flat))) if kind == "ids" else map(_plain_word, dict.fromkeys(flat))
-        tokens: list[Hashable] = list(named)
+        tokens: list[Hashable] = (
+            [int(token) for token in sorted(set(flat))]
+            if kind == "ids"
+            else [str.__str__(token) if isinstance(token, str) else token for token in dict.fromkeys(flat)]
+        )
         numbers = {token: index for index, token in enumerate(tokens)}
         ids = torch.from_numpy(np.fromiter(map(numbers.__getitem__, flat), np.int64, len(flat)))
         ragged = RaggedTokens(ids, host_counts(list(map(len, documents))), len(tokens))
-        groups = DocumentGroups(ragged, host_counts(counts))
+        groups = DocumentGroups(ragged, host_counts(segments.counts))
         return counted_in_segments(groups, ngram, tokens, kind, self.words if kind == "words" else "")
-
-    def _rows(self, segments: PaddedSegments) -> list[list[int]]:
-        """Return the ids of the padded references."""
-        dropped = pad_ids(self.pad_id)
-        refuse_missing_pad_id(dropped)
-        self._refuse_text_options("ids")
-        ids, lengths = drop_ids(segments.references.flatten(0, 1), dropped)
-        return [row[:length] for row, length in zip(ids.tolist(), lengths.tolist(), strict=True)]
 
     def _lists(self, segments: Segments) -> Sequence[Sequence[Hashable]]:
         """Return the tokens of each document, hypotheses first."""
         if segments.kind == "text":
             return split_words(self._texts(segments), self.tokenizer, segments.name_of)
-        self._refuse_text_options(segments.kind)
+        dropped = self._check_options(segments)
         if segments.kind == "tokens":
             name_unhashable(segments.documents, segments.name_of)
             return segments.documents
-        dropped = pad_ids(self.pad_id)
-        if any(segments.padded):
-            refuse_missing_pad_id(dropped)
         return listed_ids(segments, dropped)
 
 
@@ -198,25 +187,22 @@ class VocabularyReader(TokenReader):
         if table is None:
             return batch._replace(sides=ragged_from_padded(batch.sides))
         _check_kind(table, segments)
-        known = table.ids(hypotheses.ids.device)
-        hypotheses, references = (side._replace(ids=_places(known, side.ids)) for side in (hypotheses, references))
+        table_ids = table.ids(hypotheses.ids.device)
+        hypotheses, references = (s._replace(ids=_places(table_ids, s.ids)) for s in (hypotheses, references))
         return batch._replace(sides=PaddedSides(hypotheses, PaddedReferences(references, present)))
 
     def _number_by_table(self, segments: Segments, table: DocumentFrequency, device: torch.device) -> Batch:
         documents = self._lists(segments)
         if any(map(len, documents)):
             _check_kind(table, segments)
-        known = table.numbers
+        numbers = table.numbers
         others: defaultdict[Hashable, int] = defaultdict()
-        others.default_factory = lambda: len(known) + len(others)
-        numbers = [known[token] if token in known else others[token] for token in chain.from_iterable(documents)]
-        ids = torch.from_numpy(np.array(numbers, np.int64))
-        tokens = RaggedTokens(ids, host_counts(list(map(len, documents))), max(1, len(known) + len(others)))
-        return batch_of(segments, tokens.to(device))
-
-
-def _plain_word(token: Hashable) -> Hashable:
-    return str.__str__(token) if isinstance(token, str) else token
+        others.default_factory = lambda: len(numbers) + len(others)
+        tokens = chain.from_iterable(documents)
+        ids = np.array([numbers[token] if token in numbers else others[token] for token in tokens], np.int64)
+        bound = max(1, len(numbers) + len(others))
+        ragged = RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
+        return batch_of(segments, ragged.to(device))
 
 
 def _kind_of(segments: Segments | PaddedSegments) -> Literal["words", "ids"]:
@@ -233,7 +219,7 @@ def _check_kind(table: DocumentFrequency, segments: Segments | PaddedSegments) -
 
 
 def _places(table: Tensor, ids: Tensor) -> Tensor:
-    """Return the index of each id in ascending ``known`` ids, and for each other id a negative number of its own."""
+    """Return the index of each id in a table of ascending ids, and for each other id a negative number of its own."""
     if not len(table):
         return -1 - ids
     index = torch.searchsorted(table, ids.contiguous()).clamp(max=len(table) - 1)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -101,10 +101,10 @@ def number_words(
             ends = (characters.codes == NEWLINE).nonzero()[0][1:]
             before = _upto(ends.searchsorted(characters.ends, side="right"))[before].tolist()
         in_documents = counts_between(begin, ends)
-        of_chunk = word_ids(found_words(characters, begin, end, units), stem)
-        ids.append(_split(of_chunk, _upto(in_documents.cumsum())[before].tolist()))
+        chunk_ids = word_ids(found_words(characters, begin, end, units), stem)
+        ids.append(_split(chunk_ids, _upto(in_documents.cumsum())[before].tolist()))
         counts.append(_split(in_documents, before))
-        bound = max(bound, len(of_chunk))
+        bound = max(bound, len(chunk_ids))
     return RaggedTokens(_join_columns(ids), _join_columns(counts), bound)
 
 
@@ -126,12 +126,8 @@ def _split(values: Integers, bounds: Sequence[int]) -> list[Integers]:
 
 def _join_columns(chunks: Sequence[Sequence[Integers]]) -> torch.Tensor:
     """Join the arrays of all chunks, column by column."""
-    return torch.from_numpy(concatenate([of_chunk for column in zip(*chunks, strict=True) for of_chunk in column]))
-
-
-def concatenate(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the concatenation of arrays, or one array itself."""
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    parts = [part for column in zip(*chunks, strict=True) for part in column]
+    return torch.from_numpy(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
 
 def word_ids(found: Found, stem: Callable[[str], str] | None = None) -> Integers:
@@ -155,7 +151,7 @@ def word_ids(found: Found, stem: Callable[[str], str] | None = None) -> Integers
 def _first_places(values: Sequence[bytes | str], places: Integers) -> list[int]:
     """Return for each value the place of the first one that is equal."""
     first: dict[bytes | str, int] = {}
-    return [first.setdefault(value, place) for value, place in zip(values, places.tolist(), strict=True)]
+    return [first.setdefault(value, index) for value, index in zip(values, places.tolist(), strict=True)]
 
 
 def _compare_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
@@ -170,11 +166,11 @@ def _compare_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
         window = found.window(words, number)
         longer.append((words, window))
         # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.
-        of_words = mixed[words]
-        of_words ^= of_words >> np.uint64(32)
-        of_words += window.view(np.uint64)
-        of_words *= FIBONACCI
-        mixed[words] = of_words
+        hashes = mixed[words]
+        hashes ^= hashes >> np.uint64(32)
+        hashes += window.view(np.uint64)
+        hashes *= FIBONACCI
+        mixed[words] = hashes
     bits = (4 * len(place)).bit_length()
     slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
     last = np.empty(1 << bits, np.int64)  # only what is written is read
