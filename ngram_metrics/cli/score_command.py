@@ -15,7 +15,7 @@ from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
 from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
 from ngram_metrics.evaluation.output import Progress, open_output
 from ngram_metrics.evaluation.result_tables import cell_text
-from ngram_metrics.evaluation.results import ComparisonSettings, Results, Summary
+from ngram_metrics.evaluation.results import ComparisonPlan, Results, Summary
 from ngram_metrics.evaluation.system_counts import SystemCounts, compute_results, count, segment_values, summarise
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED
@@ -85,7 +85,7 @@ class _Lines:
                 texts.extend(added)
 
 
-def _make_settings(options: ScoreOptions, lines: _Lines) -> ComparisonSettings:
+def _make_settings(options: ScoreOptions, lines: _Lines) -> ComparisonPlan:
     """Return how systems are compared, or raise InputError if there is only one cluster."""
     correction: Correction = "holm" if options.correction == "holm" else None
     clusters = None
@@ -94,7 +94,7 @@ def _make_settings(options: ScoreOptions, lines: _Lines) -> ComparisonSettings:
             clusters = cluster_numbers(lines.clusters, options.systems[0], len(lines.clusters))
         except ValueError as error:
             raise InputError(f"{options.clusters}: {error}") from error
-    return ComparisonSettings(options.confidence, options.test, correction, SEED, clusters)
+    return ComparisonPlan(options.confidence, options.test, correction, SEED, clusters)
 
 
 def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: float, level: float) -> list[str]:

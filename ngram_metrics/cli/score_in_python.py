@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
-from ngram_metrics.evaluation.results import ComparisonSettings, Result, Summary
+from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
 from ngram_metrics.scores import python_scores
 from ngram_metrics.signature import format_signature
 from ngram_metrics.text.input_warnings import (
@@ -122,7 +122,7 @@ def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
         references = None if name == "repetition" else str(len(options.references))
         signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
     is_higher_better = {title: title != "repetition" for title in results}
-    settings = ComparisonSettings(None, options.test, None, 0)
+    settings = ComparisonPlan(None, options.test, None, 0)
     return Summary({options.systems[0]: results}, (), {}, signatures, options.references, is_higher_better, settings)
 
 

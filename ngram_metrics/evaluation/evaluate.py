@@ -13,8 +13,8 @@ from ngram_metrics.evaluation.evaluate_arguments import (
     Texts,
     checked_annotations,
     checked_groups,
+    checked_plan,
     checked_scorers,
-    checked_settings,
     checked_texts,
 )
 from ngram_metrics.evaluation.output import Progress
@@ -309,7 +309,7 @@ def evaluate(
     if references is None and compared:
         raise ValueError(f"references is None, and the metric {compared[0]!r} compares texts with references")
     texts = checked_texts(systems, references, baseline)
-    settings = checked_settings(confidence, test, correction, seed, clusters, texts)
+    plan = checked_plan(confidence, test, correction, seed, clusters, texts)
     labels = checked_groups(groups, texts)
     reference_counts = [len(references) for references in texts.references]
     written = format_references(min(reference_counts), max(reference_counts))
@@ -320,4 +320,4 @@ def evaluate(
             hypotheses = [segments[part] for segments in texts.systems.values()]
             count(counts, hypotheses, texts.references[part], torch.device("cpu"), bar.update)
         bar.name("resampling")
-        return Evaluation(counts, summarise(counts, list(scorers), texts.names, settings, labels), texts)
+        return Evaluation(counts, summarise(counts, list(scorers), texts.names, plan, labels), texts)

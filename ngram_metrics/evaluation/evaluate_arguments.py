@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 
 from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
 from ngram_metrics.evaluation.result_tables import cell_text
-from ngram_metrics.evaluation.results import ComparisonSettings, Grouping, Result
+from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Result
 from ngram_metrics.metrics import make_metric
 from ngram_metrics.options import check_choice, refuse_equal_names
 from ngram_metrics.scorer import Scorer, scorer_of
@@ -106,9 +106,7 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
     return scorers
 
 
-def checked_settings(
-    confidence: Any, test: Any, correction: Any, seed: Any, clusters: Any, texts: Texts
-) -> ComparisonSettings:
+def checked_plan(confidence: Any, test: Any, correction: Any, seed: Any, clusters: Any, texts: Texts) -> ComparisonPlan:
     """Return how systems are compared.
 
     Raises:
@@ -122,7 +120,7 @@ def checked_settings(
     check_correction(correction)
     system = f"system {next(iter(texts.systems))!r}"
     numbers = None if clusters is None else cluster_numbers(clusters, system, len(texts.references))
-    return ComparisonSettings(confidence, test, correction, checked_seed(seed), numbers)
+    return ComparisonPlan(confidence, test, correction, checked_seed(seed), numbers)
 
 
 def checked_groups(groups: Any, texts: Texts, given: str = "groups") -> Grouping:

@@ -7,7 +7,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ngram_metrics.evaluation.results import SIGNIFICANT, Result, Results, Summary
@@ -78,7 +78,7 @@ class _Table(NamedTuple):
 
     header: list[str]
     rows: list[list[str]]
-    names: int = 1
+    names: int
 
 
 def format_summary(summary: Summary, form: str, style: Style) -> str:
@@ -110,14 +110,14 @@ def _describe_data(summary: Summary) -> str:
 
 
 def _explain(summary: Summary, style: Style) -> list[str]:
-    settings = summary.settings
+    plan = summary.plan
     lines = []
-    drawn = "" if settings.cluster_count is None else f" of {pluralize(settings.cluster_count, 'cluster')}"
-    if settings.confidence is not None and style.intervals:
-        lines.append(f"[low, high]: {100 * settings.confidence:g}% bootstrap interval{drawn}")
+    drawn = "" if plan.cluster_count is None else f" of {pluralize(plan.cluster_count, 'cluster')}"
+    if plan.confidence is not None and style.intervals:
+        lines.append(f"[low, high]: {100 * plan.confidence:g}% bootstrap interval{drawn}")
     if len(summary.results) > 1:
-        correction = " with Holm's correction" if settings.correction == "holm" else ", not corrected"
-        test = f"paired {settings.test} test{drawn}{correction}"
+        correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
+        test = f"paired {plan.test} test{drawn}{correction}"
         lines.append(f"{_MARKS} {summary.baseline}: p < {SIGNIFICANT}, {test}")
         if detectable := _list_detectable(summary):
             lines.append(f"Differences from {summary.baseline} below about {detectable} would often be missed")
@@ -144,7 +144,7 @@ def _list_detectable(summary: Summary) -> str:
     return ", ".join(largest)
 
 
-def _list_groupings(summary: Summary, fewest: int = 1) -> list[tuple[str, Mapping[Any, Results]]]:
+def _list_groupings(summary: Summary, fewest: int = 1) -> list[tuple[str, Mapping[Hashable, Results]]]:
     """Return the name and the groups of each grouping with at least ``fewest`` labels."""
     groupings = summary.groups if isinstance(summary.grouping, Mapping) else {"group": summary.groups}
     return [(str(name), groups) for name, groups in groupings.items() if len(groups) >= fewest]
@@ -167,22 +167,42 @@ def mark_difference(result: Result, higher_is_better: bool) -> str:
     return "+" if (result.difference > 0) == higher_is_better else "-"
 
 
-def scale_part(result: Result, part: Any, name: str) -> Any:
-    """Return a part of a result by its name: scores on a 0-100 scale or that of the metric, anything else as it is."""
+def _show_part(result: Result, name: str, part: float | tuple[float, ...], digits: int | None) -> float | list[float]:
+    """Return a part of a result by its name: a score on the scale of tables, and rounded unless ``digits`` is None.
+
+    Counts and p-values keep their digits.
+    """
     if isinstance(part, tuple):
-        return [100 * precision for precision in part]
-    return result.shown_scale * part if name in _SCORES or name.startswith("precision") else part
+        return [100 * precision if digits is None else round(100 * precision, digits) for precision in part]
+    if name in _SCORES or name.startswith("precision"):
+        part = result.shown_scale * part
+    return part if digits is None or name == "p_value" or isinstance(part, int) else round(part, digits)
+
+
+def format_score(result: Result, style: Style) -> str:
+    """Return a score, with its interval if it has one and the style shows it."""
+    interval = _format_interval(result, result.low, result.high, style.places) if style.intervals else ""
+    return f"{result.shown_scale * result.score:.{style.places}f}{interval}"
 
 
 def format_difference(result: Result, digits: int) -> str:
     """Return a difference with its interval, if it has one, or an empty text for the baseline."""
     if result.difference is None:
         return ""
-    difference = f"{result.shown_scale * result.difference:+.{digits}f}"
-    if result.difference_low is None or result.difference_high is None:
-        return difference
-    low, high = (f"{result.shown_scale * end:.{digits}f}" for end in (result.difference_low, result.difference_high))
-    return f"{difference} [{low}, {high}]"
+    interval = _format_interval(result, result.difference_low, result.difference_high, digits)
+    return f"{result.shown_scale * result.difference:+.{digits}f}{interval}"
+
+
+def _format_interval(result: Result, low: float | None, high: float | None, digits: int) -> str:
+    """Return the ends of an interval behind a space, or an empty text if there is none."""
+    if low is None or high is None:
+        return ""
+    return f" [{result.shown_scale * low:.{digits}f}, {result.shown_scale * high:.{digits}f}]"
+
+
+def format_p_value(result: Result) -> str:
+    """Return a p-value with four digits, or an empty text if there is none."""
+    return "" if result.p_value is None else f"{result.p_value:.4f}"
 
 
 def format_rank(ranks: tuple[int, int]) -> str:
@@ -205,17 +225,32 @@ def list_group_rows(summary: Summary) -> Iterator[tuple[str, str, dict[str, Resu
                 yield group, system, results
 
 
-def html_table(summary: Summary) -> str:
-    """Return a table for notebooks, in light and dark colours, and one for each grouping."""
-    tables = [_draw_html(summary, ["system"], [([system], results) for system, results in summary.results.items()])]
+def _list_tables(summary: Summary) -> Iterator[tuple[list[str], list[tuple[list[str], dict[str, Result]]]]]:
+    """Yield for all segments, and for each grouping that is shown, the heads of the names, and names with results."""
+    yield ["system"], [([system], results) for system, results in summary.results.items()]
     for name, groups in _list_groupings(summary):
         if len(groups) <= MOST_GROUPS:
-            rows = [
-                ([str(label), system], results)
-                for label, group_results in groups.items()
-                for system, results in group_results.items()
-            ]
-            tables.append(_draw_html(summary, [name, "system"], rows))
+            yield (
+                [name, "system"],
+                [
+                    ([str(label), system], results)
+                    for label, group_results in groups.items()
+                    for system, results in group_results.items()
+                ],
+            )
+
+
+def html_table(summary: Summary) -> str:
+    """Return a table for notebooks, in light and dark colours, and one for each grouping."""
+    tables = []
+    for heads, rows in _list_tables(summary):
+        header = "".join(f"<th>{_html_text(head)}</th>" for head in [*heads, *summary.values])
+        body = []
+        for names, results in rows:
+            cells = [f"<th>{_html_text(name)}</th>" for name in names]
+            cells += [_html_cell(result, summary.higher_is_better[value]) for value, result in results.items()]
+            body.append(f"<tr>{''.join(cells)}</tr>")
+        tables.append(f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(body)}</tbody></table>")
     below = "<br>".join(map(html.escape, notes(summary)))
     details = "<br>".join(map(html.escape, signatures(summary)))
     return (
@@ -224,25 +259,18 @@ def html_table(summary: Summary) -> str:
     )
 
 
-def _draw_html(summary: Summary, names: Sequence[str], rows: Sequence[tuple[list[str], dict[str, Result]]]) -> str:
-    header = "".join(f"<th>{html.escape(cell_text(cell))}</th>" for cell in [*names, *summary.values])
-    body = []
-    for row_names, results in rows:
-        heads = "".join(f"<th>{html.escape(cell_text(name))}</th>" for name in row_names)
-        cells = "".join(_html_cell(result, summary.higher_is_better[value]) for value, result in results.items())
-        body.append(f"<tr>{heads}{cells}</tr>")
-    return f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+def _html_text(name: str) -> str:
+    return html.escape(cell_text(name))
 
 
 def _html_cell(result: Result, higher_is_better: bool) -> str:
     mark = mark_difference(result, higher_is_better)
-    score, _, interval = _format_score(result, Style()).partition(" ")
+    score, _, interval = format_score(result, Style()).partition(" ")
     text = score + (f" <small>{interval}</small>" if interval else "") + mark
     if result.difference is None or result.wins is None or result.losses is None:
         return f"<td>{text}</td>"
-    title = f"difference {format_difference(result, 2)}"
-    if result.p_value is not None:
-        title += f", p = {result.p_value:.4f}"
+    p_value = "" if result.p_value is None else f", p = {format_p_value(result)}"
+    title = f"difference {format_difference(result, 2)}{p_value}"
     title += f"; {result.wins} segments better, {result.ties} equal, {result.losses} worse"
     colour = {"+": ' class="better"', "-": ' class="worse"'}.get(mark, "")
     return f'<td{colour} title="{title}">{text}</td>'
@@ -257,35 +285,30 @@ def _format_table(summary: Summary, style: Style) -> list[str]:
 
 
 def _format_json(summary: Summary, style: Style) -> list[str]:
-    settings = summary.settings
-    document: dict[str, Any] = {"sentences": summary.segments, "references": list(summary.references)}
-    document["systems"] = _list_entries(summary.results, style.digits, ())
+    plan = summary.plan
+    document: dict[str, object] = {"sentences": summary.segments, "references": list(summary.references)}
+    document["systems"] = _list_entries(summary.results, style.digits, "segments")
     if len(summary.results) > 1:
-        document |= {"baseline": summary.baseline, "test": settings.test, "correction": settings.correction or "none"}
+        document |= {"baseline": summary.baseline, "test": plan.test, "correction": plan.correction or "none"}
         if style.details:
             document["ranks"] = summary.ranks
-    if settings.confidence is not None:
-        document["confidence"] = settings.confidence
-    if settings.cluster_count is not None:
-        document["clusters"] = settings.cluster_count
+    if plan.confidence is not None:
+        document["confidence"] = plan.confidence
+    if plan.cluster_count is not None:
+        document["clusters"] = plan.cluster_count
     if summary.groups:
-        document["groups"] = _list_entries(summary.groups, style.digits, ("segments",))
+        document["groups"] = _list_entries(summary.groups, style.digits)
     return [json.dumps({**document, "signatures": summary.signatures}, indent=2)]
 
 
-def _list_entries(results: Any, digits: int | None, besides: Sequence[str]) -> Any:
-    """Return results, or mappings of them, as objects of JSON."""
+def _list_entries(
+    results: Result | Mapping[Any, Any], digits: int | None, without: str | None = None
+) -> dict[str, object]:
+    """Return results, or mappings of them, as objects of JSON, which leave out the part ``without``."""
     if isinstance(results, Result):
-        parts = {name: part for name, part in results.known().items() if name != "segments" or name in besides}
-        return {name: _round_part(scale_part(results, part, name), name, digits) for name, part in parts.items()}
-    return {str(name): _list_entries(part, digits, besides) for name, part in results.items()}
-
-
-def _round_part(part: Any, name: str, digits: int | None) -> Any:
-    """Round scores and ratios, but neither counts nor p-values."""
-    if digits is None or name == "p_value" or not isinstance(part, (list, float)):
-        return part
-    return [round(number, digits) for number in part] if isinstance(part, list) else round(part, digits)
+        parts = {name: part for name, part in results.known().items() if name != without}
+        return {name: _show_part(results, name, part, digits) for name, part in parts.items()}
+    return {str(name): _list_entries(part, digits, without) for name, part in results.items()}
 
 
 def _format_tsv(summary: Summary, style: Style) -> list[str]:
@@ -301,12 +324,12 @@ def _format_tsv(summary: Summary, style: Style) -> list[str]:
         for value, result in results.items():
             parts = {part: getattr(result, part) for part in columns[value]}
             if style.details:
-                parts |= _parts(result)
+                parts |= list_parts(result)
                 ranks = summary.ranks.get(value, {}).get(system) if not group else None
                 if len(summary.results) > 1:
                     parts |= dict(zip(("first_rank", "last_rank"), ranks or (None, None), strict=True))
             for name, part in parts.items():
-                text = "" if part is None else str(_round_part(scale_part(result, part, name), name, style.digits))
+                text = "" if part is None else str(_show_part(result, name, part, style.digits))
                 row[value if name == "score" else f"{value}_{name}"] = text
         if not lines:
             lines.append("\t".join(map(cell_text, row)))
@@ -338,11 +361,8 @@ def _format_latex(summary: Summary, style: Style) -> list[str]:
         header, *rows = (_latex_row(row, table.names) for row in [table.header, *table.rows])
         begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
-    if explanations := [_latex_text(line) for line in _explain(summary, style)]:
-        marks = r"$^{+}$ better, $^{-}$ worse than"
-        below = ". ".join(
-            marks + line.removeprefix(_MARKS) if line.startswith(_MARKS) else line for line in explanations
-        )
+    if explanations := _explain(summary, style):
+        below = ". ".join(map(_latex_text, explanations)).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
         lines += [rf"\par\smallskip{{\footnotesize {below}.\par}}", ""]
     lines[-1] = r"\end{table}"  # noqa: RUF027
     return [*lines, *(f"% {line}" for line in signatures(summary))]
@@ -385,22 +405,17 @@ def _make_tables(summary: Summary, style: Style, by_value: bool, arrow: str | No
             heads[value] = _HEADS.get(value, heads[value]) + ("" if better else arrow)
     tables = []
     for values in [[value] for value in summary.values] if by_value else [summary.values]:
-        rows = [[cell_text(system)] for system in summary.results]
-        table = _Table(["system", *(heads[value] for value in values)], rows)
-        _add_scores(table, list(summary.results.values()), values, summary, style)
-        if style.details:
-            _add_details(table, summary, values[0], style)
-        tables.append(table)
-        for name, groups in _list_groupings(summary):
-            if len(groups) <= MOST_GROUPS:
-                rows = [[cell_text(str(label)), cell_text(system)] for label in groups for system in summary.results]
-                header = [cell_text(name), "system", "segments", *(heads[value] for value in values)]
-                group_table = _Table(header, rows, names=2)
-                results = [results for group_results in groups.values() for results in group_results.values()]
-                for row, system_results in zip(rows, results, strict=True):
-                    row.append(str(system_results[values[0]].segments))
-                _add_scores(group_table, results, values, summary, style)
-                tables.append(group_table)
+        for name_heads, rows in _list_tables(summary):
+            table = _Table(list(map(cell_text, name_heads)), [], len(name_heads))
+            is_grouped = table.names == 2
+            table.header.extend(["segments"] * is_grouped + [heads[value] for value in values])
+            for names, results in rows:
+                segments = [str(results[values[0]].segments)] * is_grouped
+                table.rows.append([*map(cell_text, names), *segments])
+            _add_scores(table, [results for _, results in rows], values, summary, style)
+            if style.details and not is_grouped:
+                _add_details(table, summary, values[0], style)
+            tables.append(table)
     return tables
 
 
@@ -411,7 +426,7 @@ def _add_scores(
     for value in values:
         marks = [mark_difference(row[value], summary.higher_is_better[value]) for row in results]
         for cells, row, mark in zip(table.rows, results, marks, strict=True):
-            cells.append(_format_score(row[value], style) + (mark or " " * any(marks)))
+            cells.append(format_score(row[value], style) + (mark or " " * any(marks)))
 
 
 def _add_details(table: _Table, summary: Summary, value: str, style: Style) -> None:
@@ -420,34 +435,27 @@ def _add_details(table: _Table, summary: Summary, value: str, style: Style) -> N
     columns: dict[str, list[str]] = {}
     if len(results) > 1:
         columns["difference"] = [format_difference(result, style.places) for result in results.values()]
-        columns["p"] = ["" if result.p_value is None else f"{result.p_value:.4f}" for result in results.values()]
+        columns["p"] = list(map(format_p_value, results.values()))
         columns["rank"] = [format_rank(summary.ranks[value][system]) for system in results]
-    for name in _parts(next(iter(results.values()))):
-        parts = [_format_part(name, _parts(result)[name], style.places) for result in results.values()]
+    for name in list_parts(next(iter(results.values()))):
+        parts = [format_part(name, list_parts(result)[name], style.places) for result in results.values()]
         columns[_PARTS.get(name, name)] = parts
     table.header.extend(columns)
     for cells, *added in zip(table.rows, *columns.values(), strict=True):
         cells.extend(added)
 
 
-def _parts(result: Result) -> dict[str, float]:
+def list_parts(result: Result) -> dict[str, float]:
     """Return the parts of a score by the names of their columns, from 0 to 1."""
     parts = {f"precision{order}": precision for order, precision in enumerate(result.precisions or (), 1)}
     return parts | {name: part for name, part in result.known().items() if name in _PARTS}
 
 
-def _format_part(name: str, number: float, digits: int) -> str:
-    if isinstance(number, int):
-        return str(number)
-    return f"{100 * number:.{digits}f}" if name.startswith(("precision", "recall")) else f"{number:.3f}"
-
-
-def _format_score(result: Result, style: Style) -> str:
-    low, high, scale = result.low, result.high, result.shown_scale
-    score = f"{scale * result.score:.{style.places}f}"
-    if low is None or high is None or not style.intervals:
-        return score
-    return f"{score} [{scale * low:.{style.places}f}, {scale * high:.{style.places}f}]"
+def format_part(name: str, part: float, digits: int) -> str:
+    """Return a part of a score as text: a count, a score in percent, or a ratio."""
+    if isinstance(part, int):
+        return str(part)
+    return f"{100 * part:.{digits}f}" if name.startswith(("precision", "recall")) else f"{part:.3f}"
 
 
 def _align(table: _Table) -> list[str]:

@@ -90,7 +90,7 @@ Results: TypeAlias = dict[str, dict[str, Result]]
 Pairs: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
 
-class ComparisonSettings(NamedTuple):
+class ComparisonPlan(NamedTuple):
     """How systems are compared: the arguments of ``ngram_metrics.evaluate``.
 
     ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64.
@@ -107,8 +107,8 @@ class ComparisonSettings(NamedTuple):
         """The number of clusters, or None if segments are drawn."""
         return None if self.clusters is None else len(self.clusters.unique())
 
-    def select(self, segments: Tensor) -> ComparisonSettings:
-        """Return the settings for the segments with these indices, one-dimensional int64."""
+    def select(self, segments: Tensor) -> ComparisonPlan:
+        """Return the plan for the segments with these indices, one-dimensional int64."""
         return self if self.clusters is None else self._replace(clusters=self.clusters[segments])
 
 
@@ -123,7 +123,7 @@ class Summary:
         signatures: what affects the scores, by the names of metrics.
         references: the names of the references.
         higher_is_better: for each value, whether a higher score is better.
-        settings: how the systems are compared.
+        plan: how the systems are compared.
         compare_pairs: computes the p-values of all pairs of systems.
     """
 
@@ -133,7 +133,7 @@ class Summary:
     signatures: dict[str, str]
     references: Sequence[str]
     higher_is_better: dict[str, bool]
-    settings: ComparisonSettings
+    plan: ComparisonPlan
     compare_pairs: Callable[[], Pairs] = dict
 
     @property

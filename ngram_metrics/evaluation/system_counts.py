@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import host_counts
-from ngram_metrics.evaluation.results import ComparisonSettings, Grouping, Pairs, Result, Results, Summary
+from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Pairs, Result, Results, Summary
 from ngram_metrics.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import row_width
@@ -43,7 +43,7 @@ class SystemCounts:
     """
 
     def __init__(self, scorer: Scorer, references: str, keep: bool) -> None:
-        self.scorer, self._references, self._keep = scorer, references, keep
+        self.scorer, self.references, self._keep = scorer, references, keep
         self.segments = 0
         measure = scorer.measure
         self.row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype, device="cpu")
@@ -63,7 +63,7 @@ class SystemCounts:
 
     def part(self, segments: Tensor) -> SystemCounts:
         """Return the counts of the segments with these indices, one-dimensional int64, which needs ``keep``."""
-        part = SystemCounts(self.scorer, self._references, keep=True)
+        part = SystemCounts(self.scorer, self.references, keep=True)
         part.add(self.sentence_rows()[segments])
         return part
 
@@ -82,10 +82,6 @@ class SystemCounts:
     def segment_scores(self, rows: Tensor | None = None) -> Tensor:
         """Return the scores ``(segments, *score_shape)`` of rows, by default of all segments, which needs ``keep``."""
         return self.scorer.segment_scorer().scores(self.sentence_rows() if rows is None else rows)
-
-    def signature_with(self, draws: Mapping[str, str]) -> str:
-        """Return the signature with the fields of resampling and of a test."""
-        return self.scorer.signature(self._references, "text", draws)
 
 
 #: The counts of each system for the same metrics; the first system is the baseline.
@@ -108,22 +104,16 @@ def segment_values(system: Sequence[SystemCounts], rows: Sequence[Tensor | None]
 
 
 def count(
-    systems: Mapping[str, Sequence[SystemCounts]],
+    systems: Systems,
     hypotheses: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
     device: torch.device,
     progress: Callable[[int], object],
 ) -> dict[str, list[Tensor]]:
-    """Add at most ``CHUNK`` segments to the counts of all systems.
+    """Add at most ``CHUNK`` segments to the counts of all systems, whose texts are in the same order.
 
-    A reference is read once for each way of reading, and not for each system and metric.
-
-    Args:
-        systems: for each system the same metrics.
-        hypotheses: the texts of each system, in the same order.
-        references: the references of each segment.
-        device: where they are counted.
-        progress: called with the number of texts of systems that were counted, part by part.
+    A reference is read once for each way of reading, and not for each system and metric. ``progress`` is called with
+    the number of texts of systems that were counted, part by part.
 
     Returns:
         The counts that were added for each system and metric, ``(segments, fields)``.
@@ -140,8 +130,8 @@ def count(
             for metric, rows in counted:
                 parts[metric].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)
         progress(len(systems) * len(references[part]))
-    metric_rows = [torch.cat(rows, 1) for rows in parts]
-    added = {system: [rows[index] for rows in metric_rows] for index, system in enumerate(systems)}
+    system_rows = zip(*(torch.cat(rows, 1) for rows in parts), strict=True)
+    added = {system: list(rows) for system, rows in zip(systems, system_rows, strict=True)}
     for system, system_counts in systems.items():
         for counts, rows in zip(system_counts, added[system], strict=True):
             counts.add(rows)
@@ -149,37 +139,34 @@ def count(
 
 
 def summarise(
-    systems: Systems,
-    names: Sequence[str],
-    references: Sequence[str],
-    settings: ComparisonSettings,
-    groups: Grouping = (),
+    systems: Systems, names: Sequence[str], references: Sequence[str], plan: ComparisonPlan, groups: Grouping = ()
 ) -> Summary:
     """Return all results, with the names of the metrics and of the references."""
     is_tested = len(systems) > 1
-    results = compute_results(systems, settings, settings.test if is_tested else None)
+    results = compute_results(systems, plan, plan.test if is_tested else None)
     if isinstance(groups, Mapping):
-        group_results: dict[Any, Any] = {
-            name: _score_groups(systems, labels, settings) for name, labels in groups.items()
-        }
+        group_results: dict[Any, Any] = {name: _score_groups(systems, labels, plan) for name, labels in groups.items()}
     else:
-        group_results = _score_groups(systems, groups, settings)
-    draws = _signature_draws(settings, is_tested)
+        group_results = _score_groups(systems, groups, plan)
+    draws = _signature_draws(plan, is_tested)
     baseline_counts = next(iter(systems.values()))
-    signatures = {name: counts.signature_with(draws) for name, counts in zip(names, baseline_counts, strict=True)}
+    signatures = {
+        name: counts.scorer.signature(counts.references, "text", draws)
+        for name, counts in zip(names, baseline_counts, strict=True)
+    }
     better = {
         title: counts.scorer.measure.higher_is_better for counts in baseline_counts for title in counts.scorer.titles
     }
-    compare_pairs = partial(_compare_pairs, systems, settings)
-    return Summary(results, groups, group_results, signatures, references, better, settings, compare_pairs)
+    compare_pairs = partial(_compare_pairs, systems, plan)
+    return Summary(results, groups, group_results, signatures, references, better, plan, compare_pairs)
 
 
-def _compare_pairs(systems: Systems, settings: ComparisonSettings) -> Pairs:
+def _compare_pairs(systems: Systems, plan: ComparisonPlan) -> Pairs:
     if len(systems) == 1:
         return {}
-    tested = _pair(systems, settings)
+    tested = _pair(systems, plan)
     matrices = compare_all_pairs(
-        tested, list(systems), settings.test, settings.correction, settings.seed, settings.clusters is not None
+        tested, list(systems), plan.test, plan.correction, plan.seed, plan.clusters is not None
     )
     return {
         title: matrix[value]
@@ -188,15 +175,13 @@ def _compare_pairs(systems: Systems, settings: ComparisonSettings) -> Pairs:
     }
 
 
-def compute_results(
-    systems: Systems, settings: ComparisonSettings, test: Test | None = None, compared: bool = True
-) -> Results:
+def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None, compared: bool = True) -> Results:
     """Return the results, whose intervals, wins, ties and losses need the counts of segments.
 
     ``test`` is that of the differences, None for no p-values; ``compared`` says whether there are differences.
     """
     baseline, *others = systems
-    ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], settings)
+    ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)
     results: Results = {system: {} for system in systems}
     for system, system_counts in systems.items():
         for counts in system_counts:
@@ -204,9 +189,9 @@ def compute_results(
             results[system].update(_score_system(counts, low, high))
     if not others or not compared:
         return results
-    tested = _pair(systems, settings)
+    tested = _pair(systems, plan)
     differences = compare_with_first(
-        tested, test, settings.correction, settings.confidence, settings.seed, settings.clusters is not None
+        tested, test, plan.correction, plan.confidence, plan.seed, plan.clusters is not None
     )
     for index, base in enumerate(systems[baseline]):
         base_score = base.score()
@@ -226,41 +211,37 @@ def _score_system(
     """Yield the results of a system without a comparison by title, with no intervals for empty ends."""
     scores = counts.scorer.name_values(counts.score())
     for title, value in counts.scorer.titles.items():
-        parts = _parts(counts, title, scores)
+        result = Result(scores[value].item(), counts.segments, highest=counts.scorer.measure.highest)
         if low:
-            parts |= {"low": low[value].item(), "high": high[value].item()}
-        yield title, Result(scores[value].item(), counts.segments, **parts, highest=counts.scorer.measure.highest)
-
-
-def _parts(counts: SystemCounts, title: str, scores: Mapping[str, Tensor]) -> dict[str, Any]:
-    """Return the parts of a score by the names of the attributes of a result."""
-    if f"{title}_precision" in scores:
-        return {name: scores[f"{title}_{name}"].item() for name in ("precision", "recall")}
-    parts = counts.scorer.parts(counts.row)
-    if "brevity_penalty" not in parts:
-        return {}
-    hypothesis, reference = int(parts["hypothesis_length"]), int(parts["reference_length"])
-    return {
-        "precisions": tuple(parts["precisions"].tolist()),
-        "brevity_penalty": python_scores.brevity_penalty(hypothesis, reference),
-        "ratio": python_scores.length_ratio(hypothesis, reference),
-        "hypothesis_length": hypothesis,
-        "reference_length": reference,
-    }
+            result = replace(result, low=low[value].item(), high=high[value].item())
+        if f"{title}_precision" in scores:
+            precision, recall = (scores[f"{title}_{part}"].item() for part in ("precision", "recall"))
+            result = replace(result, precision=precision, recall=recall)
+        elif "brevity_penalty" in (parts := counts.scorer.parts(counts.row)):
+            lengths = int(parts["hypothesis_length"]), int(parts["reference_length"])
+            result = replace(
+                result,
+                precisions=tuple(parts["precisions"].tolist()),
+                brevity_penalty=python_scores.brevity_penalty(*lengths),
+                ratio=python_scores.length_ratio(*lengths),
+                hypothesis_length=lengths[0],
+                reference_length=lengths[1],
+            )
+        yield title, result
 
 
 def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> dict[str, dict[str, Any]]:
     """Return the differences from the scores of the baseline, and wins, ties and losses, by the names of values."""
     scorer = counts.scorer
-    differences = scorer.name_values(counts.score() - base_score)
     apart = counts.segment_scores() - base_scores  # (segments, *score_shape)
     better = scorer.name_values(apart if scorer.measure.higher_is_better else -apart)
-    compared = {}
-    for value, difference in differences.items():
-        wins, losses = (int((better[value] * sign > _TIE).sum()) for sign in (1, -1))
+    comparisons = {}
+    for value, difference in scorer.name_values(counts.score() - base_score).items():
+        wins = int((better[value] > _TIE).sum())
+        losses = int((better[value] < -_TIE).sum())
         ties = counts.segments - wins - losses
-        compared[value] = {"difference": difference.item(), "wins": wins, "ties": ties, "losses": losses}
-    return compared
+        comparisons[value] = {"difference": difference.item(), "wins": wins, "ties": ties, "losses": losses}
+    return comparisons
 
 
 def _difference_columns(scorer: Scorer, differences: Differences) -> dict[str, dict[str, list[float]]]:
@@ -281,55 +262,53 @@ def _difference_columns(scorer: Scorer, differences: Differences) -> dict[str, d
 
 
 def _compute_intervals(
-    all_counts: Sequence[SystemCounts], settings: ComparisonSettings
+    all_counts: Sequence[SystemCounts], plan: ComparisonPlan
 ) -> Iterator[tuple[dict[str, Tensor], ...]]:
     """Yield for each system and metric the ends of the intervals of its values by name, from one set of draws.
 
     Each interval is the one that ``confidence=`` gives for the metric alone: the rows of each system are sorted.
     """
-    if settings.confidence is None:
+    if plan.confidence is None:
         yield from [({}, {})] * len(all_counts)
         return
-    drawn = [pair_rows(counts.scorer, [counts.sentence_rows()], settings.clusters) for counts in all_counts]
-    for paired, scores in zip(drawn, resample_scores(drawn, RESAMPLES, settings.seed), strict=True):
-        yield tuple(map(paired.scorer.name_values, interval(scores[:, 0], settings.confidence)))
+    drawn = [pair_rows(counts.scorer, [counts.sentence_rows()], plan.clusters) for counts in all_counts]
+    for paired, scores in zip(drawn, resample_scores(drawn, RESAMPLES, plan.seed), strict=True):
+        yield tuple(map(paired.scorer.name_values, interval(scores[:, 0], plan.confidence)))
 
 
-def _pair(systems: Systems, settings: ComparisonSettings) -> list[Paired]:
+def _pair(systems: Systems, plan: ComparisonPlan) -> list[Paired]:
     """Return the values of all systems for each metric."""
     return [
-        pair_rows(same_metric[0].scorer, [counts.sentence_rows() for counts in same_metric], settings.clusters)
+        pair_rows(same_metric[0].scorer, [counts.sentence_rows() for counts in same_metric], plan.clusters)
         for same_metric in zip(*systems.values(), strict=True)
     ]
 
 
-def _score_groups(
-    systems: Systems, labels: Sequence[Hashable], settings: ComparisonSettings
-) -> dict[Hashable, Results]:
+def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: ComparisonPlan) -> dict[Hashable, Results]:
     """Return the results of the segments with each label, in the order in which the labels first appear."""
     segments: dict[Hashable, list[int]] = {}
     for segment, label in enumerate(labels):
         segments.setdefault(label, []).append(segment)
-    return {label: score_part(systems, host_counts(indices), settings) for label, indices in segments.items()}
+    return {label: score_part(systems, host_counts(indices), plan) for label, indices in segments.items()}
 
 
-def score_part(systems: Systems, segments: Tensor, settings: ComparisonSettings, compared: bool = True) -> Results:
-    """Return the results of the segments with these indices as a corpus, ``compared`` with the baseline or not."""
+def score_part(systems: Systems, segments: Tensor, plan: ComparisonPlan, compared: bool = True) -> Results:
+    """Return the results of the segments with these indices as a corpus; ``compared`` with the baseline, or not."""
     parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
-    return compute_results(parts, settings.select(segments), compared=compared)
+    return compute_results(parts, plan.select(segments), compared=compared)
 
 
-def _signature_draws(settings: ComparisonSettings, tested: bool) -> dict[str, str]:
+def _signature_draws(plan: ComparisonPlan, tested: bool) -> dict[str, str]:
     """Return the numbers of draws, their seed, and the test, for the signature."""
     draws = {}
-    if settings.confidence is not None or (tested and settings.test == "bootstrap"):
+    if plan.confidence is not None or (tested and plan.test == "bootstrap"):
         draws["bs"] = str(RESAMPLES)
-    if tested and settings.test == "randomization":
+    if tested and plan.test == "randomization":
         draws["ar"] = str(TRIALS)
     if draws:
-        if settings.clusters is not None:
-            draws["clusters"] = str(settings.cluster_count)
-        draws["seed"] = str(settings.seed)
+        if plan.clusters is not None:
+            draws["clusters"] = str(plan.cluster_count)
+        draws["seed"] = str(plan.seed)
     if tested:
-        draws |= {"test": settings.test, "alternative": "two-sided", "correction": settings.correction or "none"}
+        draws |= {"test": plan.test, "alternative": "two-sided", "correction": plan.correction or "none"}
     return draws

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
 from ngram_metrics.evaluation.output import OutputError, open_output
@@ -18,12 +18,16 @@ from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.result_tables import (
     Style,
     format_difference,
+    format_p_value,
+    format_part,
     format_rank,
+    format_score,
+    list_parts,
     mark_difference,
     notes,
     signatures,
 )
-from ngram_metrics.evaluation.results import Result, Summary
+from ngram_metrics.evaluation.results import Summary
 from ngram_metrics.evaluation.system_counts import Systems, summarise
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import type_name, visible
@@ -54,6 +58,9 @@ _SCRIPTS = (
 )
 #: The level of the intervals if the results have none.
 _LEVEL = 0.95
+#: The parts of scores that the table of systems shows, and their titles.
+_PART_TITLES = {"precision": "precision", "recall": "recall"}
+_PART_TITLES |= {"brevity_penalty": "brevity penalty", "ratio": "length ratio"}
 
 
 class Value(NamedTuple):
@@ -135,9 +142,9 @@ def page(
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    if summary.settings.confidence is None:
-        settings = summary.settings._replace(confidence=_LEVEL)
-        summary = summarise(systems, list(summary.signatures), summary.references, settings, summary.grouping)
+    if summary.plan.confidence is None:
+        plan = summary.plan._replace(confidence=_LEVEL)
+        summary = summarise(systems, list(summary.signatures), summary.references, plan, summary.grouping)
     style = Style(digits)
     scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "\n".join(['"use strict";', "{", *scripts, "}"])
@@ -153,11 +160,15 @@ def page(
     return environment.get_template("page.html").render(
         title=visible(_title(list(summary.results)) if title is None else title),
         values=[
-            Value(name, "higher" if summary.higher_is_better[name] else "lower", list(_parts(result, style.places)))
-            for name, result in summary.results[summary.baseline].items()
+            Value(
+                value,
+                "higher" if summary.higher_is_better[value] else "lower",
+                [_PART_TITLES[name] for name in list_parts(result) if name in _PART_TITLES],
+            )
+            for value, result in summary.results[summary.baseline].items()
         ],
         rows=[
-            (visible(system), [_cells(summary, system, value, style.places) for value in summary.values])
+            (visible(system), [_cells(summary, system, value, style) for value in summary.values])
             for system in summary.results
         ],
         compared=len(summary.results) > 1,
@@ -178,32 +189,22 @@ def _title(systems: Sequence[str]) -> str:
     return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
-def _cells(summary: Summary, system: str, value: str, digits: int) -> Cells:
+def _cells(summary: Summary, system: str, value: str, style: Style) -> Cells:
     result = summary.results[system][value]
-    scale = result.shown_scale
-    score, low, high = (f"{scale * (part or 0.0):.{digits}f}" for part in (result.score, result.low, result.high))
-    counts = (result.wins, result.ties, result.losses)
+    score, _, interval = format_score(result, style).partition(" ")
     return Cells(
         score,
-        f"[{low}, {high}]",
-        format_difference(result, digits) or "baseline",
-        "" if result.p_value is None else f"{result.p_value:.4f}",
+        interval,
+        format_difference(result, style.places) or "baseline",
+        format_p_value(result),
         mark_difference(result, summary.higher_is_better[value]),
         format_rank(summary.ranks[value][system]) if summary.ranks else "",
-        ["" if count is None else str(count) for count in counts],
-        list(_parts(result, digits).values()),
+        ["" if count is None else str(count) for count in (result.wins, result.ties, result.losses)],
+        [format_part(name, part, style.places) for name, part in list_parts(result).items() if name in _PART_TITLES],
     )
 
 
-def _parts(result: Result, digits: int) -> dict[str, str]:
-    """Return the parts of a score as text, by their titles."""
-    percents = {"precision": result.precision, "recall": result.recall}
-    ratios = {"brevity penalty": result.brevity_penalty, "length ratio": result.ratio}
-    parts = {title: f"{100 * part:.{digits}f}" for title, part in percents.items() if part is not None}
-    return parts | {title: f"{part:.3f}" for title, part in ratios.items() if part is not None}
-
-
-def script_json(value: Any) -> str:
+def script_json(value: object) -> str:
     """Return JSON that is safe inside a ``script`` element of HTML, whatever texts it contains."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

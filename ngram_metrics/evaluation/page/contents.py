@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,9 +12,9 @@ from numpy.typing import NDArray
 from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
 from ngram_metrics.evaluation.page.flags import flags_of, titles_of
-from ngram_metrics.evaluation.page.page_words import ORDERS, Words, match_words, split_words, word_accuracy
+from ngram_metrics.evaluation.page.page_words import ORDERS, Integers, Words, match_words, split_words, word_accuracy
 from ngram_metrics.evaluation.result_tables import MOST_GROUPS, Style, format_summary
-from ngram_metrics.evaluation.results import ComparisonSettings, Result, Results, Summary
+from ngram_metrics.evaluation.results import Result, Results, Summary
 from ngram_metrics.evaluation.system_counts import Systems, score_part, segment_values
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
@@ -30,10 +29,10 @@ _P_DIGITS = 4
 
 def page_data(
     systems: Systems, summary: Summary, texts: Texts, annotations: Annotations, words: WordReader, style: Style
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the data for the script of the page, from results with intervals and texts that ``words`` splits."""
     baseline_results = summary.results[summary.baseline]
-    settings = summary.settings
+    plan = summary.plan
     digits = style.places
     sides = _Sides(texts, words)
     system_scores = list(map(segment_values, systems.values()))
@@ -46,7 +45,7 @@ def page_data(
         "signs": {value: 1 if better else -1 for value, better in summary.higher_is_better.items()},
         "orders": ORDERS,
         "digits": digits,
-        "test": {"name": settings.test, "corrected": settings.correction == "holm"},
+        "test": {"name": plan.test, "corrected": plan.correction == "holm"},
         "entries": [
             {value: _round_result(result, digits) for value, result in results.items()}
             for results in summary.results.values()
@@ -58,10 +57,14 @@ def page_data(
         },
         "lengths": [round(length, 1) for length in lengths.tolist()],
         "buckets": [
-            {"from": lengths[indices].min().item(), "to": lengths[indices].max().item(), **part}
-            for indices, part in _score_parts(systems, summary, _length_buckets(lengths), digits)
+            {
+                "from": lengths[segments].min().item(),
+                "to": lengths[segments].max().item(),
+                **_score_part(systems, summary, segments, digits),
+            }
+            for segments in _length_buckets(lengths)
         ],
-        "accuracy": _accuracy(sides, settings, digits),
+        "accuracy": word_accuracy(sides.hypotheses, sides.references, plan, digits),
         "sources": annotations.sources,
         "columns": _columns(systems, summary, annotations.columns, digits),
         "flags": {
@@ -75,11 +78,9 @@ def page_data(
 
 def _round_result(result: Result, digits: int) -> list[float]:
     """Return a score on the scale of tables, and the ends of its interval."""
-    return _scale((result.score, result.low, result.high), result.shown_scale, digits)
-
-
-def _scale(parts: Iterable[float | None], scale: float, digits: int) -> list[float]:
-    return [round(scale * part, digits) for part in parts if part is not None]
+    return [
+        round(result.shown_scale * part, digits) for part in (result.score, result.low, result.high) if part is not None
+    ]
 
 
 def _p_values(summary: Summary) -> dict[str, list[list[float | None]]]:
@@ -94,7 +95,7 @@ def _p_values(summary: Summary) -> dict[str, list[list[float | None]]]:
     }
 
 
-def _length_buckets(lengths: NDArray[Any]) -> list[NDArray[Any]]:
+def _length_buckets(lengths: NDArray[np.float64]) -> list[Integers]:
     """Return the segments of up to five buckets of similar size, by the length of the reference.
 
     Their scores show whether a system is weak on short or on long segments.
@@ -104,16 +105,13 @@ def _length_buckets(lengths: NDArray[Any]) -> list[NDArray[Any]]:
     return [np.flatnonzero(bucket == index) for index in np.unique(bucket)]
 
 
-def _score_parts(
-    systems: Systems, summary: Summary, parts: Iterable[NDArray[Any]], digits: int
-) -> Iterator[tuple[NDArray[Any], dict[str, Any]]]:
-    """Yield the indices of some segments, and their scores."""
-    for indices in parts:
-        results = score_part(systems, torch.from_numpy(indices), summary.settings, compared=False)
-        yield indices, _list_scores(results, summary.values, digits)
+def _score_part(systems: Systems, summary: Summary, segments: Integers, digits: int) -> dict[str, object]:
+    """Return what ``_list_scores`` does for the segments with these indices."""
+    results = score_part(systems, torch.from_numpy(segments), summary.plan, compared=False)
+    return _list_scores(results, summary.values, digits)
 
 
-def _list_scores(results: Results, values: Sequence[str], digits: int) -> dict[str, Any]:
+def _list_scores(results: Results, values: Sequence[str], digits: int) -> dict[str, object]:
     """Return the number of segments, and the score of each value and system with the ends of its interval."""
     scores = {
         value: [_round_result(system_results[value], digits) for system_results in results.values()] for value in values
@@ -121,14 +119,9 @@ def _list_scores(results: Results, values: Sequence[str], digits: int) -> dict[s
     return {"segments": next(iter(results.values()))[values[0]].segments, "scores": scores}
 
 
-def _accuracy(sides: _Sides, settings: ComparisonSettings, digits: int) -> list[dict[str, Any]]:
-    buckets = word_accuracy(sides.hypotheses, sides.references, settings)
-    return [{**bucket, "scores": [_scale(ends, 100, digits) for ends in bucket["scores"]]} for bucket in buckets]
-
-
 def _columns(
     systems: Systems, summary: Summary, columns: Mapping[str, Sequence[Hashable]], digits: int
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return each column: its name, its different labels, the index of the label of each segment, and scores by label.
 
     A column with many labels, such as an id, has no scores. Those of groupings are known.
@@ -144,15 +137,15 @@ def _columns(
             groups = [_list_scores(results, summary.values, digits) for results in all_groups[name].values()]
         elif len(indices) <= MOST_GROUPS:
             parts = [np.flatnonzero(segment_labels == index) for index in range(len(indices))]
-            groups = [part for _, part in _score_parts(systems, summary, parts, digits)]
-        entries.append(
-            {
-                "name": visible(name),
-                "labels": [visible(str(label)) or "(empty)" for label in indices],
-                "of_segments": segment_labels.tolist(),
-                "groups": groups,
-            }
-        )
+            groups = [_score_part(systems, summary, part, digits) for part in parts]
+        shown_labels = [visible(str(label)) or "(empty)" for label in indices]
+        entry = {
+            "name": visible(name),
+            "labels": shown_labels,
+            "of_segments": segment_labels.tolist(),
+            "groups": groups,
+        }
+        entries.append(entry)
     return entries
 
 
@@ -176,22 +169,21 @@ class _Sides:
         self.hypotheses = [tokens.slice(start, start + segments) for start in self._starts]
         self.references = DocumentGroups(tokens.slice(0, first), counts)
 
-    def lengths(self) -> NDArray[Any]:
+    def lengths(self) -> NDArray[np.float64]:
         """Return the mean number of words of the references of each segment."""
         counts = self.references.counts.numpy()
         words = np.add.reduceat(self.references.tokens.lengths.numpy(), counts.cumsum() - counts)
         return words / counts
 
-    def texts(self) -> dict[str, Any]:
+    def texts(self) -> dict[str, object]:
         """Return the texts, their words, and the matched orders."""
         words = self._words
         segments = len(self.references.counts)
         orders = [match_words(tokens, self.references) for tokens in self.hypotheses]
-        values_by_name: dict[str, list[Any]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
-        missing: dict[str, Any] = {"texts": None, "steps": [], "ids": []}
+        values_by_name: dict[str, Sequence[object]] = {"texts": words.texts, "steps": words.steps, "ids": words.ids()}
         return {
             "of_references": {
-                name: [_pick(values, stream, missing[name]) for stream in self._streams]
+                name: [_pick(values, stream, None if name == "texts" else []) for stream in self._streams]
                 for name, values in values_by_name.items()
             },
             "of_systems": {
@@ -217,7 +209,7 @@ def _streams(texts: Texts) -> list[list[int | None]]:
     return streams
 
 
-def _pick(values: Sequence[Any], stream: Sequence[int | None], missing: Any) -> list[Any]:
+def _pick(values: Sequence[object], stream: Sequence[int | None], missing: object) -> list[object]:
     return [missing if index is None else values[index] for index in stream]
 
 

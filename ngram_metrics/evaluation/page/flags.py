@@ -5,7 +5,6 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from enum import IntFlag
-from typing import Any
 from unicodedata import normalize
 
 import numpy as np
@@ -51,7 +50,7 @@ def flags_of(
     sources: Sequence[str] | None,
     hypotheses: Sequence[RaggedTokens],
     references: DocumentGroups,
-    wanted: NDArray[Any],
+    wanted: NDArray[np.float64],
 ) -> list[str]:
     """Return the flags of each output of each system: a text with one digit, of base 32, for each segment.
 
@@ -85,17 +84,19 @@ def differs_in_form(output: str, references: Sequence[str]) -> bool:
     return normalize("NFC", output) in [normalize("NFC", text) for text in references]
 
 
-def _find_copies(outputs: Sequence[str], sources: Sequence[str], references: Sequence[Sequence[str]]) -> NDArray[Any]:
+def _find_copies(
+    outputs: Sequence[str], sources: Sequence[str], references: Sequence[Sequence[str]]
+) -> NDArray[np.bool_]:
     """Return which outputs are the source, but for spaces around it, where no reference is."""
     return np.array(
         [
-            output.strip() == source.strip() != "" and all(text.strip() != source.strip() for text in of_segment)
-            for output, source, of_segment in zip(outputs, sources, references, strict=True)
+            output.strip() == source.strip() != "" and all(text.strip() != source.strip() for text in texts)
+            for output, source, texts in zip(outputs, sources, references, strict=True)
         ]
     )
 
 
-def repetitions(tokens: RaggedTokens) -> NDArray[Any]:
+def repetitions(tokens: RaggedTokens) -> NDArray[np.int64]:
     """Return how often each document repeats itself, ``(documents,)`` int64.
 
     A repetition is a run of up to three words that is directly followed by the same run, or four words in a row that
@@ -104,15 +105,15 @@ def repetitions(tokens: RaggedTokens) -> NDArray[Any]:
     ids = tokens.ids.numpy()
     documents = tokens.documents
     owner = np.repeat(np.arange(documents), tokens.lengths.numpy())
-    found = np.zeros(documents, np.int64)
+    repeats = np.zeros(documents, np.int64)
     # The number of the n-gram that begins at each word; those at the end of a document go on in the next one.
     ngrams = ids
     for order in range(1, _LONGEST_RUN + 1):
         inside = owner[: -2 * order + 1] == owner[2 * order - 1 :]
         again = inside & (ngrams[:-order] == ngrams[order:])
-        found += np.bincount(owner[: len(again)][again], minlength=documents)
+        repeats += np.bincount(owner[: len(again)][again], minlength=documents)
         ngrams = np.unique(ngrams[:-1] * tokens.id_bound + ids[order:], return_inverse=True)[1]
     inside = owner[:-_LONGEST_RUN] == owner[_LONGEST_RUN:]
     in_order = np.sort(owner[:-_LONGEST_RUN][inside] * (len(ids) + 1) + ngrams[inside])
     before = in_order[1:][in_order[1:] == in_order[:-1]] // (len(ids) + 1)
-    return found + np.bincount(before, minlength=documents)
+    return repeats + np.bincount(before, minlength=documents)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -11,14 +11,18 @@ from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens, host_counts
 from ngram_metrics.counting.matched_positions import matched_positions
-from ngram_metrics.evaluation.results import ComparisonSettings
+from ngram_metrics.evaluation.results import ComparisonPlan
 from ngram_metrics.scores.resampling import RESAMPLES, bootstrap_weights, interval, row_order, weighted_sums
+from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.numbering import number_tokens, numbered_in_order
 from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics.text.word_bounds import Rule, character_chunks, counts_between
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.text.words import found_words
 
+#: Counts, positions, or indices.
+Integers: TypeAlias = NDArray[np.int64]
+Part = TypeVar("Part", str, list[int])
 #: The longest order that is shown.
 ORDERS = 4
 #: The lowest frequency of each bucket.
@@ -70,7 +74,7 @@ def _split_by_rule(rule: Rule, texts: list[str]) -> Words:
     return Words(prepared, steps, RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound))
 
 
-def _steps(begin: NDArray[Any], end: NDArray[Any], start: NDArray[Any], counts: NDArray[Any]) -> list[list[int]]:
+def _steps(begin: Integers, end: Integers, start: Integers, counts: Integers) -> list[list[int]]:
     """Return the steps of each text from the positions of all words, whose texts begin at ``start``."""
     gap = begin - np.maximum(start, np.concatenate((start[:1], end[:-1])))
     wide = gap > 1
@@ -82,7 +86,7 @@ def _steps(begin: NDArray[Any], end: NDArray[Any], start: NDArray[Any], counts: 
     return split(steps.tolist(), np.bincount(owner, wide + 1, len(counts)).astype(np.int64).tolist())
 
 
-def _split_by_tokenizer(tokenizer: Any, texts: list[str]) -> Words:
+def _split_by_tokenizer(tokenizer: Tokenizer | None, texts: list[str]) -> Words:
     """Return the tokens of an external tokenizer as words, with a space between two of them."""
     tokens = batch_tokenizer(tokenizer)(texts, lambda index: f"text {index}")
     name = _token_name(tokenizer)
@@ -93,7 +97,7 @@ def _split_by_tokenizer(tokenizer: Any, texts: list[str]) -> Words:
     return Words(list(map(" ".join, words)), steps, numbered)
 
 
-def _token_name(tokenizer: Any) -> Callable[[Any], str]:
+def _token_name(tokenizer: Tokenizer | None) -> Callable[[object], str]:
     """Return a function from a token to the text to show: an id becomes its token in the vocabulary."""
     by_number = getattr(tokenizer, "id_to_token", None) or getattr(tokenizer, "convert_ids_to_tokens", None)
     return lambda token: str(by_number(token) if by_number is not None and isinstance(token, int) else token)
@@ -114,7 +118,7 @@ def match_words(hypotheses: RaggedTokens, references: DocumentGroups) -> tuple[l
     return split(digits[0], hypotheses.lengths.tolist()), split(digits[1], references.tokens.lengths.tolist())
 
 
-def split(values: Any, lengths: Sequence[int]) -> list[Any]:
+def split(values: Part, lengths: Sequence[int]) -> list[Part]:
     """Split a list or a text into parts of these lengths."""
     parts = []
     start = 0
@@ -132,13 +136,13 @@ class _Counts(NamedTuple):
         counts: how often it occurs there.
     """
 
-    keys: NDArray[Any]
-    counts: NDArray[Any]
+    keys: Integers
+    counts: Integers
 
 
 def word_accuracy(
-    hypotheses: Sequence[RaggedTokens], references: DocumentGroups, settings: ComparisonSettings
-) -> list[dict[str, Any]]:
+    hypotheses: Sequence[RaggedTokens], references: DocumentGroups, plan: ComparisonPlan, digits: int
+) -> list[dict[str, object]]:
     """Return buckets of words by their frequency in the references, with the accuracy of each system.
 
     A word is wanted as often as in the reference of a segment that has it most often; its frequency is the sum over all
@@ -147,7 +151,7 @@ def word_accuracy(
 
     Returns:
         The buckets that have words: ``from`` and ``to``, their lowest and highest frequency, None for no highest;
-        ``words``, the number of words wanted; ``scores``, for each system F1 from 0 to 1 with the ends of its interval.
+        ``words``, the number of words wanted; ``scores``, for each system F1 in percent with the ends of its interval.
     """
     segments = len(references.counts)
     bound = references.tokens.id_bound
@@ -156,10 +160,10 @@ def word_accuracy(
     # Words that are in no reference come before the first bucket.
     bucket = np.searchsorted(_EDGES, frequency, "right") - 1
 
-    cluster = np.arange(segments) if settings.clusters is None else settings.clusters.numpy()
-    clusters = settings.cluster_count or segments
+    cluster = np.arange(segments) if plan.clusters is None else plan.clusters.numpy()
+    clusters = plan.cluster_count or segments
 
-    def sum_buckets(words: _Counts) -> NDArray[Any]:
+    def sum_buckets(words: _Counts) -> Integers:
         """Return the counts of what is drawn, segments or clusters of them, in each bucket: ``(clusters, buckets)``."""
         word_bucket = bucket[words.keys % bound]
         cells = (cluster[words.keys // bound] * len(_EDGES) + word_bucket)[word_bucket >= 0]
@@ -172,16 +176,16 @@ def word_accuracy(
         produced = _count_words(np.arange(segments), tokens)
         parts.append((sum_buckets(_matches(produced, wanted)), sum_buckets(produced) + wanted_sums))
     values = torch.from_numpy(np.array(parts, np.float64)).permute(2, 0, 1, 3)  # (clusters, systems, 2, buckets)
-    weights = bootstrap_weights(clusters, RESAMPLES, settings.seed)
+    weights = bootstrap_weights(clusters, RESAMPLES, plan.seed)
     (drawn,) = weighted_sums(weights, values[row_order(values.flatten(1))])
-    ends = interval(_f1(drawn), settings.confidence or 0.0)
+    ends = interval(_f1(drawn), plan.confidence or 0.0)
     scores = torch.stack((_f1(values.sum(0)), *ends), -1).transpose(0, 1).tolist()  # (buckets, systems, 3)
     return [
         {
             "from": _EDGES[index],
             "to": _EDGES[index + 1] - 1 if index + 1 < len(_EDGES) else None,
             "words": int(words),
-            "scores": scores[index],
+            "scores": [[round(100 * score, digits) for score in ends] for ends in scores[index]],
         }
         for index, words in enumerate(wanted_sums.sum(0))
         if words
@@ -194,7 +198,7 @@ def _f1(values: torch.Tensor) -> torch.Tensor:
     return 2 * matches / words.clamp(min=1)
 
 
-def _count_words(segment: NDArray[Any], tokens: RaggedTokens) -> _Counts:
+def _count_words(segment: Integers, tokens: RaggedTokens) -> _Counts:
     """Count the words of documents, each of which is of the given segment."""
     owner = np.repeat(segment, tokens.lengths.numpy())
     return _Counts(*np.unique(owner * tokens.id_bound + tokens.ids.numpy(), return_counts=True))
