@@ -6,10 +6,14 @@ import argparse
 import os
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ngram_metrics.cli.files import InputError, split_name
 from ngram_metrics.cli.shared_options import (
+    DESTINATION,
+    FILE,
+    FLAG,
+    OptionRow,
     Options,
     Parser,
     add_run_options,
@@ -22,7 +26,6 @@ from ngram_metrics.cli.shared_options import (
     integer,
     is_number,
     is_same,
-    parse_destination,
     parse_level,
     parse_margin,
     parse_words,
@@ -106,95 +109,47 @@ class MbrOptions(Options):
 def score_parser() -> Parser:
     """Return the parser of ``score``."""
     parser = Parser(prog="ngram-metrics", usage=_USAGE, description=_DESCRIPTION, epilog=_FILES, add_help=False)
-    files = parser.add_argument_group("files")
-    files.add_argument(
-        "files", nargs="*", type=file_name, metavar="FILE", help="outputs of systems; with -i, the references"
+    files: dict[str, OptionRow] = {
+        "files": ("outputs of systems; with -i, the references", {**FILE, "nargs": "*"}),
+        "-r --references": ("one or more references for each segment", {**FILE, "nargs": "+", "action": "extend"}),
+        "-i --input": ("outputs of systems", {**FILE, "nargs": "+", "action": "extend"}),
+        "--baseline": ("the system that the others are tested against, or its NAME; default: the first", FILE),
+    }
+    metrics_help = f"some of {', '.join(METRICS)}; default: {','.join(DEFAULT_METRICS)}"
+    clusters_help = "the document of each segment, one label per line: intervals and tests draw whole documents"
+    worse_help = (
+        "exit with code 3 if the whole interval of a system is worse than the baseline by more than MARGIN points"
     )
-    many_files: dict[str, Any] = {"nargs": "+", "action": "extend", "type": file_name, "metavar": "FILE"}
-    files.add_argument("-r", "--references", **many_files, help="one or more references for each segment")
-    files.add_argument("-i", "--input", **many_files, help="outputs of systems")
-    files.add_argument(
-        "--baseline",
-        type=file_name,
-        metavar="FILE",
-        help="the system that the others are tested against, or its NAME; default: the first",
-    )
-    scores = parser.add_argument_group("scores")
-    scores.add_argument(
-        "-m",
-        "--metrics",
-        type=_parse_metrics,
-        action="extend",
-        metavar="NAME,...",
-        help=f"some of {', '.join(METRICS)}; default: {','.join(DEFAULT_METRICS)}",
-    )
-    scores.add_argument(
-        "-c", "--confidence", type=parse_level, metavar="[LEVEL]", help="add bootstrap intervals; default level: 0.95"
-    )
-    scores.add_argument("--test", choices=TESTS, help="the paired test of several systems; default: randomization")
-    scores.add_argument(
-        "--correction", choices=CORRECTIONS, help="correct p-values for the number of systems; default: holm"
-    )
-    scores.add_argument(
-        "--clusters",
-        type=file_name,
-        metavar="FILE",
-        help="the document of each segment, one label per line: intervals and tests draw whole documents",
-    )
-    scores.add_argument(
-        "--fail-if-worse",
-        type=parse_margin,
-        metavar="MARGIN",
-        help="exit with code 3 if the whole interval of a system is worse than the baseline by more than MARGIN points",
-    )
+    scores: dict[str, OptionRow] = {
+        "-m --metrics": (metrics_help, {"type": _parse_metrics, "action": "extend", "metavar": "NAME,..."}),
+        "-c --confidence": (
+            f"add bootstrap intervals; default level: {DEFAULT_LEVEL}",
+            {"type": parse_level, "metavar": "[LEVEL]"},
+        ),
+        "--test": ("the paired test of several systems; default: randomization", {"choices": TESTS}),
+        "--correction": ("correct p-values for the number of systems; default: holm", {"choices": CORRECTIONS}),
+        "--clusters": (clusters_help, FILE),
+        "--fail-if-worse": (f"{worse_help} points", {"type": parse_margin, "metavar": "MARGIN"}),
+    }
+    column_help = "a label for each segment, such as its domain: adds the scores of each label, and filters to --report"
+    column = {"dest": "columns", "type": parse_column, "action": "append", "default": [], "metavar": "NAME=FILE"}
+    output: dict[str, OptionRow] = {
+        "-f --format": ("default: table", {"choices": FORMATS, "default": "table"}),
+        "-w --digits": ("digits after the point; default: 2, in json and tsv all", integer(0, 15)),
+        "--details": ("add the parts of scores, p-values and ranks; json has the first two anyway", FLAG),
+        "-o --output": ("write the table here; default: standard output", DESTINATION),
+        "--sentences": ("write the scores of every segment, to .tsv or .jsonl", FILE),
+        "--report": ("write an HTML page that shows where systems are right and wrong", FILE),
+        "--source": ("the source texts, shown in --report", FILE),
+        "--column": (column_help, column),
+    }
+    completion = {"choices": SHELLS, "action": printing_action(_print_completion)}
+    parser.add_options("files", files)
+    parser.add_options("scores", scores)
     add_text_options(parser)
-    _add_output_options(parser)
-    add_run_options(parser).add_argument(
-        "--print-completion",
-        choices=SHELLS,
-        action=printing_action(_print_completion),
-        help="print a completion script for a shell",
-    )
+    parser.add_options("output", output)
+    add_run_options(parser, {"--print-completion": ("print a completion script for a shell", completion)})
     return parser
-
-
-def _add_output_options(parser: Parser) -> None:
-    report = parser.add_argument_group("output")
-    report.add_argument("-f", "--format", choices=FORMATS, default="table", help="default: table")
-    report.add_argument(
-        "-w",
-        "--digits",
-        type=integer(0, 15),
-        metavar="N",
-        help="digits after the point; default: 2, in json and tsv all",
-    )
-    report.add_argument(
-        "--details",
-        action="store_true",
-        help="add the parts of scores, p-values and ranks; json has the first two anyway",
-    )
-    report.add_argument(
-        "-o", "--output", type=parse_destination, metavar="FILE", help="write the table here; default: standard output"
-    )
-    report.add_argument(
-        "--sentences", type=file_name, metavar="FILE", help="write the scores of every segment, to .tsv or .jsonl"
-    )
-    report.add_argument(
-        "--report",
-        type=file_name,
-        metavar="FILE",
-        help="write an HTML page that shows where systems are right and wrong",
-    )
-    report.add_argument("--source", type=file_name, metavar="FILE", help="the source texts, shown in --report")
-    report.add_argument(
-        "--column",
-        dest="columns",
-        type=parse_column,
-        action="append",
-        default=[],
-        metavar="NAME=FILE",
-        help="a label for each segment, such as its domain: adds the scores of each label, and filters to --report",
-    )
 
 
 def mbr_parser() -> Parser:
@@ -202,21 +157,22 @@ def mbr_parser() -> Parser:
     parser = Parser(
         prog="ngram-metrics mbr", usage=_MBR_USAGE, description=_MBR_DESCRIPTION, epilog=_MBR_FILES, add_help=False
     )
-    files = parser.add_argument_group("files")
-    files.add_argument("files", nargs="*", type=file_name, metavar="SAMPLES", help="the hypotheses")
-    files.add_argument("-k", type=integer(1, 100_000), metavar="N", help="lines per segment")
-    files.add_argument(
-        "--weights", type=file_name, metavar="FILE", help="a weight for each hypothesis, in a file of the same form"
-    )
-    parser.add_argument_group("scores").add_argument(
-        "-m", "--metric", choices=MBR_METRICS, default="chrf", help="the utility; default: chrf"
-    )
+    files: dict[str, OptionRow] = {
+        "files": ("the hypotheses", {"nargs": "*", "type": file_name, "metavar": "SAMPLES"}),
+        "-k": ("lines per segment", integer(1, 100_000)),
+        "--weights": ("a weight for each hypothesis, in a file of the same form", FILE),
+    }
+    format_help = "one line per segment, or JSON lines with index and expected utility; default: text"
+    output: dict[str, OptionRow] = {
+        "-f --format": (format_help, {"choices": MBR_FORMATS, "default": "text"}),
+        "-o --output": ("default: standard output", DESTINATION),
+    }
+    utility = {"choices": MBR_METRICS, "default": "chrf"}
+    parser.add_options("files", files)
+    parser.add_options("scores", {"-m --metric": ("the utility; default: chrf", utility)})
     add_text_options(parser)
-    report = parser.add_argument_group("output")
-    help_text = "one line per segment, or JSON lines with index and expected utility; default: text"
-    report.add_argument("-f", "--format", choices=MBR_FORMATS, default="text", help=help_text)
-    report.add_argument("-o", "--output", type=parse_destination, metavar="FILE", help="default: standard output")
-    add_run_options(parser)
+    parser.add_options("output", output)
+    add_run_options(parser, {})
     return parser
 
 

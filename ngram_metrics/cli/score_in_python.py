@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
 from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
+from ngram_metrics.registry import REGISTRY
 from ngram_metrics.scores import python_scores
 from ngram_metrics.signature import format_signature
 from ngram_metrics.text.input_warnings import (
@@ -27,8 +28,8 @@ from ngram_metrics.text.single_texts import read_summaries, split_characters
 from ngram_metrics.text.tokenizer_option import tokenizer_signature
 from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 
-#: The nanoseconds that a character takes more in plain Python than in arrays, measured beside the import of torch.
-COSTS = {"bleu": 120, "chrf": 370, "chrf++": 440, "rouge": 120, "overlap": 105, "gleu": 120, "repetition": 80}
+#: The nanoseconds that a character takes more in plain Python than in arrays, by the names of metrics.
+COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
 #: The nanoseconds that importing torch takes, at least.
 COST_OF_TORCH = 1_000_000_000
 #: Lines of so many characters take twice as long for each: common subsequences take the square of the words.
@@ -38,7 +39,7 @@ Document: TypeAlias = Any
 #: Counts a hypothesis with its references: a row of counts, or of scores for a macro average.
 Count: TypeAlias = Callable[[Document, Sequence[Document]], Sequence[float]]
 #: Returns results by title, of sums of counts or means of scores, and the number of segments.
-Score: TypeAlias = Callable[[Sequence[Any], int], dict[str, Result]]
+Score: TypeAlias = Callable[[Sequence[float], int], dict[str, Result]]
 #: The keys of ROUGE and what each counts.
 _ROUGE_KEYS: dict[str, int | str] = {"rouge1": 1, "rouge2": 2, "rougeL": "L", "rougeLsum": "Lsum"}
 
@@ -97,33 +98,26 @@ def _raise(error: InputError) -> Iterator[Segments]:
 
 def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
     """Return the results of the system."""
-    metrics = {name: _MAKERS[name](options) for name in options.metrics}
-    averages = {name: metric.signature_fields["avg"] for name, metric in metrics.items()}
-    count_sums: dict[str, list[int]] = {}
-    score_sums: dict[str, list[python_scores.ExactSum]] = {}
+    metrics = {name: _make_metric(name, options) for name in options.metrics}
+    sums: dict[str, list[python_scores.ExactSum]] = {}
     total = 0
     for segments in warn_of_unicode_forms(chunks, options.systems):
         (hypotheses,) = segments.hypotheses
         total += len(hypotheses)
-        rows = _count(metrics, hypotheses, segments.references)
-        for name, metric_rows in rows.items():
-            if averages[name] == "micro":
-                columns = zip(count_sums.get(name, [0] * len(metric_rows[0])), *metric_rows, strict=True)
-                count_sums[name] = [sum(column) for column in columns]
-                continue
-            sums = score_sums.setdefault(name, [python_scores.ExactSum() for _ in metric_rows[0]])
-            for exact_sum, column in zip(sums, zip(*metric_rows, strict=True), strict=True):
+        for name, rows in _count(metrics, hypotheses, segments.references).items():
+            metric_sums = sums.setdefault(name, [python_scores.ExactSum() for _ in rows[0]])
+            for exact_sum, column in zip(metric_sums, zip(*rows, strict=True), strict=True):
                 exact_sum.add(column)
     results: dict[str, Result] = {}
     signatures = {}
     for name, metric in metrics.items():
-        means = [exact_sum.mean(total) for exact_sum in score_sums.get(name, ())]
-        results |= metric.score(count_sums.get(name, means), total)
-        references = None if name == "repetition" else str(len(options.references))
+        divisor = total if metric.signature_fields["avg"] == "macro" else 1
+        results |= metric.score([exact_sum.mean(divisor) for exact_sum in sums[name]], total)
+        references = str(len(options.references)) if REGISTRY[name].needs_references else None
         signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
     is_higher_better = {title: title != "repetition" for title in results}
-    settings = ComparisonPlan(None, options.test, None, 0)
-    return Summary({options.systems[0]: results}, (), {}, signatures, options.references, is_higher_better, settings)
+    plan = ComparisonPlan(None, options.test, None, 0)
+    return Summary({options.systems[0]: results}, (), {}, signatures, options.references, is_higher_better, plan)
 
 
 def _count(
@@ -158,12 +152,8 @@ def _word_reader(tokenizer: str, lowercase: bool) -> Callable[[Sequence[str]], l
     return read
 
 
-def _word_metric(
-    options: ScoreOptions,
-    lowercase: bool,
-    count: Count,
-    score: Score,
-    signature_fields: dict[str, str],
+def _make_word_metric(
+    options: ScoreOptions, lowercase: bool, count: Count, score: Score, signature_fields: dict[str, str]
 ) -> Metric:
     """Return a metric of words, which reads text as BLEU does."""
     tokenizer = options.tokenizer or "13a"
@@ -175,62 +165,51 @@ def _word_metric(
     return Metric(_word_reader(tokenizer, lowercase), warn, count, score, signature_fields)
 
 
-def _make_bleu(options: ScoreOptions) -> Metric:
+def _make_bleu(_: str, options: ScoreOptions) -> Metric:
     def count(hypothesis: Document, references: Sequence[Document]) -> list[int]:
         matches, totals, hypothesis_length, reference_length = python_scores.bleu_counts(hypothesis, references, 4)
         return [*matches, *totals, hypothesis_length, reference_length]
 
-    def score(sums: Sequence[int], segments: int) -> dict[str, Result]:
-        matches = list(sums[:4])
-        totals = list(sums[4:8])
-        hypothesis_length, reference_length = sums[8:]
+    def score(sums: Sequence[float], segments: int) -> dict[str, Result]:
+        counts = list(map(int, sums))
+        matches, totals, lengths = counts[:4], counts[4:8], (counts[8], counts[9])
         result = Result(
-            python_scores.bleu_score((matches, totals, hypothesis_length, reference_length), "exp"),
+            python_scores.bleu_score((matches, totals, *lengths), "exp"),
             segments,
             precisions=tuple(python_scores.bleu_precisions(matches, totals, "exp")),
-            brevity_penalty=python_scores.brevity_penalty(hypothesis_length, reference_length),
-            ratio=python_scores.length_ratio(hypothesis_length, reference_length),
-            hypothesis_length=hypothesis_length,
-            reference_length=reference_length,
+            brevity_penalty=python_scores.brevity_penalty(*lengths),
+            ratio=python_scores.length_ratio(*lengths),
+            hypothesis_length=lengths[0],
+            reference_length=lengths[1],
         )
         return {"bleu": result}
 
     signature_fields = {"avg": "micro", "eff": "no", "smooth": "exp", "order": "4"}
-    return _word_metric(options, options.lowercase, count, score, signature_fields)
+    return _make_word_metric(options, options.lowercase, count, score, signature_fields)
 
 
-def _make_gleu(options: ScoreOptions) -> Metric:
-    def count(hypothesis: Document, references: Sequence[Document]) -> tuple[int, int]:
-        return python_scores.gleu_counts(hypothesis, references, 4)
+def _make_ngram_metric(name: str, options: ScoreOptions) -> Metric:
+    """Return a metric whose functions in ``python_scores`` have its name, and whose only setting is the order."""
+    row = REGISTRY[name]
+    count_ngrams = getattr(python_scores, f"{name}_counts")
+    score_counts = getattr(python_scores, f"{name}_score")
+    is_macro = row.options["average"] == "macro"
 
-    def score(sums: Sequence[int], segments: int) -> dict[str, Result]:
-        matches, ngrams = sums
-        return {"gleu": Result(python_scores.gleu_score((matches, ngrams)), segments)}
+    def count(hypothesis: Document, references: Sequence[Document]) -> Sequence[float]:
+        documents = (hypothesis, references) if row.needs_references else (hypothesis,)
+        counts: Sequence[float] = count_ngrams(*documents, row.options["ngram"])
+        return [score_counts(counts)] if is_macro else counts
 
-    return _word_metric(options, False, count, score, {"avg": "micro", "order": "4"})
+    def score(sums: Sequence[float], segments: int) -> dict[str, Result]:
+        return {name: Result(sums[0] if is_macro else score_counts(sums), segments)}
 
-
-def _make_overlap(options: ScoreOptions) -> Metric:
-    def count(hypothesis: Document, references: Sequence[Document]) -> list[float]:
-        return [python_scores.overlap_score(python_scores.overlap_counts(hypothesis, references, 1))]
-
-    def score(means: Sequence[float], segments: int) -> dict[str, Result]:
-        return {"overlap": Result(means[0], segments)}
-
-    return _word_metric(options, False, count, score, {"avg": "macro", "order": "1"})
+    signature_fields = {"avg": str(row.options["average"]), "order": str(row.options["ngram"])}
+    return _make_word_metric(options, False, count, score, signature_fields)
 
 
-def _make_repetition(options: ScoreOptions) -> Metric:
-    def count(text: Document, _: Sequence[Document]) -> list[float]:
-        return [python_scores.repetition_score(python_scores.repetition_counts(text, 4))]
+def _make_chrf(name: str, options: ScoreOptions) -> Metric:
+    orders = (6, 2) if "word_order" in REGISTRY[name].options else (6,)
 
-    def score(means: Sequence[float], segments: int) -> dict[str, Result]:
-        return {"repetition": Result(means[0], segments)}
-
-    return _word_metric(options, False, count, score, {"avg": "macro", "order": "4"})
-
-
-def _make_chrf(options: ScoreOptions, name: str = "chrf", orders: Sequence[int] = (6,)) -> Metric:
     def read(texts: Sequence[str]) -> list[list[Sequence[str]]]:
         cased = map(str.lower, texts) if options.chrf_lowercase else texts
         return [split_characters(text, False, len(orders) > 1) for text in cased]
@@ -238,17 +217,18 @@ def _make_chrf(options: ScoreOptions, name: str = "chrf", orders: Sequence[int] 
     def count(hypothesis: Document, references: Sequence[Document]) -> list[int]:
         return list(chain(*python_scores.chrf_counts(hypothesis, references, orders)))
 
-    def score(sums: Sequence[int], segments: int) -> dict[str, Result]:
-        width = len(sums) // 3
-        counts = (list(sums[:width]), list(sums[width : 2 * width]), list(sums[2 * width :]))
-        return {name: Result(python_scores.chrf_score(counts), segments)}
+    def score(sums: Sequence[float], segments: int) -> dict[str, Result]:
+        counts = list(map(int, sums))
+        width = len(counts) // 3
+        sides = (counts[:width], counts[width : 2 * width], counts[2 * width :])
+        return {name: Result(python_scores.chrf_score(sides), segments)}
 
     signature_fields = {"avg": "micro", "case": "lc" if options.chrf_lowercase else "mixed", "eff": "yes", "nc": "6"}
     signature_fields |= {"nw": str(sum(orders) - 6), "beta": "2", "space": "no"}
-    return Metric(read, _warn_of_nothing, count, score, signature_fields)
+    return Metric(read, lambda *_: None, count, score, signature_fields)
 
 
-def _make_rouge(options: ScoreOptions) -> Metric:
+def _make_rouge(_: str, options: ScoreOptions) -> Metric:
     def read(texts: Sequence[str]) -> list[Document]:
         return read_summaries(texts, True, options.stem, None, None, None, str)
 
@@ -271,16 +251,6 @@ def _make_rouge(options: ScoreOptions) -> Metric:
     return Metric(read, warn, count, score, signature_fields)
 
 
-def _warn_of_nothing(*_: object) -> None:
-    pass
-
-
-_MAKERS: dict[str, Callable[[ScoreOptions], Metric]] = {
-    "bleu": _make_bleu,
-    "chrf": _make_chrf,
-    "chrf++": lambda options: _make_chrf(options, "chrf++", (6, 2)),
-    "rouge": _make_rouge,
-    "overlap": _make_overlap,
-    "gleu": _make_gleu,
-    "repetition": _make_repetition,
-}
+def _make_metric(name: str, options: ScoreOptions) -> Metric:
+    makers = {"bleu": _make_bleu, "chrf": _make_chrf, "rouge": _make_rouge}
+    return makers.get(REGISTRY[name].function, _make_ngram_metric)(name, options)

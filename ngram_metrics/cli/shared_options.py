@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, TypeVar, get_args
+from typing import Any, NoReturn, TypeAlias, TypeVar, get_args
 
 from ngram_metrics.cli.files import FilePart, parse_decimal, split_name
 from ngram_metrics.evaluation.output import open_output
@@ -26,6 +26,26 @@ _FOR = {
 #: TER takes time and memory with the square of the words: 1.6 s and 300 MB for 4,000.
 _LONGEST_LINE, _LONGEST_LINE_OF_TER = 10**7, 20_000
 _DEVICE = re.compile(r"cpu|(cuda|xpu|mps)(:\d+)?")
+#: The help of an option, and how argparse parses it.
+OptionRow: TypeAlias = tuple[str, Mapping[str, Any]]
+
+
+def file_name(text: str) -> str:
+    """Check the name of a file, which is empty if it was a shell variable that is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not the name of a file")
+    return text
+
+
+def parse_destination(text: str) -> str | None:
+    """Return the name of a file to write, None for standard output."""
+    return None if text in ("-", "/dev/stdout") else file_name(text)
+
+
+#: How options are parsed that take the name of a file, that of a file to write, and no value.
+FILE: dict[str, object] = {"type": file_name, "metavar": "FILE"}
+DESTINATION: dict[str, object] = {"type": parse_destination, "metavar": "FILE"}
+FLAG: dict[str, object] = {"action": "store_true"}
 
 
 class Options(argparse.Namespace):
@@ -52,8 +72,14 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 class Parser(argparse.ArgumentParser):
     """A parser that takes ``-:2``, column 2 of standard input, as a file, and options by their full names only."""
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, allow_abbrev=False)
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(**keywords, allow_abbrev=False)
+
+    def add_options(self, title: str, options: Mapping[str, OptionRow]) -> None:
+        """Add a group of options by their names, which are separated by spaces."""
+        group = self.add_argument_group(title)
+        for names, (help_text, keywords) in options.items():
+            group.add_argument(*names.split(), help=help_text, **keywords)
 
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
@@ -91,42 +117,32 @@ def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, inste
     return options
 
 
-def add_text_options(parser: argparse.ArgumentParser) -> None:
+def add_text_options(parser: Parser) -> None:
     """Add the options for reading text."""
-    text = parser.add_argument_group("how text is read")
-    text.add_argument(
-        "--tokenizer",
-        "-tok",
-        type=_parse_tokenizer,
-        metavar="NAME",
-        help=f"for {', '.join(_FOR['tokenizer'])}: {', '.join(TOKENIZERS)}; default: 13a",
-    )
-    text.add_argument(
-        "--spm-model", type=file_name, metavar="FILE", help="instead of --tokenizer: a sentencepiece model, for spBLEU"
-    )
-    text.add_argument(
-        "--lowercase", "-lc", action="store_true", help="lowercase for bleu, as in sacrebleu; rouge always lowercases"
-    )
-    text.add_argument("--chrf-lowercase", action="store_true", help="lowercase for chrf and chrf++")
-    text.add_argument("--stem", action="store_true", help="stem words for rouge")
+    tokenizer_help = f"for {', '.join(_FOR['tokenizer'])}: {', '.join(TOKENIZERS)}; default: 13a"
+    options: dict[str, OptionRow] = {
+        "--tokenizer -tok": (tokenizer_help, {"type": _parse_tokenizer, "metavar": "NAME"}),
+        "--spm-model": ("instead of --tokenizer: a sentencepiece model, for spBLEU", FILE),
+        "--lowercase -lc": ("lowercase for bleu, as in sacrebleu; rouge always lowercases", FLAG),
+        "--chrf-lowercase": ("lowercase for chrf and chrf++", FLAG),
+        "--stem": ("stem words for rouge", FLAG),
+    }
+    parser.add_options("how text is read", options)
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options for running, the version and the help, and return their group."""
-    run = parser.add_argument_group("other options")
-    run.add_argument("--device", type=_parse_device, default="cpu", help="where to count, such as cuda; default: cpu")
-    run.add_argument("--threads", type=integer(1, 1024), default=1, metavar="N", help="threads of torch; default: 1")
-    run.add_argument(
-        "--line-limit",
-        type=integer(1, 10**9),
-        metavar="N",
-        help=f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}",
-    )
-    run.add_argument("--version", action=printing_action(_version), nargs=0, help="print the version")
-    run.add_argument(
-        "-h", "--help", action=printing_action(lambda asked, _: asked.format_help()), nargs=0, help="print this"
-    )
-    return run
+def add_run_options(parser: Parser, more: Mapping[str, OptionRow]) -> None:
+    """Add the options for running, the version and the help, and ``more``."""
+    limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
+    version = printing_action(lambda *_: f"ngram-metrics {__version__}\n")
+    show_help = printing_action(lambda asked, _: asked.format_help())
+    options: dict[str, OptionRow] = {
+        "--device": ("where to count, such as cuda; default: cpu", {"type": _parse_device, "default": "cpu"}),
+        "--threads": ("threads of torch; default: 1", {**integer(1, 1024), "default": 1}),
+        "--line-limit": (limit_help, integer(1, 10**9)),
+        "--version": ("print the version", {"action": version, "nargs": 0}),
+        "-h --help": ("print this", {"action": show_help, "nargs": 0}),
+    }
+    parser.add_options("other options", {**options, **more})
 
 
 def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namespace, metrics: Sequence[str]) -> None:
@@ -148,8 +164,8 @@ def _parse_tokenizer(text: str) -> TokenizerName:
     return text
 
 
-def integer(first: int, last: int) -> Callable[[str], int]:
-    """Return a function that parses an integer from ``first`` to ``last``, inclusive."""
+def integer(first: int, last: int) -> dict[str, object]:
+    """Return how an option is parsed that takes an integer from ``first`` to ``last``, inclusive."""
 
     def read(text: str) -> int:
         value = parse_decimal(text)
@@ -157,7 +173,7 @@ def integer(first: int, last: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"{shortened(text)} is not an integer from {first} to {last}")
         return value
 
-    return read
+    return {"type": read, "metavar": "N"}
 
 
 def is_number(text: str) -> bool:
@@ -208,22 +224,6 @@ def printing_action(text: Callable[[argparse.ArgumentParser, str], str]) -> type
             parser.exit()
 
     return Printing
-
-
-def _version(*_: object) -> str:
-    return f"ngram-metrics {__version__}\n"
-
-
-def file_name(text: str) -> str:
-    """Check the name of a file, which is empty if it was a shell variable that is not set."""
-    if not text:
-        raise argparse.ArgumentTypeError("'' is not the name of a file")
-    return text
-
-
-def parse_destination(text: str) -> str | None:
-    """Return the name of a file to write, None for standard output."""
-    return None if text in ("-", "/dev/stdout") else file_name(text)
 
 
 def check_different(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:

@@ -293,7 +293,7 @@ def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: Comparison
 
 
 def score_part(systems: Systems, segments: Tensor, plan: ComparisonPlan, compared: bool = True) -> Results:
-    """Return the results of the segments with these indices as a corpus; ``compared`` with the baseline, or not."""
+    """Return the results of the segments with these indices as a corpus, ``compared`` with the baseline or not."""
     parts = {system: [counts.part(segments) for counts in system_counts] for system, system_counts in systems.items()}
     return compute_results(parts, plan.select(segments), compared=compared)
 
