@@ -129,7 +129,7 @@ def score_parser() -> Parser:
         "--test": ("the paired test of several systems; default: randomization", {"choices": TESTS}),
         "--correction": ("correct p-values for the number of systems; default: holm", {"choices": CORRECTIONS}),
         "--clusters": (clusters_help, FILE),
-        "--fail-if-worse": (f"{worse_help} points", {"type": parse_margin, "metavar": "MARGIN"}),
+        "--fail-if-worse": (worse_help, {"type": parse_margin, "metavar": "MARGIN"}),
     }
     column_help = "a label for each segment, such as its domain: adds the scores of each label, and filters to --report"
     column = {"dest": "columns", "type": parse_column, "action": "append", "default": [], "metavar": "NAME=FILE"}

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor
@@ -19,6 +18,7 @@ from ngram_metrics.evaluation.results import ComparisonPlan, Results, Summary
 from ngram_metrics.evaluation.system_counts import SystemCounts, compute_results, count, segment_values, summarise
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED
+from ngram_metrics.signature import format_references
 from ngram_metrics.significance import Correction
 from ngram_metrics.significance.paired_systems import cluster_numbers
 from ngram_metrics.text.word_reader import WordReader
@@ -29,84 +29,71 @@ def score(
 ) -> tuple[Summary, list[str]]:
     """Write the scores of segments and the page, and return all results, and what ``find_losses`` finds."""
     keep = options.confidence is not None or len(options.systems) > 1 or bool(options.report or options.columns)
-    references = str(len(options.references))
+    references = format_references(len(options.references), len(options.references))
     systems = {
         system: [SystemCounts(scorer, references, keep) for scorer in scorers.values()] for system in options.systems
     }
-    lines = _Lines(Texts({system: [] for system in systems}, options.references, []), options)
+    texts = Texts({system: [] for system in systems}, options.references, [])
+    beside: list[list[str]] = [[] for _ in options.inputs[len(options.systems) + len(options.references) :]]
     if options.report:
         from ngram_metrics.evaluation.page import check_installed, page
 
         check_installed()
-    with ExitStack() as stack:
-        # Opened first, so that an output that cannot be written is reported before the work.
-        write_report = stack.enter_context(open_output(options.report)) if options.report else None
-        with Progress("lines") as bar:
-            _count(systems, options, chunks, bar, lines)
-            if keep:
-                bar.name("resampling")
-            settings = _make_settings(options, lines)
-            columns = lines.annotations.columns
-            summary = summarise(systems, list(scorers), options.references, settings, columns or ())
-            if write_report is not None:
-                readers = [scorer.reader for scorer in scorers.values() if isinstance(scorer.reader, WordReader)]
-                words = readers[0] if readers else WordReader("13a")
-                write_report(page(systems, summary, lines.texts, lines.annotations, words, digits=options.digits))
-            losses: list[str] = []
-            if options.fail_if_worse is not None:
-                level = options.confidence or DEFAULT_LEVEL
-                results = summary.results
-                if options.confidence is None:
-                    results = compute_results(systems, settings._replace(confidence=level))
-                losses = find_losses(results, summary.higher_is_better, options.fail_if_worse, level)
-    return summary, losses
+    # Opened first, so that an output that cannot be written is reported before the work.
+    with _open_optional(options.report) as write_report, Progress("lines") as bar:
+        with _open_optional(options.sentences) as write_sentences:
+            as_json = (options.sentences or "").endswith(".jsonl")
+            for segments in warn_of_unicode_forms(chunks, options.systems):
+                device = torch.device(options.device)
+                rows = count(systems, segments.hypotheses, segments.references, device, bar.update)
+                for lines, added in zip(beside, segments.beside, strict=True):
+                    lines.extend(added)
+                if write_report is not None:
+                    texts.references.extend(segments.references)
+                    for system_texts, added in zip(texts.systems.values(), segments.hypotheses, strict=True):
+                        system_texts.extend(added)
+                if write_sentences is not None:
+                    formatted = _format_segments(systems, rows, segments.first, as_json)
+                    write_sentences("".join(f"{line}\n" for line in formatted))
+        if keep:
+            bar.name("resampling")
+        clusters = _number_clusters(options, beside.pop()) if options.clusters else None
+        sources = beside.pop(0) if options.source else None
+        columns: dict[str, list[Hashable]] = {
+            name: list(labels) for (name, _), labels in zip(options.columns, beside, strict=True)
+        }
+        correction: Correction = "holm" if options.correction == "holm" else None
+        plan = ComparisonPlan(options.confidence, options.test, correction, SEED, clusters)
+        summary = summarise(systems, list(scorers), options.references, plan, columns or ())
+        if write_report is not None:
+            readers = [scorer.reader for scorer in scorers.values() if isinstance(scorer.reader, WordReader)]
+            words = readers[0] if readers else WordReader("13a")
+            annotations = Annotations(sources, columns)
+            write_report(page(systems, summary, texts, annotations, words, digits=options.digits))
+        if options.fail_if_worse is None:
+            return summary, []
+        level = options.confidence or DEFAULT_LEVEL
+        results = summary.results
+        if options.confidence is None:
+            results = compute_results(systems, plan._replace(confidence=level))
+        return summary, find_losses(results, summary.higher_is_better, options.fail_if_worse, level)
 
 
-class _Lines:
-    """The lines that are kept until all are read: texts and sources for the page, labels, and clusters."""
-
-    def __init__(self, texts: Texts, options: ScoreOptions) -> None:
-        self.texts = texts
-        self.annotations = Annotations([] if options.source else None, {name: [] for name, _ in options.columns})
-        self.clusters: list[str] = []
-        self._has_page = bool(options.report)
-        sources = [] if self.annotations.sources is None else [self.annotations.sources]
-        self._beside: list[list[Any]] = [*sources, *self.annotations.columns.values()]
-        if options.clusters:
-            self._beside.append(self.clusters)
-
-    def add(self, segments: Segments) -> None:
-        """Keep the lines of some segments."""
-        for lines, added in zip(self._beside, segments.beside, strict=True):
-            lines.extend(added)
-        if self._has_page:
-            self.texts.references.extend(segments.references)
-            for texts, added in zip(self.texts.systems.values(), segments.hypotheses, strict=True):
-                texts.extend(added)
+def _open_optional(path: str | None) -> AbstractContextManager[Callable[[str], object] | None]:
+    return open_output(path) if path else nullcontext()
 
 
-def _make_settings(options: ScoreOptions, lines: _Lines) -> ComparisonPlan:
-    """Return how systems are compared, or raise InputError if there is only one cluster."""
-    correction: Correction = "holm" if options.correction == "holm" else None
-    clusters = None
-    if options.clusters:
-        try:
-            clusters = cluster_numbers(lines.clusters, options.systems[0], len(lines.clusters))
-        except ValueError as error:
-            raise InputError(f"{options.clusters}: {error}") from error
-    return ComparisonPlan(options.confidence, options.test, correction, SEED, clusters)
+def _number_clusters(options: ScoreOptions, labels: Sequence[str]) -> Tensor:
+    try:
+        return cluster_numbers(labels, options.systems[0], len(labels))
+    except ValueError as error:
+        raise InputError(f"{options.clusters}: {error}") from error
 
 
 def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: float, level: float) -> list[str]:
-    """Return a line for each value of a system that is worse than the baseline by more than a margin.
+    """Return a line for each value of a system that is worse than the baseline by more than ``margin`` points.
 
-    That is so if the whole interval of the difference is.
-
-    Args:
-        results: the results, with intervals of the differences.
-        higher_is_better: for each value, whether a higher score is better.
-        margin: the margin, on the scale of tables.
-        level: the level of the intervals.
+    That is so if the whole interval of the difference is, which has this ``level``.
     """
     baseline, *others = results
     losses = []
@@ -123,25 +110,6 @@ def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: 
                     f"{scale * difference:+.2f}, {100 * level:g}% interval [{scale * low:+.2f}, {scale * high:+.2f}]"
                 )
     return losses
-
-
-def _count(
-    systems: Mapping[str, list[SystemCounts]],
-    options: ScoreOptions,
-    chunks: Iterator[Segments],
-    bar: Progress,
-    lines: _Lines,
-) -> None:
-    """Count all lines, write the scores of each, and keep those that are needed at the end."""
-    with ExitStack() as stack:
-        write = stack.enter_context(open_output(options.sentences)) if options.sentences else None
-        as_json = (options.sentences or "").endswith(".jsonl")
-        device = torch.device(options.device)
-        for segments in warn_of_unicode_forms(chunks, options.systems):
-            rows = count(systems, segments.hypotheses, segments.references, device, bar.update)
-            lines.add(segments)
-            if write is not None:
-                write("".join(f"{line}\n" for line in _format_segments(systems, rows, segments.first, as_json)))
 
 
 def _format_segments(

@@ -17,7 +17,7 @@ from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
 from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
 from ngram_metrics.registry import REGISTRY
 from ngram_metrics.scores import python_scores
-from ngram_metrics.signature import format_signature
+from ngram_metrics.signature import format_references, format_signature
 from ngram_metrics.text.input_warnings import (
     warn_of_another_tokenizer,
     warn_of_no_words,
@@ -110,10 +110,11 @@ def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
                 exact_sum.add(column)
     results: dict[str, Result] = {}
     signatures = {}
+    written = format_references(len(options.references), len(options.references))
     for name, metric in metrics.items():
         divisor = total if metric.signature_fields["avg"] == "macro" else 1
         results |= metric.score([exact_sum.mean(divisor) for exact_sum in sums[name]], total)
-        references = str(len(options.references)) if REGISTRY[name].needs_references else None
+        references = written if REGISTRY[name].needs_references else None
         signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
     is_higher_better = {title: title != "repetition" for title in results}
     plan = ComparisonPlan(None, options.test, None, 0)

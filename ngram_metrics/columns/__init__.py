@@ -9,7 +9,7 @@ add up to the same sums in every order, so the scores of any engine and any part
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from ngram_metrics.columns.table_types import AnyTable, Columns, Integers, Table
 from ngram_metrics.options import named_arguments, refuse_average_none, refuse_equal_names
 from ngram_metrics.scorer import Metric, Scorer, count_systems, scorer_of
 from ngram_metrics.scores.resampling import ENDS, check_confidence
+from ngram_metrics.signature import format_references
 from ngram_metrics.text.messages import numbered_from, shortened, type_name
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class StatisticsColumns:
     @property
     def signatures(self) -> dict[str, str]:
         """The signature of each metric, where ``?`` is the number of references of a column that may hold lists."""
-        references = "?" if self._may_be_lists else str(len(self._target))
+        references = "?" if self._may_be_lists else format_references(len(self._target), len(self._target))
         return {metric.metric: metric.scorer.signature(references, "text", {}) for metric in self._metrics}
 
     @property
@@ -218,12 +219,12 @@ class StatisticsColumns:
     def _digests(self) -> dict[str, str]:
         return {metric.metric: metric.digest for metric in self._metrics}
 
-    def _count_stream(self, stream: pyarrow.RecordBatchReader) -> Any:
+    def _count_stream(self, stream: pyarrow.RecordBatchReader) -> pyarrow.RecordBatchReader:
         """Return a reader that counts a batch when it is read."""
         schema = self(stream.schema.empty_table()).schema
         return type(stream).from_batches(schema, self.arrow_batches(stream))
 
-    def _sum_stream(self, stream: pyarrow.RecordBatchReader, by: tuple[str, ...]) -> Any:
+    def _sum_stream(self, stream: pyarrow.RecordBatchReader, by: tuple[str, ...]) -> pyarrow.Table:
         """Return the sums of all batches, of which one is in memory at a time."""
         import pyarrow
 
@@ -232,7 +233,7 @@ class StatisticsColumns:
         table = wrap_table(pyarrow.concat_tables(parts), "the sums of the batches")
         return self._sum(table, by, [(slice(None), read_integers(table, self.names))])
 
-    def _sum(self, table: Table, by: tuple[str, ...], counts: Iterable[tuple[slice, Integers]]) -> Any:
+    def _sum(self, table: Table[AnyTable], by: tuple[str, ...], counts: Iterable[tuple[slice, Integers]]) -> AnyTable:
         """Return the sums by group of counts ``(rows, names)`` of some rows at a time."""
         groups = group_rows(table, by)
         totals = np.zeros((groups.size, len(self.names)), np.int64)
@@ -241,7 +242,7 @@ class StatisticsColumns:
         columns = dict(zip(self.names, totals.T.copy(), strict=True))
         return table.add_columns(table.indices(by), groups.first_rows, columns, self._digests)
 
-    def _count(self, table: Table) -> Iterator[tuple[slice, Integers]]:
+    def _count(self, table: Table[AnyTable]) -> Iterator[tuple[slice, Integers]]:
         """Yield some rows of a batch at a time, and their columns ``(rows, names)``."""
         for name in (self._preds, *self._target):
             table.check(name)
@@ -257,13 +258,13 @@ class StatisticsColumns:
                 columns[1 + index] = self._metrics[index].columns(counts, start)
             yield rows, torch.cat(columns, 1).numpy()
 
-    def _references(self, table: Table, rows: slice) -> list[str] | list[list[str]]:
+    def _references(self, table: Table[AnyTable], rows: slice) -> list[str] | list[list[str]]:
         if self._may_be_lists:
             return read_references(table, self._target[0], rows)
         return [list(texts) for texts in zip(*(read_texts(table, name, rows) for name in self._target), strict=True)]
 
 
-def _add_scores(table: Table, columns: Sequence[int], rows: Integers | None, scores: Columns) -> Any:
+def _add_scores(table: Table[AnyTable], columns: Sequence[int], rows: Integers | None, scores: Columns) -> AnyTable:
     """Return some columns and rows of a table of sums, with the scores behind them."""
     if taken := scores.keys() & {table.names[index] for index in columns}:
         raise ValueError(

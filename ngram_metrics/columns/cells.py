@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ngram_metrics.columns.table_types import Integers, Table
+from ngram_metrics.columns.table_types import Cell, Frame, Integers, Table
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 
 _LARGEST = (1 << 63) - 1
@@ -30,14 +30,14 @@ class Groups(NamedTuple):
     indices: Integers
 
 
-def read_texts(table: Table, name: str, rows: slice) -> list[str]:
+def read_texts(table: Table[Frame], name: str, rows: slice) -> list[str]:
     """Return the texts of some rows, or raise TypeError for a cell that is not text."""
     cells = table.values(name, rows)
     _check_texts(cells, _name_rows(name, rows))
     return cells
 
 
-def read_references(table: Table, name: str, rows: slice) -> list[str] | list[list[str]]:
+def read_references(table: Table[Frame], name: str, rows: slice) -> list[str] | list[list[str]]:
     """Return the reference of each of some rows, or if a cell of the column is a list, the references of each.
 
     Raises:
@@ -59,7 +59,7 @@ def read_references(table: Table, name: str, rows: slice) -> list[str] | list[li
     return rows_of_references
 
 
-def read_integers(table: Table, names: Sequence[str]) -> Integers:
+def read_integers(table: Table[Frame], names: Sequence[str]) -> Integers:
     """Return columns of sums as integers, ``(rows, columns)``.
 
     Raises:
@@ -76,7 +76,7 @@ def read_integers(table: Table, names: Sequence[str]) -> Integers:
     return columns
 
 
-def group_rows(table: Table, by: Sequence[str]) -> Groups:
+def group_rows(table: Table[Frame], by: Sequence[str]) -> Groups:
     """Return the groups of rows that are equal in some columns.
 
     Raises:
@@ -87,7 +87,7 @@ def group_rows(table: Table, by: Sequence[str]) -> Groups:
         return Groups(1, np.zeros(0, np.int64), np.zeros(table.rows, np.int64))
     for name in by:
         table.check(name)
-    groups: dict[Any, int] = {}
+    groups: dict[tuple[Cell, ...], int] = {}
     try:
         keys = zip(*([_group_key(value) for value in table.keys(name)] for name in by), strict=True)
         indices = np.array([groups.setdefault(key, len(groups)) for key in keys], np.int64)
@@ -115,7 +115,7 @@ def add_to_groups(totals: Integers, indices: Integers, counts: Integers) -> None
     totals[indices[order[starts]]] += added
 
 
-def _group_key(value: Any) -> Any:
+def _group_key(value: Cell) -> Cell:
     """Return a value as it is compared: all NaN are one group, as in every engine."""
     return math.nan if isinstance(value, (float, np.floating)) and value != value else value
 
@@ -124,7 +124,7 @@ def _name_rows(name: str, rows: slice) -> NameOf:
     return lambda index: f"row {rows.start + index} of {name!r}"
 
 
-def _check_texts(cells: Sequence[Any], name_of: NameOf, others: tuple[type, ...] = ()) -> None:
+def _check_texts(cells: Sequence[Cell], name_of: NameOf, others: tuple[type, ...] = ()) -> None:
     """Raise TypeError for a cell that is neither text nor of the other types."""
     if set(map(type, cells)) <= {str, *others}:
         return
@@ -133,7 +133,7 @@ def _check_texts(cells: Sequence[Any], name_of: NameOf, others: tuple[type, ...]
             raise TypeError(f"{name_of(index)} is {_describe(cell)}: expected text")
 
 
-def _checked_integers(cells: Sequence[Any], name: str) -> list[int]:
+def _checked_integers(cells: Sequence[Cell], name: str) -> list[int]:
     """Return integers of any type, also decimal numbers without a fraction, which some engines add integers to."""
     integers = []
     for row, cell in enumerate(cells):

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.columns.cells import Groups, add_to_groups, read_integers
-from ngram_metrics.columns.table_types import Columns, Integers, Table
+from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
 from ngram_metrics.scorer import Scorer, rename_values
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.settings_digest import digest, digested_values
@@ -175,7 +175,7 @@ def _bits(bound: int) -> int:
     return 64 - bound.bit_length()
 
 
-def read_sums(metrics: Sequence[MetricColumns], table: Table) -> tuple[Integers, list[int]]:
+def read_sums(metrics: Sequence[MetricColumns], table: Table[Frame]) -> tuple[Integers, list[int]]:
     """Return the sums of a table, and the indices of the columns that are not sums.
 
     Returns:
@@ -270,7 +270,7 @@ def _split_by_metric(metrics: Sequence[MetricColumns], sums: Integers) -> Iterat
         start = end
 
 
-def _find_sum(name: str, table: Table) -> str:
+def _find_sum(name: str, table: Table[Frame]) -> str:
     """Return the name that the sum of a column has in a table."""
     forms = [form.format(name) for form in _FORMS]
     present = [form for form in forms if form in table.names]

@@ -8,41 +8,47 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name
 
+if TYPE_CHECKING:
+    import pyarrow
+
 #: A table of any library: what is given has the type of what is returned.
 AnyTable = TypeVar("AnyTable")
+#: A table, a column and a value of a column, as their library has them.
+Frame: TypeAlias = Any
+Column: TypeAlias = Any
+Cell: TypeAlias = Any
 #: Columns by their names.
 Columns: TypeAlias = dict[str, NDArray[Any]]
 #: Numbers of rows, or columns of integers.
 Integers: TypeAlias = NDArray[np.int64]
+#: For each metric a digest of its settings.
+Digests: TypeAlias = Mapping[str, str]
 #: What precedes the name of a metric in the metadata of a schema.
 _DIGEST = b"ngram_metrics."
 
 
-class Table(ABC):
+class Table(ABC, Generic[AnyTable]):
     """A table of one library, read column by column.
 
     Args:
         native: the table as it was given.
         shown: what errors call it, such as ``the batch``.
-
-    Attributes:
         names: the names of the columns.
         rows: the number of rows.
     """
 
-    names: list[Any]
-    rows: int
-
-    def __init__(self, native: Any, shown: str) -> None:
-        self.native = native
+    def __init__(self, native: AnyTable, shown: str, names: Sequence[Cell], rows: int) -> None:
+        self.native: Frame = native
         self.shown = shown
+        self.names = list(names)
+        self.rows = rows
 
     def check(self, name: str) -> None:
         """Raise ValueError if there is not exactly one column with this name."""
@@ -54,20 +60,20 @@ class Table(ABC):
             expected = f"expected it among {shortened(names, 200)}"
             raise ValueError(f"{self.shown} has no column {name!r}: {expected}{did_you_mean(name, names)}")
 
-    def indices(self, names: Sequence[Any]) -> list[int]:
+    def indices(self, names: Sequence[str]) -> list[int]:
         """Return the indices of columns that are there once."""
         return list(map(self.names.index, names))
 
-    @abstractmethod
-    def column(self, name: str) -> Any:
+    def column(self, name: str) -> Column:
         """Return a column as its library has it."""
+        return self.native[name]
 
-    @abstractmethod
-    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
+    def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
         """Return some values of a column, by default all, with None for what is missing."""
+        return _to_list(self.column(name)[rows])
 
-    def keys(self, name: str) -> list[Any]:
-        """Return the values of a column by which rows are grouped: integers for times by the nanosecond."""
+    def keys(self, name: str) -> list[Cell]:
+        """Return the values of a column by which rows are grouped, which are integers for times by the nanosecond."""
         integers = _nanoseconds(self.column(name))
         return self.values(name) if integers is None else _to_list(integers)
 
@@ -76,37 +82,24 @@ class Table(ABC):
         """Return a column as int64, or None if its type is not one of integers, or a value is missing."""
 
     @abstractmethod
-    def add_columns(
-        self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Mapping[str, str]
-    ) -> Any:
+    def add_columns(self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests) -> AnyTable:
         """Return a table of the same type.
 
         Args:
             indices: the columns to keep: their names need not differ.
             rows: the numbers of rows to keep; None for all.
             added: columns to add behind them.
-            digests: for each metric a digest of its settings, where the type has a place for it.
+            digests: digests to write into the table, where the type has a place for it.
         """
 
     @property
-    def digests(self) -> Mapping[str, str]:
-        """The digests that ``add_columns`` wrote into a table, as far as they are still there."""
+    def digests(self) -> Digests:
+        """The digests that ``add_columns`` has put into a table, as far as they are still there."""
         return {}
 
 
-class ArrowTable(Table):
+class ArrowTable(Table[Frame]):
     """A ``Table`` or a ``RecordBatch`` of pyarrow."""
-
-    def __init__(self, native: Any, shown: str) -> None:
-        super().__init__(native, shown)
-        self.names = native.schema.names
-        self.rows = native.num_rows
-
-    def column(self, name: str) -> Any:
-        return self.native.column(name)
-
-    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
-        return self.column(name)[rows].to_pylist()
 
     def integers(self, name: str) -> Integers | None:
         column = self.column(name)
@@ -115,9 +108,7 @@ class ArrowTable(Table):
             return None
         return np.asarray(column).astype(np.int64, copy=False)
 
-    def add_columns(
-        self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Mapping[str, str]
-    ) -> Any:
+    def add_columns(self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests) -> Frame:
         pyarrow = sys.modules["pyarrow"]
         left = self.native.select(list(indices))
         kept_columns = left.columns if rows is None else [_take(column, rows) for column in left.columns]
@@ -129,7 +120,7 @@ class ArrowTable(Table):
         return type(self.native).from_arrays([*kept_columns, *new_columns.values()], schema=schema)
 
     @property
-    def digests(self) -> Mapping[str, str]:
+    def digests(self) -> Digests:
         metadata = self.native.schema.metadata or {}
         return {
             key.removeprefix(_DIGEST).decode(errors="replace"): value.decode(errors="replace")
@@ -138,32 +129,21 @@ class ArrowTable(Table):
         }
 
 
-class PandasTable(Table):
+class PandasTable(Table[Frame]):
     """A ``DataFrame`` of pandas."""
 
-    def __init__(self, native: Any, shown: str) -> None:
-        super().__init__(native, shown)
-        self.names = list(native.columns)
-        self.rows = len(native)
-
-    def column(self, name: str) -> Any:
-        return self.native[name]
-
-    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
+    def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
         column = self.column(name).iloc[rows]
-        values = column.tolist()
         missing = column.isna()
-        return (
-            [None if none else value for value, none in zip(values, missing, strict=True)] if missing.any() else values
-        )
+        if not missing.any():
+            return column.tolist()
+        return [None if is_missing else value for value, is_missing in zip(column.tolist(), missing, strict=True)]
 
     def integers(self, name: str) -> Integers | None:
-        dtype = self.column(name).dtype
-        return self.column(name).to_numpy(np.int64) if _fits_int64(dtype) else None
+        column = self.column(name)
+        return column.to_numpy(np.int64) if _fits_int64(column.dtype) else None
 
-    def add_columns(
-        self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Mapping[str, str]
-    ) -> Any:
+    def add_columns(self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests) -> Frame:
         left = self.native.iloc[:, list(indices)]
         left = left if rows is None else left.iloc[rows].reset_index(drop=True)
         pandas = sys.modules["pandas"]
@@ -172,19 +152,8 @@ class PandasTable(Table):
         return pandas.concat([left, beside], axis=1)
 
 
-class PolarsTable(Table):
+class PolarsTable(Table[Frame]):
     """A ``DataFrame`` of polars."""
-
-    def __init__(self, native: Any, shown: str) -> None:
-        super().__init__(native, shown)
-        self.names = native.columns
-        self.rows = native.height
-
-    def column(self, name: str) -> Any:
-        return self.native[name]
-
-    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
-        return self.column(name)[rows].to_list()
 
     def integers(self, name: str) -> Integers | None:
         column = self.column(name)
@@ -192,9 +161,7 @@ class PolarsTable(Table):
         small = (polars.Int64, polars.Int32, polars.Int16, polars.Int8, polars.UInt32, polars.UInt16, polars.UInt8)
         return None if column.dtype not in small or column.null_count() else column.cast(polars.Int64).to_numpy()
 
-    def add_columns(
-        self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Mapping[str, str]
-    ) -> Any:
+    def add_columns(self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests) -> Frame:
         left = self.native[:, list(indices)]
         left = left if rows is None else left[rows]
         polars = sys.modules["polars"]
@@ -202,29 +169,22 @@ class PolarsTable(Table):
         return polars.concat([left, polars.DataFrame(dict(added))], how="horizontal")
 
 
-class MappingTable(Table):
+class MappingTable(Table[Mapping[str, Column]]):
     """A mapping of names to arrays or lists of equal length, such as a batch of Ray."""
 
-    def __init__(self, native: Mapping[str, Any], shown: str) -> None:
-        super().__init__(native, shown)
-        self.names = list(native)
+    def __init__(self, native: Mapping[str, Column], shown: str) -> None:
         for name, column in native.items():
             is_column = hasattr(column, "__getitem__") and hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0
             if isinstance(column, (str, bytes, Mapping)) or not is_column:
                 raise TypeError(f"column {name!r} of {shown} is {type_name(column)}: expected an array or a list")
-        lengths = {name: len(column) for name, column in native.items()}
-        self.rows = next(iter(lengths.values()), 0)
-        for name, length in lengths.items():
-            if length != self.rows:
+        super().__init__(native, shown, list(native), len(next(iter(native.values()), ())))
+        for name, column in native.items():
+            if len(column) != self.rows:
                 first = f"column {self.names[0]!r} of {shown} has {pluralize(self.rows, 'row')}"
-                raise ValueError(f"{first} and column {name!r} has {length}: expected the same number")
+                raise ValueError(f"{first} and column {name!r} has {len(column)}: expected the same number")
 
-    def column(self, name: str) -> Any:
-        return self.native[name]
-
-    def values(self, name: str, rows: slice = slice(None)) -> list[Any]:
-        values = _to_list(self.column(name)[rows])
-        return [None if isinstance(value, float) and value != value else value for value in values]
+    def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
+        return [None if isinstance(value, float) and value != value else value for value in super().values(name, rows)]
 
     def integers(self, name: str) -> Integers | None:
         column = self.column(name)
@@ -232,18 +192,14 @@ class MappingTable(Table):
         return np.asarray(column).astype(np.int64, copy=False) if is_array and _fits_int64(column.dtype) else None
 
     def add_columns(
-        self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Mapping[str, str]
-    ) -> Any:
-        def left(column: Any) -> Any:
-            if rows is None:
-                return column
-            if isinstance(column, np.ndarray):
-                return column[rows]
-            values = _to_list(column)
-            return [values[row] for row in rows]
-
-        names = [self.names[index] for index in indices]
-        return {**{name: left(self.column(name)) for name in names}, **added}
+        self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests
+    ) -> dict[str, Column]:
+        columns = {self.names[index]: self.column(self.names[index]) for index in indices}
+        if rows is not None:
+            for name, column in columns.items():
+                values = None if isinstance(column, np.ndarray) else _to_list(column)
+                columns[name] = column[rows] if values is None else [values[row] for row in rows]
+        return {**columns, **added}
 
 
 def _fits_int64(dtype: object) -> bool:
@@ -251,16 +207,15 @@ def _fits_int64(dtype: object) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "iu" and dtype != np.uint64
 
 
-def _to_list(column: Any) -> list[Any]:
-    """Return the values of a column of a mapping: a list, an array, or a column of any library."""
+def _to_list(column: Column) -> list[Cell]:
+    """Return the values of a column: a list, an array, or a column of any library."""
     for method in ("tolist", "to_pylist", "to_list"):
         if hasattr(column, method):
-            values: list[Any] = getattr(column, method)()
-            return values
+            return getattr(column, method)()
     return list(column)
 
 
-def _nanoseconds(column: Any) -> Any | None:
+def _nanoseconds(column: Column) -> Column | None:
     """Return a column of times by the nanosecond as integers, None for any other column.
 
     Values of Python's types, which end at microseconds, would make one group of several.
@@ -284,7 +239,7 @@ def _nanoseconds(column: Any) -> Any | None:
     return column.cast(library.int64()) if getattr(column.type, "unit", None) == "ns" else None
 
 
-def _take(column: Any, rows: Integers) -> Any:
+def _take(column: Column, rows: Integers) -> Column:
     """Return some rows of a column of pyarrow, which takes rows of all types but views and runs."""
     pyarrow = sys.modules["pyarrow"]
     try:
@@ -296,45 +251,43 @@ def _take(column: Any, rows: Integers) -> Any:
     return pyarrow.concat_arrays([column.slice(0, 0), *parts])
 
 
-def wrap_table(native: Any, shown: str) -> Table:
+def wrap_table(native: AnyTable, shown: str) -> Table[AnyTable]:
     """Return a table of a known type, for which a stream of Arrow data is read to its end.
 
     Raises:
         TypeError: another type.
         ValueError: a mapping of columns of different lengths.
     """
-    table_type = _table_type(native)
-    if table_type is not None:
-        return table_type(native, shown)
+    frame: Frame = native
     stream = open_stream(native)
     if stream is not None:
-        return ArrowTable(stream.read_all(), shown)
-    if isinstance(native, Mapping):
-        return MappingTable(native, shown)
+        frame = stream.read_all()
+    if _is_of(frame, "pyarrow", "Table", "RecordBatch"):
+        return ArrowTable(frame, shown, frame.schema.names, frame.num_rows)
+    if _is_of(frame, "pandas", "DataFrame"):
+        return PandasTable(frame, shown, frame.columns, len(frame))
+    if _is_of(frame, "polars", "DataFrame"):
+        return PolarsTable(frame, shown, frame.columns, frame.height)
+    if isinstance(frame, Mapping):
+        return MappingTable(frame, shown)  # type: ignore[return-value]
     raise TypeError(
         f"{shown} is {type_name(native)}: expected a pyarrow Table or RecordBatch, a pandas or polars DataFrame, "
         "a stream of Arrow data, or a mapping of columns"
     )
 
 
-def open_stream(native: Any) -> Any | None:
-    """Return the pyarrow RecordBatchReader of an object that has ``__arrow_c_stream__``, or None for a table."""
-    if _table_type(native) is not None or not hasattr(native, "__arrow_c_stream__"):
+def open_stream(native: object) -> pyarrow.RecordBatchReader | None:
+    """Return the reader of an object that has ``__arrow_c_stream__``, or None for a table."""
+    is_table = _is_of(native, "pyarrow", "Table", "RecordBatch") or any(
+        _is_of(native, package, "DataFrame") for package in ("pandas", "polars")
+    )
+    if is_table or not hasattr(native, "__arrow_c_stream__"):
         return None
     import pyarrow
 
     return pyarrow.RecordBatchReader.from_stream(native)
 
 
-def _table_type(native: object) -> type[Table] | None:
-    """Return the class for tables of a library."""
-    table_types: dict[tuple[str, str], type[Table]] = {
-        ("pyarrow", "Table"): ArrowTable,
-        ("pyarrow", "RecordBatch"): ArrowTable,
-        ("pandas", "DataFrame"): PandasTable,
-        ("polars", "DataFrame"): PolarsTable,
-    }
-    for (module, name), table_type in table_types.items():
-        if module in sys.modules and isinstance(native, getattr(sys.modules[module], name)):
-            return table_type
-    return None
+def _is_of(native: object, package: str, *names: str) -> bool:
+    """Return whether an object is of one of the types of a package, which is not imported for this."""
+    return package in sys.modules and isinstance(native, tuple(getattr(sys.modules[package], name) for name in names))

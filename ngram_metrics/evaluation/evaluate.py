@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import torch
 
@@ -18,7 +18,7 @@ from ngram_metrics.evaluation.evaluate_arguments import (
     checked_texts,
 )
 from ngram_metrics.evaluation.output import Progress
-from ngram_metrics.evaluation.results import Results, Summary
+from ngram_metrics.evaluation.results import Groups, Results, Summary
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, Systems, count, segment_values, summarise
 from ngram_metrics.options import check_choice, checked_bool, named_arguments, whole_number
 from ngram_metrics.scorer import Metric, Scorer
@@ -32,6 +32,8 @@ from ngram_metrics.text.messages import type_name
 if TYPE_CHECKING:
     import pandas
 
+#: Columns of a table by their names.
+Columns: TypeAlias = dict[str, list[Any]]
 _STYLE = result_tables.Style()
 
 
@@ -55,7 +57,7 @@ class Evaluation:
         return self._summary.results
 
     @property
-    def groups(self) -> dict[Any, Any]:
+    def groups(self) -> Groups:
         """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
 
         For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``.
@@ -84,14 +86,14 @@ class Evaluation:
         """Everything that affects the scores, in sacrebleu's format, by the names of metrics."""
         return self._summary.signatures
 
-    def segments(self) -> dict[str, list[Any]]:
+    def segments(self) -> Columns:
         """Return the scores of all segments as columns, from 0 to 1: the number of the segment, the system, values.
 
         The rows of a segment, one for each system, are consecutive. For BLEU of a corpus the score of a segment leaves
         out orders that are longer than the segment, as sacrebleu does.
         """
         count = self._summary.segments
-        columns: dict[str, list[Any]] = {
+        columns: Columns = {
             "segment": [segment for segment in range(count) for _ in self._systems],
             "system": list(self._systems) * count,
         }
@@ -101,7 +103,7 @@ class Evaluation:
             columns[name] = [score for row in rows for score in row]
         return columns
 
-    def changes(self, system: str, value: str | None = None) -> dict[str, list[Any]]:
+    def changes(self, system: str, value: str | None = None) -> Columns:
         """Return the segments from the one that got worst against the baseline to the one that got best, as columns.
 
         Args:
@@ -125,7 +127,7 @@ class Evaluation:
         sign = 1 if self._summary.higher_is_better[value] else -1
         differences = [score - base_score for score, base_score in zip(scores, base_scores, strict=True)]
         order = sorted(range(len(differences)), key=lambda segment: sign * differences[segment])
-        columns: dict[str, Sequence[Any]] = {
+        columns: dict[str, Sequence[object]] = {
             "segment": range(len(differences)),
             "difference": differences,
             "score": scores,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
 from ngram_metrics.evaluation.result_tables import cell_text
@@ -14,9 +14,9 @@ from ngram_metrics.metrics import make_metric
 from ngram_metrics.options import check_choice, refuse_equal_names
 from ngram_metrics.scorer import Scorer, scorer_of
 from ngram_metrics.scores.resampling import check_confidence, checked_seed
-from ngram_metrics.significance import Test, check_correction
-from ngram_metrics.significance.paired_systems import checked_labels, cluster_numbers
-from ngram_metrics.text.inputs import frame_package, list_values
+from ngram_metrics.significance import Correction, Test, check_correction
+from ngram_metrics.significance.paired_systems import Labels, checked_labels, cluster_numbers, list_sequence
+from ngram_metrics.text.inputs import frame_package
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name, visible
 
 #: The columns of tables, of scores of segments too, before those of values.
@@ -39,6 +39,11 @@ class Texts(NamedTuple):
     names: list[str]
     references: list[list[str]]
 
+    @property
+    def first_system(self) -> str:
+        """The first system, as an error message names it."""
+        return f"system {next(iter(self.systems))!r}"
+
 
 class Annotations(NamedTuple):
     """What the page shows beside the texts.
@@ -52,7 +57,7 @@ class Annotations(NamedTuple):
     columns: Mapping[str, list[Hashable]]
 
 
-def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
+def checked_texts(systems: object, references: object, baseline: str | None) -> Texts:
     """Return the texts, those of the baseline first.
 
     Raises:
@@ -60,7 +65,12 @@ def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
         ValueError: no system, no segment, or different numbers of segments; an unknown baseline; references that may
             be read in two ways.
     """
-    texts = _systems(systems)
+    systems = _frame_columns("systems", systems)
+    if isinstance(systems, Mapping):
+        named = _check_names("systems", systems, cell_text)
+        texts = {name: _texts(f"system {name!r}", segments) for name, segments in named.items()}
+    else:
+        texts = {"system": _texts("systems", systems)}
     first, segments = next(iter(texts.items()))
     if not segments:
         raise ValueError(f"system {first!r} has no segment: expected at least one")
@@ -69,11 +79,10 @@ def checked_texts(systems: Any, references: Any, baseline: str | None) -> Texts:
     if baseline is not None:
         check_choice("baseline", baseline, texts)
         texts = {baseline: texts[baseline], **texts}
-    names, segment_references = _references(references, f"system {first!r}", len(segments))
-    return Texts(texts, names, segment_references)
+    return Texts(texts, *_references(references, f"system {first!r}", len(segments)))
 
 
-def checked_scorers(metrics: Any) -> dict[str, Scorer]:
+def checked_scorers(metrics: object) -> dict[str, Scorer]:
     """Return metrics by name, each with the name of its value.
 
     Raises:
@@ -91,7 +100,11 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
     scorers: dict[str, Scorer] = {}
     for name, metric in _check_names("metrics", metrics).items():
         if isinstance(metric, str):
-            scorer = _make_named(metric.strip())
+            metric = metric.strip()
+            if metric not in (*METRICS, *INSTEAD):
+                close = did_you_mean(metric, METRICS)
+                raise ValueError(f"unknown metric {metric!r}: expected some of {','.join(METRICS)}{close}")
+            scorer = make_metric(metric)
         else:
             scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
         if scorer.average == "none":
@@ -106,7 +119,14 @@ def checked_scorers(metrics: Any) -> dict[str, Scorer]:
     return scorers
 
 
-def checked_plan(confidence: Any, test: Any, correction: Any, seed: Any, clusters: Any, texts: Texts) -> ComparisonPlan:
+def checked_plan(
+    confidence: float | None,
+    test: Test,
+    correction: Correction | Literal["none"],
+    seed: int,
+    clusters: Labels | None,
+    texts: Texts,
+) -> ComparisonPlan:
     """Return how systems are compared.
 
     Raises:
@@ -115,16 +135,15 @@ def checked_plan(confidence: Any, test: Any, correction: Any, seed: Any, cluster
         TypeError: a seed that is not an integer; the errors of the same function.
     """
     check_confidence(confidence, "micro")
-    correction = None if correction == "none" else correction
     check_choice("test", test, get_args(Test))
+    correction = None if correction == "none" else correction
     check_correction(correction)
-    system = f"system {next(iter(texts.systems))!r}"
-    numbers = None if clusters is None else cluster_numbers(clusters, system, len(texts.references))
+    numbers = None if clusters is None else cluster_numbers(clusters, texts.first_system, len(texts.references))
     return ComparisonPlan(confidence, test, correction, checked_seed(seed), numbers)
 
 
-def checked_groups(groups: Any, texts: Texts, given: str = "groups") -> Grouping:
-    """Return the label of each segment, or such lists by name, from the argument with the name ``given``.
+def checked_groups(groups: object, texts: Texts) -> Grouping:
+    """Return the label of each segment, or such lists by name.
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
@@ -133,48 +152,35 @@ def checked_groups(groups: Any, texts: Texts, given: str = "groups") -> Grouping
     """
     if groups is None:
         return ()
-    if isinstance(groups, Mapping):
-        named = _check_names(given, groups)
-        return {name: _labels(f"{given} {name!r}", labels, texts) for name, labels in named.items()}
-    return _labels(given, groups, texts)
+    return _named_labels("groups", groups, texts) if isinstance(groups, Mapping) else _labels("groups", groups, texts)
 
 
-def checked_annotations(sources: Any, columns: Any, texts: Texts) -> Annotations:
+def checked_annotations(sources: object, columns: object, texts: Texts) -> Annotations:
     """Return the source and the labels of each segment of the texts.
 
     Raises:
         TypeError: sources that are not texts; columns that are not a mapping of names to lists of hashable labels.
         ValueError: another number of sources or labels than of segments; two labels that are written alike.
     """
-    if sources is not None:
-        sources = _texts("sources", sources)
-        _check_length("sources", sources, f"system {next(iter(texts.systems))!r}", len(texts.references))
+    source_texts = None if sources is None else _texts("sources", sources)
+    if source_texts is not None:
+        _check_length("sources", source_texts, texts.first_system, len(texts.references))
     if columns is None:
-        return Annotations(sources, {})
+        return Annotations(source_texts, {})
     if not isinstance(columns, Mapping):
         raise TypeError(f"columns is {type_name(columns)}: expected a mapping of names to lists of labels")
-    return Annotations(
-        sources,
-        {
-            name: _labels(f"columns {name!r}", labels, texts)
-            for name, labels in _check_names("columns", columns).items()
-        },
-    )
+    return Annotations(source_texts, _named_labels("columns", columns, texts))
 
 
-def _labels(name: str, labels: Any, texts: Texts) -> list[Hashable]:
-    system = f"system {next(iter(texts.systems))!r}"
-    listed = checked_labels(name, labels, system, len(texts.references))
+def _named_labels(given: str, columns: Mapping[object, object], texts: Texts) -> dict[str, list[Hashable]]:
+    named = _check_names(given, columns)
+    return {name: _labels(f"{given} {name!r}", labels, texts) for name, labels in named.items()}
+
+
+def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:
+    listed = checked_labels(name, labels, texts.first_system, len(texts.references))
     _check_names(name, dict.fromkeys(listed))
     return listed
-
-
-def _make_named(name: str) -> Scorer:
-    """Return the metric with a name that the command takes, or with a key of ROUGE."""
-    if name not in (*METRICS, *INSTEAD):
-        close = did_you_mean(name, METRICS)
-        raise ValueError(f"unknown metric {name!r}: expected some of {','.join(METRICS)}{close}")
-    return make_metric(name)
 
 
 def _written_columns(scorer: Scorer) -> list[str]:
@@ -187,7 +193,7 @@ def _written_columns(scorer: Scorer) -> list[str]:
     return list(dict.fromkeys(re.sub(r"_precision\d+$", "_precisions", name) for name in names))
 
 
-def _frame_columns(given: str, value: Any) -> Any:
+def _frame_columns(given: str, value: Any) -> object:
     """Return a data frame of pandas or polars as a mapping of its columns, and any other object as it is."""
     if frame_package(value) not in ("pandas", "polars") or not hasattr(value, "shape"):  # a lazy frame has no columns
         return value
@@ -195,14 +201,6 @@ def _frame_columns(given: str, value: Any) -> Any:
     if repeated := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"{given} has several columns named {repeated[0]!r}: expected other names")
     return {name: value[name] for name in names}
-
-
-def _systems(systems: Any) -> dict[str, list[str]]:
-    systems = _frame_columns("systems", systems)
-    if not isinstance(systems, Mapping):
-        return {"system": _texts("systems", systems)}
-    named = _check_names("systems", systems, cell_text)
-    return {name: _texts(f"system {name!r}", segments) for name, segments in named.items()}
 
 
 def _check_names(given: str, mapping: Mapping[Any, Any], shown: Callable[[str], str] = visible) -> dict[str, Any]:
@@ -215,17 +213,22 @@ def _check_names(given: str, mapping: Mapping[Any, Any], shown: Callable[[str], 
     return named
 
 
-def _references(references: Any, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
+def _references(references: object, system: str, segments: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of the references, and the references of each segment."""
     if references is None:
         return [], [[] for _ in range(segments)]
     references = _frame_columns("references", references)
     if isinstance(references, Mapping):
         return _streams(_check_names("references", references), system, segments)
-    items = _to_list("references", references, "a list of texts, several such lists, or a mapping of names to lists")
+    items = list_sequence(
+        "references", references, "a list of texts, several such lists, or a mapping of names to lists"
+    )
     if all(isinstance(item, str) for item in items):
         return _streams({"1": items}, system, segments)
-    lists = [item if isinstance(item, str) else _to_list(f"references[{n}]", item) for n, item in enumerate(items)]
+    lists = [
+        item if isinstance(item, str) else list_sequence(f"references[{index}]", item, "a sequence of texts")
+        for index, item in enumerate(items)
+    ]
     as_streams = all(not isinstance(item, str) and len(item) == segments for item in lists)
     as_segments = len(lists) == segments
     if as_streams and as_segments and segments > 1:
@@ -243,7 +246,7 @@ def _references(references: Any, system: str, segments: int) -> tuple[list[str],
     return [str(index + 1) for index in range(max(map(len, segment_references)))], segment_references
 
 
-def _streams(lists: Mapping[str, Any], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
+def _streams(lists: Mapping[str, object], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
     """Return the names of lists, each with a reference of each segment, and the references of each segment."""
     texts = {name: _texts(f"reference list {name!r}", lines) for name, lines in lists.items()}
     for name, lines in texts.items():
@@ -258,17 +261,9 @@ def _check_length(name: str, texts: Sequence[str], other: str, segments: int) ->
         )
 
 
-def _texts(name: str, texts: Any) -> list[str]:
-    listed = _to_list(name, texts)
+def _texts(name: str, texts: object) -> list[str]:
+    listed = list_sequence(name, texts, "a sequence of texts")
     for index, text in enumerate(listed):
         if not isinstance(text, str):
             raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text")
     return listed
-
-
-def _to_list(name: str, items: Any, expected: str = "a sequence of texts") -> list[Any]:
-    """Return a sequence, an array or a column of a table as a list."""
-    is_sequence = hasattr(items, "__len__") and hasattr(items, "__iter__")
-    if frame_package(items) is None and (isinstance(items, (str, bytes, Mapping, Set)) or not is_sequence):
-        raise TypeError(f"{name} is {type_name(items)}: expected {expected}")
-    return list_values(items, name)

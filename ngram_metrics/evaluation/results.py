@@ -86,6 +86,8 @@ class Result:
 
 #: The results of systems by the names of systems and values.
 Results: TypeAlias = dict[str, dict[str, Result]]
+#: The results of groups: ``Results`` by label, or by the name of a grouping and label.
+Groups: TypeAlias = dict[Any, Any]
 #: The p-values of all pairs of systems, by value and two systems.
 Pairs: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
@@ -119,7 +121,7 @@ class Summary:
     Attributes:
         results: by the names of systems and values; the first system is the baseline.
         grouping: the labels of segments; empty for no groups.
-        groups: the results of each group, by label, or by the name of a grouping and label.
+        groups: the results of each group.
         signatures: what affects the scores, by the names of metrics.
         references: the names of the references.
         higher_is_better: for each value, whether a higher score is better.
@@ -129,7 +131,7 @@ class Summary:
 
     results: Results
     grouping: Grouping
-    groups: dict[Any, Any]
+    groups: Groups
     signatures: dict[str, str]
     references: Sequence[str]
     higher_is_better: dict[str, bool]

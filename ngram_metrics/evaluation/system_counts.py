@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import host_counts
-from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Pairs, Result, Results, Summary
+from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Groups, Pairs, Result, Results, Summary
 from ngram_metrics.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import row_width
@@ -145,7 +145,7 @@ def summarise(
     is_tested = len(systems) > 1
     results = compute_results(systems, plan, plan.test if is_tested else None)
     if isinstance(groups, Mapping):
-        group_results: dict[Any, Any] = {name: _score_groups(systems, labels, plan) for name, labels in groups.items()}
+        group_results: Groups = {name: _score_groups(systems, labels, plan) for name, labels in groups.items()}
     else:
         group_results = _score_groups(systems, groups, plan)
     draws = _signature_draws(plan, is_tested)
@@ -165,9 +165,7 @@ def _compare_pairs(systems: Systems, plan: ComparisonPlan) -> Pairs:
     if len(systems) == 1:
         return {}
     tested = _pair(systems, plan)
-    matrices = compare_all_pairs(
-        tested, list(systems), plan.test, plan.correction, plan.seed, plan.clusters is not None
-    )
+    matrices = compare_all_pairs(tested, list(systems), plan.test, plan.correction, plan.seed)
     return {
         title: matrix[value]
         for paired, matrix in zip(tested, matrices, strict=True)
@@ -190,9 +188,7 @@ def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = 
     if not others or not compared:
         return results
     tested = _pair(systems, plan)
-    differences = compare_with_first(
-        tested, test, plan.correction, plan.confidence, plan.seed, plan.clusters is not None
-    )
+    differences = compare_with_first(tested, test, plan.correction, plan.confidence, plan.seed)
     for index, base in enumerate(systems[baseline]):
         base_score = base.score()
         base_scores = base.segment_scores()

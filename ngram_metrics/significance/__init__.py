@@ -144,7 +144,7 @@ def paired_bootstrap(
     check_correction(correction)
     check_choice("alternative", alternative, get_args(Alternative))
     tested = pair_systems(systems, baseline, clusters)
-    _warn_of_few(tested, clusters is not None)
+    _warn_of_few(tested)
     (scores,) = resample_scores([tested], resamples, seed)
     pairs = _baseline_pairs(tested, list(systems).index(baseline))
     p_values = bootstrap_p_values(tested, scores, pairs, alternative)
@@ -235,23 +235,17 @@ def matrix(
     if len(names) < 2:
         raise ValueError(f"a matrix compares pairs of systems: expected at least two (got: {names})")
     tested = pair_systems(systems, names[0], clusters)
-    return compare_all_pairs([tested], names, test, correction, seed, clusters is not None)[0]
+    return compare_all_pairs([tested], names, test, correction, seed)[0]
 
 
 def compare_all_pairs(
-    tested: Sequence[Paired], names: Sequence[str], test: Test, correction: Correction, seed: int, clustered: bool
+    tested: Sequence[Paired], names: Sequence[str], test: Test, correction: Correction, seed: int
 ) -> list[dict[str, dict[str, dict[str, float]]]]:
     """Return for each metric what ``matrix`` returns, from the same draws for all."""
     pairs = torch.triu_indices(len(names), len(names), 1, device=tested[0].values.device)
     enough = _DRAWS_PER_PAIR * pairs.shape[1]
-    if test == "bootstrap":
-        _warn_of_few(tested[0], clustered)
-        scores = resample_scores(tested, max(RESAMPLES, enough), seed)
-        p_values = [
-            bootstrap_p_values(paired, drawn, pairs, "two-sided") for paired, drawn in zip(tested, scores, strict=True)
-        ]
-    else:
-        p_values = randomization_p_values(tested, pairs, max(TRIALS, enough), seed)
+    scores = resample_scores(tested, max(RESAMPLES, enough), seed) if test == "bootstrap" else []
+    p_values = _compute_p_values(tested, pairs, scores, max(TRIALS, enough), seed)
     matrices = []
     for paired, metric_p_values in zip(tested, p_values, strict=True):
         result: dict[str, dict[str, dict[str, float]]] = {}
@@ -285,24 +279,17 @@ def compare_with_first(
     correction: Correction,
     confidence: float | None,
     seed: int,
-    clustered: bool,
 ) -> list[Differences]:
     """Compare systems with the first one in several metrics, from the same draws for all metrics.
 
     The interval of a difference holds the differences of resampled corpora, the same for both systems.
     """
     pairs = _baseline_pairs(tested[0], 0)
-    scores: list[Tensor] = []
+    draws = confidence is not None or test == "bootstrap"
+    scores = resample_scores(tested, RESAMPLES, seed) if draws else []
     p_values: list[Tensor] = []
-    if confidence is not None or test == "bootstrap":
-        scores = resample_scores(tested, RESAMPLES, seed)
-    if test == "bootstrap":
-        _warn_of_few(tested[0], clustered)
-        p_values = [
-            bootstrap_p_values(paired, scores[index], pairs, "two-sided") for index, paired in enumerate(tested)
-        ]
-    elif test == "randomization":
-        p_values = randomization_p_values(tested, pairs, TRIALS, seed)
+    if test is not None:
+        p_values = _compute_p_values(tested, pairs, scores if test == "bootstrap" else [], TRIALS, seed)
     results = []
     for index, paired in enumerate(tested):
         result = Differences(_correct(p_values[index], correction) if p_values else None)
@@ -312,6 +299,16 @@ def compare_with_first(
             result = result._replace(low=low, high=high, standard_errors=drawn.std(0))
         results.append(result)
     return results
+
+
+def _compute_p_values(
+    tested: Sequence[Paired], pairs: Tensor, scores: Sequence[Tensor], trials: int, seed: int
+) -> list[Tensor]:
+    """Return the p-values of pairs in each metric: of the bootstrap if there are scores of resampled corpora."""
+    if not scores:
+        return randomization_p_values(tested, pairs, trials, seed)
+    _warn_of_few(tested[0])
+    return [bootstrap_p_values(paired, drawn, pairs, "two-sided") for paired, drawn in zip(tested, scores, strict=True)]
 
 
 @named_arguments
@@ -346,17 +343,16 @@ def standard_error(
         >>> significance.standard_error(metric)
         {'chrf': 0.153}
     """
-    if (whole_number(resamples) or 0) < 2:
-        raise ValueError(f"resamples must be an integer of at least 2 (got: {resamples!r})")
+    _check_number("resamples", resamples, 2)
     seed = checked_seed(seed)
     tested = pair_systems({_METRIC: metric}, _METRIC, clusters)
     (scores,) = resample_scores([tested], resamples, seed)  # (resamples, 1, *score_shape)
     return {name: spread.item() for name, spread in tested.scorer.name_values(scores[:, 0].std(0)).items()}
 
 
-def _check_number(name: str, number: int) -> None:
-    if (whole_number(number) or 0) < 1:
-        raise ValueError(f"{name} must be an integer of at least 1 (got: {number!r})")
+def _check_number(name: str, count: int, least: int = 1) -> None:
+    if (whole_number(count) or 0) < least:
+        raise ValueError(f"{name} must be an integer of at least {least} (got: {count!r})")
 
 
 def check_correction(correction: Correction) -> None:
@@ -365,13 +361,10 @@ def check_correction(correction: Correction) -> None:
         raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
 
 
-def _warn_of_few(tested: Paired, clustered: bool) -> None:
+def _warn_of_few(tested: Paired) -> None:
     if len(tested.values) < _FEW:
-        noun = "clusters" if clustered else "segments"
-        warn_user(
-            f"a bootstrap test needs at least {_FEW} {noun} (got: {len(tested.values)}): with fewer its p-values are "
-            "too small. Randomization has no such minimum"
-        )
+        needed = f"a bootstrap test needs at least {_FEW} {tested.unit} (got: {len(tested.values)})"
+        warn_user(f"{needed}: with fewer its p-values are too small. Randomization has no such minimum")
 
 
 def _baseline_pairs(tested: Paired, baseline: int) -> Tensor:

@@ -51,11 +51,13 @@ class Paired:
         values: ``(clusters, systems, width)``, the values whose sums give scores, summed over each cluster; without
             clusters, those of each segment.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
+        unit: what is drawn, ``"segments"`` or ``"clusters"``.
     """
 
     scorer: Scorer
     values: Tensor
     segments: Tensor
+    unit: str
 
     def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)``.
@@ -164,27 +166,15 @@ def pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels 
         ValueError: an unknown baseline; no segment, or different segments; metrics with different settings, or that
             keep sums only; the errors of ``cluster_numbers``.
     """
-    rows = _checked_rows(systems, baseline)
-    numbers = None if clusters is None else cluster_numbers(clusters, repr(baseline), len(rows[baseline]))
-    return pair_rows(systems[baseline].scorer, list(rows.values()), numbers)
-
-
-def pair_rows(scorer: Scorer, rows: Sequence[Tensor], clusters: Tensor | None) -> Paired:
-    """Return the values of systems with these rows, each ``(segments, fields)``, as ``pair_systems`` does.
-
-    ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64 on the CPU.
-    """
-    joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
-    return Paired(scorer, *clusters_of(scorer.measure, joined, scorer.average, clusters))
-
-
-def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Tensor]:
-    """Return the rows of each system, after a check that segments and settings are the same."""
     check_choice("baseline", baseline, list_names(systems))
     scorers = {name: scorer_of(system, f"system {name!r}") for name, system in systems.items()}
+    settings = {
+        name: digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values.items()))
+        for name, scorer in scorers.items()
+    }
     signature = systems[baseline].signature
     for name, system in systems.items():
-        if _settings(scorers[name]) != _settings(scorers[baseline]):
+        if settings[name] != settings[baseline]:
             raise ValueError(f"{name!r} is a metric with other settings than {baseline!r}: expected the same ones")
         if system.signature != signature:
             # The numbers of references differ.
@@ -203,11 +193,18 @@ def _checked_rows(systems: Mapping[str, System], baseline: str) -> dict[str, Ten
             )
     if systems[baseline].has_one_reference():
         _check_references(rows, scorers[baseline], baseline)
-    return rows
+    numbers = None if clusters is None else cluster_numbers(clusters, repr(baseline), segments)
+    return pair_rows(systems[baseline].scorer, list(rows.values()), numbers)
 
 
-def _settings(scorer: Scorer) -> bytes:
-    return digest(scorer.reader, scorer.measure, scorer.average, list(scorer.values.items()))
+def pair_rows(scorer: Scorer, rows: Sequence[Tensor], clusters: Tensor | None) -> Paired:
+    """Return the values of systems with these rows, each ``(segments, fields)``, as ``pair_systems`` does.
+
+    ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64 on the CPU.
+    """
+    joined = torch.stack([system_rows.to(rows[0].device) for system_rows in rows], 1)
+    values, segments = clusters_of(scorer.measure, joined, scorer.average, clusters)
+    return Paired(scorer, values, segments, "segments" if clusters is None else "clusters")
 
 
 def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
@@ -264,10 +261,10 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
         ValueError: another number of labels than of segments; times in a column of polars or pyarrow that differ by
             less than a microsecond.
     """
-    is_sequence = hasattr(labels, "__len__") and hasattr(labels, "__iter__")
-    if frame_package(labels) is None and (isinstance(labels, (str, bytes, Mapping, Set)) or not is_sequence):
-        raise TypeError(f"{name} is {type_name(labels)}: expected a label for each segment")
-    listed = [None if type(label).__name__ == "NAType" else label for label in list_values(labels, name)]
+    listed = [
+        None if type(label).__name__ == "NAType" else label
+        for label in list_sequence(name, labels, "a label for each segment")
+    ]
     if len(listed) != segments:
         raise ValueError(
             f"{name} has {pluralize(len(listed), 'label')} and {system} {pluralize(segments, 'segment')}: "
@@ -287,3 +284,11 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
     if distinct > len(set(listed)):
         raise ValueError(f"{name} has times that differ by less than a microsecond: expected text or integers")
     return listed
+
+
+def list_sequence(name: str, items: Any, expected: str) -> list[Any]:
+    """Return a sequence, an array or a column of a table as a list, or raise TypeError, which says what is expected."""
+    is_sequence = hasattr(items, "__len__") and hasattr(items, "__iter__")
+    if frame_package(items) is None and (isinstance(items, (str, bytes, Mapping, Set)) or not is_sequence):
+        raise TypeError(f"{name} is {type_name(items)}: expected {expected}")
+    return list_values(items, name)

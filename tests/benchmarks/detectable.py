@@ -33,7 +33,7 @@ def read_lines(path: Path) -> list[str]:
 def compare(scorer: Scorer, rows: list[Tensor], test: str | None, seed: int) -> Differences:
     """Compare systems with the first, from the counts of their segments."""
     level = 0.95 if test is None else None
-    (differences,) = compare_with_first([pair_rows(scorer, rows, None)], test, None, level, seed, False)
+    (differences,) = compare_with_first([pair_rows(scorer, rows, None)], test, None, level, seed)
     return differences
 
 

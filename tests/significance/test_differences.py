@@ -97,7 +97,7 @@ class _Simulation:
         for repeat in range(repeats):
             drawn = torch.randint(3000, (size,), generator=generator)
             tested = pair_rows(self.scorer, [rows[drawn] for rows in self.rows], None)
-            (differences,) = compare_with_first([tested], "bootstrap", None, 0.95, repeat, False)
+            (differences,) = compare_with_first([tested], "bootstrap", None, 0.95, repeat)
             yield differences
 
 
@@ -151,7 +151,7 @@ def test_sums_are_exact_whatever_the_size_of_counts(draw: Any, huge: int, monkey
     tested = pair_systems(counted(ChrF), "base", None)
     values = tested.values.clone()
     values[7, 1] += huge + 1
-    tested = paired_systems.Paired(tested.scorer, values, tested.segments)
+    tested = paired_systems.Paired(tested.scorer, values, tested.segments, tested.unit)
     weights = next(draw(150, 100, 1))
     expected = np.einsum("dc,csw->dsw", weights.numpy().astype(object), values.numpy().astype(object)).astype(float)
     with torch.autocast("cpu", torch.bfloat16):
