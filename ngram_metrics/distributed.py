@@ -48,7 +48,7 @@ class _Share(NamedTuple):
 
 
 class AllRanks:
-    """Metrics with the states of all ranks, for a checkpoint that one rank writes.
+    """Metrics with the states of all ranks, for a checkpoint that one rank writes: docs/guides/distributed.md.
 
     ``state_dict`` waits for every rank, so call it on every rank: never under ``if is_main_process``. It takes two
     collectives of the default process group, whatever the metrics have counted. ``load_state_dict`` takes none. With as

@@ -24,7 +24,7 @@ __all__ = ["ComputeMetrics", "Reward", "likeliest_ids"]
 
 
 class ComputeMetrics:
-    """The ``compute_metrics`` of a ``Trainer`` or ``Seq2SeqTrainer``: scores the predictions of an evaluation.
+    """The ``compute_metrics`` of a ``Trainer`` or ``Seq2SeqTrainer``, on the page docs/guides/hugging_face.md.
 
     With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept; without it, the
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
@@ -175,7 +175,7 @@ def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor
 
 
 class Reward:
-    """A reward function for TRL's ``GRPOTrainer``: the score of each completion, from 0 to 1.
+    """The score of each completion, from 0 to 1, for TRL's ``GRPOTrainer``, on the page docs/guides/rewards.md.
 
     Args:
         metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``; its

@@ -37,13 +37,13 @@ class _Scored(NamedTuple):
 class ScoresCallback(Callback):
     """Scores what ``validation_step`` and ``test_step`` return, logs the values and writes a few segments.
 
-    A step returns a dict with ``preds`` and ``target``, in the form that ``update`` of the metrics takes; it may have
-    other items too. At the end of the epoch every process logs the values of all processes' segments, so that
-    ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, whatever the order of the callbacks; their
-    ``mode`` is ``"max"``, or ``"min"`` for a metric whose ``higher_is_better`` is False. Process 0 then writes the
-    signatures, and its first segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights &
-    Biases as configuration and a table. Other loggers cannot store text, which gives a warning; they get the signatures
-    as hyperparameters. The sanity check writes nothing.
+    The page is docs/guides/lightning.md. A step returns a dict with ``preds`` and ``target``, in the form that
+    ``update`` of the metrics takes, and with any other items. At the end of the epoch every process logs the values of
+    all processes' segments, so that ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, whatever the
+    order of the callbacks; their ``mode`` is ``"max"``, or ``"min"`` for a metric whose ``higher_is_better`` is False.
+    Process 0 then writes the signatures, and its first segments with their scores: to TensorBoard, MLflow and Comet as
+    Markdown, to Weights & Biases as configuration and a table. Other loggers cannot store text, which gives a warning;
+    they get the signatures as hyperparameters. The sanity check writes nothing.
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
     ``val/chrf_low`` and ``val/chrf_high``, of ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are

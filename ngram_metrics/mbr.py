@@ -39,7 +39,7 @@ class Utility(Metric, Protocol):
 
 
 class Decoded(NamedTuple):
-    """The result of MBR decoding.
+    """The result of MBR decoding, on the page docs/guides/mbr.md.
 
     Attributes:
         hypotheses: the chosen hypothesis of each row, the object that was passed.

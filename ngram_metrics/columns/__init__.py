@@ -35,7 +35,7 @@ _CPU = torch.device("cpu")
 
 
 class StatisticsColumns:
-    """The counts of segments as columns of tables, and scores from their sums.
+    """The counts of segments as columns of tables, and scores from their sums, on the page docs/guides/engines.md.
 
     A table is a ``Table`` or ``RecordBatch`` of pyarrow, a ``DataFrame`` of pandas or polars, or a mapping of names to
     arrays or lists. What is returned is of the same type. Anything else with ``__arrow_c_stream__``, such as a relation

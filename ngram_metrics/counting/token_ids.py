@@ -31,7 +31,7 @@ References: TypeAlias = Tensor | Sequence[Ids | Sequence[Ids]]
 
 
 class NgramMatches(NamedTuple):
-    """The n-gram matches of hypotheses with their references.
+    """The n-gram matches of hypotheses with their references, on the page docs/guides/counting.md.
 
     Attributes:
         matches: ``(segments, orders)`` int64, the n-grams of each hypothesis that match, each at most as often as it
@@ -48,7 +48,7 @@ class NgramMatches(NamedTuple):
 
 
 class NgramCounts(NamedTuple):
-    """The n-grams of one order that each document has.
+    """The n-grams of one order that each document has, on the page docs/guides/counting.md.
 
     Attributes:
         ngrams: ``(entries, ngram)`` int64, the ids of the n-gram.

@@ -38,7 +38,7 @@ _STYLE = result_tables.Style()
 
 
 class Evaluation:
-    """The results of systems on the same segments, as ``evaluate`` returns them.
+    """The results of systems on the same segments, as ``evaluate`` returns them, on the page docs/guides/evaluate.md.
 
     A prompt and ``print`` show the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
     ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, those of tables from 0 to 100.

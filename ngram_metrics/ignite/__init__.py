@@ -49,7 +49,10 @@ __all__ = [
 
 
 class Bleu(IgniteMetric):
-    """BLEU for an ignite engine. See ``ngram_metrics.scores.bleu`` for the formula.
+    """BLEU for an ignite engine, on the page docs/guides/ignite.md; ``ngram_metrics.scores.bleu`` has the formula.
+
+    ``attach(evaluator, "bleu")`` writes the score to ``engine.state.metrics["bleu"]`` at the end of a run. Without an
+    engine ``update((y_pred, y))`` counts a batch, and ``compute()`` returns the score of all batches and ranks.
 
     The parameters up to ``average`` are ignite's. The keyword-only parameters, and the smoothings that ignite lacks,
     are those of ``ngram_metrics.Bleu``.
@@ -104,7 +107,7 @@ class Bleu(IgniteMetric):
 
 
 class Rouge(KeyedIgniteMetric):
-    """Several variants of ROUGE, which share the words of each text. See ``ngram_metrics.scores.rouge``.
+    """Several variants of ROUGE for an ignite engine, on the page docs/guides/ignite.md.
 
     Args:
         variants: orders of n-grams, 1 to 1,000, and ``"L"``; by default 1, 2, 4 and L.
@@ -166,7 +169,7 @@ class Rouge(KeyedIgniteMetric):
 
 
 class RougeN(Rouge):
-    """ROUGE-N of the order ``ngram``, with the parameters of ``Rouge``."""
+    """ROUGE-N of the order ``ngram`` for an ignite engine, see ``Rouge`` and docs/guides/ignite.md."""
 
     def __init__(
         self,
@@ -195,7 +198,7 @@ class RougeN(Rouge):
 
 
 class RougeL(Rouge):
-    """ROUGE-L. See ``Rouge`` for the parameters."""
+    """ROUGE-L for an ignite engine, see ``Rouge`` and docs/guides/ignite.md."""
 
     def __init__(
         self,
@@ -221,7 +224,7 @@ class RougeL(Rouge):
 
 
 class ROUGEScore(IgniteMetric):
-    """ROUGE with the parameters and keys of ``ngram_metrics.ROUGEScore``, for an ignite engine.
+    """ROUGE for an ignite engine, with the options of ``ngram_metrics.ROUGEScore``, on the page docs/guides/ignite.md.
 
     ``compute`` returns a dict of floats from 0 to 1, or for average none of tensors ``(segments,)``. With
     ``confidence`` it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
@@ -256,7 +259,7 @@ class ROUGEScore(IgniteMetric):
 
 
 class ChrF(IgniteMetric):
-    """chrF with the parameters of ``ngram_metrics.ChrF``, for an ignite engine.
+    """chrF for an ignite engine, with the parameters of ``ngram_metrics.ChrF``, on the page docs/guides/ignite.md.
 
     ``compute`` returns a float from 0 to 1; for average none a tensor ``(segments,)``; with ``confidence`` a dict of
     floats: ``chrf``, ``chrf_low``, ``chrf_high``.
@@ -289,7 +292,7 @@ class ChrF(IgniteMetric):
 
 
 class NgramOverlap(IgniteMetric):
-    """N-gram overlap with the parameters of ``ngram_metrics.NgramOverlap``, for an ignite engine.
+    """N-gram overlap for an ignite engine, as ``ngram_metrics.NgramOverlap``, on the page docs/guides/ignite.md.
 
     ``compute`` returns a float from 0 to 1; for average none a tensor ``(segments,)`` or ``(segments, samples)``;
     with ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``.
@@ -316,7 +319,7 @@ class NgramOverlap(IgniteMetric):
 
 
 class Gleu(IgniteMetric):
-    """Google-BLEU with the parameters of ``ngram_metrics.Gleu``, for an ignite engine.
+    """Google-BLEU for an ignite engine, with the parameters of ``ngram_metrics.Gleu``, see docs/guides/ignite.md.
 
     The errors and the result of ``compute`` are those of ``ChrF``, with the names ``gleu``, ``gleu_low`` and
     ``gleu_high``.
@@ -339,9 +342,9 @@ class Gleu(IgniteMetric):
 
 
 class Ter(IgniteMetric):
-    """TER with the parameters of ``ngram_metrics.Ter``, for an ignite engine. Lower is better.
+    """TER for an ignite engine, with the parameters of ``ngram_metrics.Ter``, on the page docs/guides/ignite.md.
 
-    The result of ``compute`` is that of ``ChrF``, with the names ``ter``, ``ter_low`` and ``ter_high``.
+    Lower is better. The result of ``compute`` is that of ``ChrF``, named ``ter``, ``ter_low`` and ``ter_high``.
 
     Raises:
         TypeError, ValueError, ModuleNotFoundError: the errors of ``ngram_metrics.Ter``.
@@ -366,7 +369,7 @@ class Ter(IgniteMetric):
 
 
 class Repetition(IgniteMetric):
-    """Repetition with the parameters of ``ngram_metrics.Repetition``, for an ignite engine.
+    """Repetition for an ignite engine, with the parameters of ``ngram_metrics.Repetition``, see docs/guides/ignite.md.
 
     ``update`` takes ``(y_pred, y)``, and does not read ``y``: without references it is None. The errors and the result
     of ``compute`` are those of ``ChrF``, with the names ``repetition``, ``repetition_low`` and
@@ -390,7 +393,7 @@ class Repetition(IgniteMetric):
 
 
 class CiderD(IgniteMetric):
-    """CIDEr-D with the parameters of ``ngram_metrics.CiderD``, for an ignite engine.
+    """CIDEr-D for an ignite engine, with the parameters of ``ngram_metrics.CiderD``, see docs/guides/ignite.md.
 
     The errors are those of that class. ``compute`` returns what that of ``ChrF`` returns, from 0 to 10, with the names
     ``cider_d``, ``cider_d_low`` and ``cider_d_high``.

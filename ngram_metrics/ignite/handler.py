@@ -17,7 +17,7 @@ __all__ = ["ScoresHandler"]
 class ScoresHandler:
     """Writes values, intervals, signatures and a few segments with their scores to a logger of ignite.
 
-    First attach the metrics, then the handler:
+    The page is docs/guides/ignite.md. First attach the metrics, then the handler:
     ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
     ``tb_logger.attach_output_handler``. It writes the signatures and the first segments of the run to TensorBoard,
     MLflow and ClearML as Markdown, to Weights & Biases as configuration and a table. A handler may be attached to

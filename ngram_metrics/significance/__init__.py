@@ -67,7 +67,7 @@ _METRIC = "the metric"
 
 
 class Comparison(NamedTuple):
-    """The score of a system, and its comparison with the baseline.
+    """The score of a system, and its comparison with the baseline, on the page docs/concepts/paired_tests.md.
 
     Attributes:
         score: the score of the system, from 0 to 1.

@@ -229,6 +229,15 @@ def test_every_public_method_is_in_the_reference():
     assert "sacrebleu" in listed["ngram_metrics.Bleu"]
 
 
+@pytest.mark.parametrize("name", [name for name in public_names() if name.rpartition(".")[2][0].isupper()])
+def test_help_on_a_class_begins_with_the_page_that_shows_it(name: str):
+    module, _, class_name = name.rpartition(".")
+    lines = (getattr(importlib.import_module(module), class_name).__doc__ or "").splitlines()
+    pages = re.findall(r"\bdocs/\w+/\w+\.md\b", " ".join(lines[:6]).partition("Attributes:")[0].partition("Args:")[0])
+    assert len(pages) == 1
+    assert (ROOT / pages[0]).is_file()
+
+
 def test_the_package_shows_its_public_names_and_modules_and_nothing_else():
     modules = {name.split(".")[1] for name in public_names() if name.count(".") > 1}
     assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, "__version__"}
