@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate, chain
 from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
 import torch
 from torch import Tensor
 
+from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
+from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.options import Average, check_choice
-from ngram_metrics.scores.measure import AnyMeasure, averaged_score, pack, unpack
+from ngram_metrics.scores.measure import PYTHON_ROWS, AnyMeasure, pack, score_corpora, score_in_python, unpack
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.signature import format_signature
-from ngram_metrics.small_batches import count_in_python, is_counted_in_python, scores_of_few
-from ngram_metrics.text.input_forms import read, read_texts
+from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_segment
 from ngram_metrics.text.reader import Reader
@@ -32,13 +34,15 @@ class Counted(NamedTuple):
     """A batch as counts.
 
     Attributes:
-        statistics: the counts, one row per segment; those of few segments may be a list of rows.
+        rows: the packed statistics, ``(segments, fields)``, which can be added, gathered and stored.
+        in_python: whether they were counted in plain Python, in which a few of them are then scored too.
         kind: the kind of input; None for a batch without segments.
         references: the references, or how many each segment has.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
     """
 
-    statistics: Any
+    rows: Tensor
+    in_python: bool
     kind: Kind | None
     references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
@@ -91,23 +95,20 @@ class Scorer:
         Warns:
             UserWarning: no segments.
         """
-        statistics, _, _, leading_shape = self.count(preds, target, torch.device(device or "cpu"))
-        if isinstance(statistics, list):
-            rows = [[*map(sum, zip(*statistics, strict=True))]] if self.average == "micro" else statistics
-            scores = self.row_scores(rows)
-            if self.average == "none":
-                return scores
-            return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
-        if not len(statistics[0]):
+        counted = self.count(preds, target, torch.device(device or "cpu"))
+        rows = counted.rows
+        if not len(rows):
             warn_of_no_segment()
-        if self.average == "micro" and statistics[0].device.type == "cpu":
-            # One row, scored as `compute` of an accumulator and columns of counts score it, to the last bit.
-            scores = self.row_scores(self.rows(statistics).sum(0, keepdim=True))[0]
+        if self.average == "micro":
+            sums = rows.sum(0)
         else:
-            scores = averaged_score(self.measure, statistics, self.average)
-        if self.average == "none":
-            return scores if leading_shape is None else scores.reshape(*leading_shape, *scores.shape[1:])
-        return scores if len(statistics[0]) else torch.full_like(scores, self.empty_score)
+            scores = self.segment_scores(counted)
+            if self.average == "none":
+                shape = counted.leading_shape
+                return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
+            sums = scores.sum(0)
+        scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
+        return scores if len(rows) else torch.full_like(scores, self.empty_score)
 
     def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
         """Read and count a batch, or raise the errors of ``Reader.read``."""
@@ -115,29 +116,46 @@ class Scorer:
             segments = read(preds, target, self.reader.sample_padding)
         else:
             segments = read_texts(preds)
-        if is_counted_in_python(self.reader, self.measure, segments, device):
-            rows, references = count_in_python(self.reader, self.measure, segments)
-            return Counted(rows, segments.known_kind, references, None)
+        if self.is_counted_in_python(segments, device):
+            return self._count_in_python(segments)
         batch = self.reader.encode(segments, device)
-        statistics = self.measure.statistics(batch)
-        return Counted(statistics, batch.kind, batch.sides.references, batch.leading_shape)
+        rows = pack(self.measure.statistics(batch), self.measure.layout)
+        return Counted(rows, False, batch.kind, batch.sides.references, batch.leading_shape)
 
-    def rows(self, statistics: Any) -> Tensor:
-        """Return statistics as rows ``(segments, fields)``, which can be added, gathered and stored."""
-        if isinstance(statistics, list):
-            return torch.tensor(statistics, dtype=torch.int64, device="cpu")
-        return pack(statistics, self.measure.layout)
+    def is_counted_in_python(self, segments: Segments | PaddedSegments, device: torch.device) -> bool:
+        """Return whether a batch is counted in plain Python: a small one on a CPU, of what the reader reads in Python.
 
-    def segment_scores(self, statistics: Any) -> Tensor:
-        """Return the scores of statistics, one row per segment: ``(segments, *score_shape)``."""
-        return self.row_scores(statistics) if isinstance(statistics, list) else self.measure.score(statistics)
+        There, calling an operation on an array costs more than it does.
+        """
+        if device.type != "cpu" or numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
+            return False
+        if isinstance(segments, PaddedSegments):
+            slots = segments.hypotheses.numel() + segments.references.numel()
+            is_small = slots < self.measure.python_token_limit and not must_use_torch()
+        else:
+            is_text = segments.kind == "text"
+            limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
+            # It stops at the limit: of a large batch only the first documents are looked at.
+            sizes = accumulate(map(len, chain(segments.hypotheses, segments.references)))
+            is_small = all(size < limit for size in sizes)
+        return is_small and self.reader.reads_in_python(segments)
 
-    def row_scores(self, rows: Tensor | Sequence[Sequence[int]]) -> Tensor:
-        """Return the scores of rows ``(segments, fields)``, where few may differ from ``scores`` in the last bit."""
-        scores = scores_of_few(self.measure, rows)
-        if scores is None:
-            scores = self.scores(rows if isinstance(rows, Tensor) else self.rows(rows))
-        return scores
+    def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
+        hypotheses, references, counts = self.reader.read_in_python(segments)
+        rows: list[list[int]] = []
+        start = 0
+        for hypothesis, count in zip(hypotheses, counts, strict=True):
+            fields = self.measure.count_in_python(hypothesis, references[start : start + count])
+            rows.append([*chain.from_iterable([field] if isinstance(field, int) else field for field in fields)])
+            start += count
+        packed = torch.tensor(rows, dtype=torch.int64, device="cpu")
+        return Counted(packed, True, segments.known_kind, counts, None)
+
+    def segment_scores(self, counted: Counted) -> Tensor:
+        """Return the scores of a batch, one row per segment: ``(segments, *score_shape)``."""
+        if counted.in_python and len(counted.rows) <= PYTHON_ROWS:
+            return score_in_python(self.measure, counted.rows)
+        return self.scores(counted.rows)
 
     def scores(self, rows: Tensor) -> Tensor:
         """Return the score of each row, ``(..., *score_shape)``: the rows of segments, or of sums over segments.
@@ -250,7 +268,7 @@ def count_systems(
         batch = reader.read_systems(systems, references, device)
         for index in [index for index, scorer in left.items() if scorer.reader == reader]:
             scorer = left.pop(index)
-            yield index, scorer.rows(scorer.measure.statistics(batch))
+            yield index, pack(scorer.measure.statistics(batch), scorer.measure.layout)
 
 
 class Metric(Protocol):

@@ -113,7 +113,7 @@ def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
     written = format_references(len(options.references), len(options.references))
     for name, metric in metrics.items():
         divisor = total if metric.signature_fields["avg"] == "macro" else 1
-        results |= metric.score([exact_sum.mean(divisor) for exact_sum in sums[name]], total)
+        results |= metric.score([exact_sum.total() / divisor for exact_sum in sums[name]], total)
         references = written if REGISTRY[name].needs_references else None
         signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
     is_higher_better = {title: title != "repetition" for title in results}

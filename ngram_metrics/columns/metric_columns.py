@@ -21,9 +21,9 @@ from torch import Tensor
 from ngram_metrics.columns.cells import Groups, add_to_groups, read_integers
 from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
 from ngram_metrics.scorer import Scorer, rename_values
+from ngram_metrics.scores.measure import score_corpora
 from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.settings_digest import digest, digested_values
-from ngram_metrics.small_batches import ROWS
 from ngram_metrics.text.messages import warn_of_no_segment
 
 #: The column that every table has: 1 for a row, and the number of rows in a sum.
@@ -106,11 +106,7 @@ class MetricColumns:
 
     def scores(self, sums: Tensor, segments: Tensor) -> dict[str, Tensor]:
         """Return the values ``(...)`` by name, of sums of columns ``(..., columns)`` over ``segments`` ``(...)``."""
-        if self.is_macro:
-            scores = self._scores(self._summands(sums), segments)
-        else:  # as `functional` scores a corpus, to the last bit
-            row_scores = torch.cat([self.scorer.row_scores(part) for part in sums.split(ROWS)])
-            scores = self._fill_empty(self._values(row_scores), segments)
+        scores = self._scores(self._summands(sums), segments)
         return dict(zip(self.values, scores.unbind(-1), strict=True))
 
     def intervals(self, sums: Tensor, segments: Tensor, confidence: float) -> dict[str, float]:
@@ -150,12 +146,10 @@ class MetricColumns:
 
     def _scores(self, summed: Tensor, segments: Tensor) -> Tensor:
         """Return the values ``(..., values)`` of sums of ``_summands`` over ``segments`` ``(...)``."""
-        scores = summed / segments.unsqueeze(-1) if self.is_macro else self._values(self.scorer.scores(summed))
-        return self._fill_empty(scores, segments)
-
-    def _fill_empty(self, scores: Tensor, segments: Tensor) -> Tensor:
-        """Replace the scores ``(..., values)`` of sums over no segment."""
-        return scores.masked_fill(segments.unsqueeze(-1) == 0, self.scorer.empty_score)
+        sizes = segments.unsqueeze(-1)
+        scores = score_corpora(self.scorer.measure, summed, sizes, self.scorer.average)
+        values = scores if self.is_macro else self._values(scores)
+        return values.masked_fill(sizes == 0, self.scorer.empty_score)
 
 
 def split_scores(scores: Tensor, bound: int) -> Tensor:

@@ -15,7 +15,7 @@ from ngram_metrics.counting.documents import host_counts
 from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Groups, Pairs, Result, Results, Summary
 from ngram_metrics.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.measure import row_width
+from ngram_metrics.scores.measure import row_width, score_corpora
 from ngram_metrics.scores.resampling import RESAMPLES, interval
 from ngram_metrics.significance import TRIALS, Differences, Test, compare_all_pairs, compare_with_first
 from ngram_metrics.significance.paired_systems import Paired, pair_rows, resample_scores
@@ -69,10 +69,11 @@ class SystemCounts:
 
     def score(self) -> Tensor:
         """Return the score of the corpus, ``(*score_shape)``."""
-        if self.scorer.average != "macro":
-            return self.scorer.row_scores(self.row.unsqueeze(0))[0]
-        means = [exact_sum.mean(self.segments) for exact_sum in self._score_sums]
-        return torch.tensor(means, dtype=torch.float64, device="cpu").reshape(self.scorer.measure.score_shape)
+        sums = self.row
+        if self.scorer.average == "macro":
+            totals = [exact_sum.total() for exact_sum in self._score_sums]
+            sums = torch.tensor(totals, dtype=torch.float64, device="cpu").reshape(self.scorer.measure.score_shape)
+        return score_corpora(self.scorer.measure, sums, self.segments, self.scorer.average)
 
     def sentence_rows(self) -> Tensor:
         """Return the counts of each segment, ``(segments, fields)``, which needs ``keep``."""

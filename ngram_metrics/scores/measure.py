@@ -16,8 +16,11 @@ from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
+from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.options import Average
 
+#: More rows are scored as an array.
+PYTHON_ROWS = 16
 #: A NamedTuple of tensors with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
 Statistics = TypeVar("Statistics", bound=tuple[Tensor, ...])
 
@@ -186,16 +189,53 @@ def exponential(exponent: Tensor) -> Tensor:
     return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
 
 
-def averaged_score(measure: Measure[Statistics], statistics: Statistics, average: Average) -> Tensor:
-    """Score a batch of segments as one.
+def is_scored_in_python(measure: AnyMeasure, rows: Tensor) -> bool:
+    """Return whether rows ``(..., fields)`` are counts on a CPU that ``score_in_python`` scores, if they are few."""
+    is_count = rows.device.type == "cpu" and not rows.is_floating_point()
+    return is_count and measure.python_text_limit > 0 and not must_use_torch()
+
+
+def score_rows(measure: AnyMeasure, rows: Tensor) -> Tensor:
+    """Return the scores of rows ``(segments, fields)``: of a few on a CPU in plain Python.
+
+    These may differ from the scores of arrays in the last bit, as ``math.exp`` does from ``torch.exp``.
+    """
+    if 0 < len(rows) <= PYTHON_ROWS and is_scored_in_python(measure, rows):
+        return score_in_python(measure, rows)
+    return measure.score(unpack(rows, measure.layout))
+
+
+def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, average: Average) -> Tensor:
+    """Return the scores ``(..., *score_shape)`` of corpora, from sums over their segments.
+
+    Counts are scored in plain Python, so that a corpus has the same score, to the last bit, whichever way it is counted
+    and however many are scored together. Sums under weights, which are many and in floating point, are an array.
 
     Args:
         measure: the formula.
-        statistics: one row per segment.
-        average: ``"micro"``: the score of the summed counts; ``"macro"``: the mean of the segments' scores, 0 if there
-            are no segments; ``"none"``: the scores themselves, ``(segments, ...)``.
+        sums: for micro ``(..., fields)``, of packed statistics; for macro of the segments' scores, in any shape.
+        segments: how many segments each sum has; it broadcasts with the sums. Over no segment, a mean is NaN.
+        average: ``"micro"``: the score of the summed counts; ``"macro"``: the mean of the segments' scores.
     """
-    if average == "micro":
-        return measure.score(measure.layout.make(*(field.sum(0) for field in statistics)))
-    scores = measure.score(statistics)
-    return scores if average == "none" else scores.sum(0) / max(1, len(scores))
+    if average == "macro":
+        return sums / segments
+    if is_scored_in_python(measure, sums):
+        return score_in_python(measure, sums)
+    return measure.score(unpack(sums, measure.layout))
+
+
+def score_in_python(measure: AnyMeasure, rows: Tensor) -> Tensor:
+    """Return the scores ``(..., *score_shape)`` of rows ``(..., fields)``, one by one, in plain Python."""
+    widths = measure.layout.widths
+    scores = []
+    try:
+        for row in rows.reshape(-1, rows.shape[-1]).tolist():
+            fields, start = [], 0
+            for width in widths:
+                fields.append(row[start] if width is None else row[start : start + width])
+                start += width or 1
+            scores.append(measure.score_in_python(*fields))
+    except OverflowError:  # weights may make a score infinite
+        return measure.score(unpack(rows, measure.layout))
+    shape = (*rows.shape[:-1], *measure.score_shape)
+    return torch.tensor(scores, dtype=torch.float64, device="cpu").reshape(shape)

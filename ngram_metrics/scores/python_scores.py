@@ -282,6 +282,6 @@ class ExactSum:
                     break
             self._terms = parts
 
-    def mean(self, count: int) -> float:
-        """Return the sum divided by the number of scores."""
-        return math.fsum(self._terms) / count
+    def total(self) -> float:
+        """Return the sum."""
+        return math.fsum(self._terms)

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.options import Average, whole_number
-from ngram_metrics.scores.measure import AnyMeasure, unpack
+from ngram_metrics.scores.measure import AnyMeasure, score_corpora, unpack
 
 #: What the names of the ends of an interval have behind that of the value.
 ENDS = ("_low", "_high")
@@ -125,17 +125,11 @@ def clusters_of(measure: AnyMeasure, rows: Tensor, average: Average, numbers: Te
     return Clusters(sums.to(values.device), counts[cluster_order].to(values))
 
 
-def scores_of_sums(measure: AnyMeasure, sums: Tensor, segments: Tensor, average: Average) -> Tensor:
-    """Return the scores ``(..., *score_shape)`` of corpora of ``segments`` each, from sums of ``summands``."""
-    if average == "micro":
-        return measure.score(unpack(sums, measure.layout))
-    return (sums / segments.unsqueeze(-1)).reshape((*sums.shape[:-1], *measure.score_shape))
-
-
 def bootstrap_scores(measure: AnyMeasure, clusters: Clusters, average: Average, resamples: int, seed: int) -> Tensor:
     """Return the scores of resampled corpora, ``(resamples, *score_shape)``, for micro or macro."""
     sums, segments = weighted_sums(bootstrap_weights(len(clusters.values), resamples, seed), *clusters)
-    return scores_of_sums(measure, sums, segments, average)
+    scores = score_corpora(measure, sums, segments.unsqueeze(-1), average)
+    return scores.reshape(-1, *measure.score_shape)
 
 
 def interval(scores: Tensor, confidence: float) -> tuple[Tensor, Tensor]:

@@ -250,12 +250,13 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
     matches, hypothesis, reference = (field.to(dtype) for field in counts)
     precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)
     product = precision * recall
+    has_matches = product > 0
     if alpha is None:
         # In rouge_score's order of operations, so that the same references tie.
         weighed, share = 2 * precision * recall, precision + recall
     else:
         weighed, share = product, (1 - alpha) * precision + alpha * recall
-    fmeasure = torch.where(product > 0, weighed / torch.where(product > 0, share, 1), 0)
+    fmeasure = torch.where(has_matches, weighed / torch.where(has_matches, share, 1), 0)
     return torch.stack((precision, recall, fmeasure), -1)
 
 

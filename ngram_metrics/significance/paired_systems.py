@@ -14,8 +14,8 @@ from torch import Tensor
 
 from ngram_metrics.options import check_choice
 from ngram_metrics.scorer import Metric, Scorer, scorer_of
-from ngram_metrics.scores.measure import unpack
-from ngram_metrics.scores.resampling import bootstrap_weights, clusters_of, scores_of_sums
+from ngram_metrics.scores.measure import score_corpora, unpack
+from ngram_metrics.scores.resampling import bootstrap_weights, clusters_of
 from ngram_metrics.settings_digest import digest
 from ngram_metrics.text.inputs import frame_package, list_values
 from ngram_metrics.text.messages import pluralize, shortened, type_name
@@ -65,7 +65,8 @@ class Paired:
         ``segments`` is the number of segments of each sum, ``(...)``; None if each is over all segments.
         """
         counts = self.segments.sum() if segments is None else segments
-        return scores_of_sums(self.scorer.measure, sums, counts, self.scorer.average)
+        scores = score_corpora(self.scorer.measure, sums, counts.unsqueeze(-1), self.scorer.average)
+        return scores.reshape((*sums.shape[:-1], *self.scorer.measure.score_shape))
 
     @cached_property
     def totals(self) -> Tensor:

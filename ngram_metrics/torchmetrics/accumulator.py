@@ -15,7 +15,7 @@ from typing_extensions import Self, TypedDict, TypeVar, Unpack
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.options import Average, named_arguments, options_of, unknown_keyword
 from ngram_metrics.scorer import Scorer, Value
-from ngram_metrics.scores.measure import row_width
+from ngram_metrics.scores.measure import row_width, score_corpora, score_rows
 from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence
 from ngram_metrics.signature import format_references
 from ngram_metrics.text.inputs import Hypotheses, References
@@ -163,18 +163,18 @@ class Accumulator(States, Generic[Level]):
         Raises:
             TypeError, ValueError: segments that cannot be read; the states do not change.
         """
-        statistics, kind, references, leading_shape = self.scorer.count(preds, target, self.device)
-        samples = leading_shape[1] if leading_shape and self.average == "none" else None
+        counted = self.scorer.count(preds, target, self.device)
+        rows, kind, shape = counted.rows, counted.kind, counted.leading_shape  # (segments, fields)
+        samples = shape[1] if shape and self.average == "none" else None
         if self._codes is None:
             self.__dict__["_codes"] = tuple(self.counted.tolist())
         noted = join_batch_codes(self.counted, cast("tuple[int, ...]", self._codes), batch_codes(kind, samples))
-        rows = self.scorer.rows(statistics)  # (segments, fields)
         row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)
-        reference_range = join_range(self.reference_range, references)
+        reference_range = join_range(self.reference_range, counted.references)
         new_rows = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":
-            scores = self.scorer.segment_scores(statistics).sum(0)
+            scores = self.scorer.segment_scores(counted).sum(0)
             # First to the state's device, then to its dtype: an accelerator may lack float64.
             score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
@@ -210,17 +210,16 @@ class Accumulator(States, Generic[Level]):
 
     def _score(self) -> Tensor:
         if self.average == "none":
-            scores = self.scorer.row_scores(self._all_rows())
+            scores = score_rows(self.scorer.measure, self._all_rows())
             samples = sample_number(self.counted)
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
-        if self.average == "micro":
-            score = self.scorer.row_scores(self.row.unsqueeze(0))[0]
-        else:
-            mean = self.score_sum / self.sentences.to(self.score_sum.device).clamp(min=1)
-            score = mean.to(float_dtype(self.device)).to(self.device)
-        return torch.where(self.sentences > 0, score, self.scorer.empty_score)
+        sums = self.row if self.average == "micro" else self.score_sum
+        segments = self.sentences.to(sums.device)
+        score = score_corpora(self.scorer.measure, sums, segments, self.average)
+        score = torch.where(segments > 0, score, self.scorer.empty_score)
+        return score.to(float_dtype(self.device)).to(self.device)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, summed over all segments, whatever the average."""

@@ -6,12 +6,14 @@ from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics import evaluate
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate
+from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.evaluation import METRICS
 from ngram_metrics.evaluation.system_counts import SystemCounts, count
 from ngram_metrics.metrics import bleu, make_metric, rouge
 from ngram_metrics.scores.measure import Measure
 from ngram_metrics.scores.ter import TerMeasure
+from ngram_metrics.significance.paired_systems import pair_systems
 from ngram_metrics.text.reader import Reader
 
 CPU = torch.device("cpu")
@@ -35,10 +37,55 @@ def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
     assert sum(steps) == systems * segments
     for number, texts in enumerate(hypotheses):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
-            expected = each.rows(each.count(texts, references, CPU).statistics)
+            expected = each.count(texts, references, CPU).rows
             assert torch.equal(rows, expected)
             assert torch.equal(found.sentence_rows(), expected)
             assert torch.equal(found.row, expected.sum(0))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@fewer(4)
+@given(st.data())
+def test_a_corpus_has_one_score_to_the_last_bit_whichever_way_it_is_counted(data: st.DataObject):
+    """By the function, the metric in one batch and in two, evaluate and columns; and in a test, that of arrays."""
+    words = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "."]), max_size=9).map(" ".join)
+    segments = data.draw(st.integers(1, 40))
+    hypotheses, others = (data.draw(st.lists(words, min_size=segments, max_size=segments)) for _ in "ab")
+    references = [data.draw(st.lists(words, min_size=1, max_size=2)) for _ in range(segments)]
+    cut = data.draw(st.integers(0, segments))
+    for metric_class, options in (
+        (Bleu, {"smooth": "exp", "tokenizer": "13a", "average": "micro"}),
+        (ChrF, {"average": "micro"}),
+        (Gleu, {"average": "micro"}),
+        (NgramOverlap, {"average": "micro"}),
+        (ROUGEScore, {"average": "micro", "rouge_keys": "rougeL"}),
+    ):
+        metric = metric_class(**options, confidence=0.9)
+        metric.update(hypotheses, references)
+        scorer = metric.scorer
+        score = scorer(hypotheses, references)
+        first_value = next(iter(scorer.values))
+        value = scorer.name_values(score)[first_value].item()
+        assert metric.compute()[first_value].item() == value
+        batches = metric_class(**options)
+        for part in (slice(cut), slice(cut, None)):
+            batches.update(hypotheses[part], references[part])
+        assert scorer.name_values(score)[first_value].equal(
+            batches.compute()[first_value] if len(scorer.values) > 1 else batches.compute()
+        )
+        title = next(iter(scorer.titles))
+        systems = {"ours": hypotheses, "theirs": others}
+        evaluation = evaluate(systems, references, {"m": metric_class(**options)}, confidence=None)
+        (result,) = evaluation.results["ours"].values()
+        assert result.score == scorer.name_values(score)[scorer.titles[title]].item()
+        columns = StatisticsColumns({"m": metric}, "preds", "target")
+        table = columns({"preds": hypotheses, "target": references})
+        scores = columns.scores(columns.sums(table))
+        name = "m" if len(scorer.values) == 1 else f"m_{first_value}"
+        assert float(scores[name][0]) == value
+        paired = pair_systems({"ours": metric}, "ours", None)
+        assert paired.corpus_scores[0].equal(scorer.scores(metric.row))
+        assert torch.allclose(paired.corpus_scores[0], score, rtol=1e-15, atol=1e-15)
 
 
 def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):

@@ -30,7 +30,7 @@ FUNCTIONAL = {
 }
 NAMES = list(FUNCTIONAL)
 #: `functional` would count few sentences by the functions that are tested here.
-ARRAYS = mock.patch.object(scorer, "is_counted_in_python", return_value=False)
+ARRAYS = mock.patch.object(scorer.Scorer, "is_counted_in_python", return_value=False)
 #: Without the decorator, so that what is unusual is an error and not a call of `functional`.
 PLAIN: dict[str, Callable[..., Any]] = {name: inspect.unwrap(getattr(pair, name)) for name in NAMES}
 Choose = Callable[[Sequence[Any]], Any]
@@ -171,9 +171,9 @@ def test_counts_are_those_of_functional(name, data):
     options = options_of(name, kind, choose)
     if name == "rouge":
         options["accumulate"] = "best"  # the other gives scores
-    with ARRAYS, mock.patch.object(scorer, "averaged_score", wraps=scorer.averaged_score) as scored:
+    with ARRAYS, mock.patch.object(scorer, "pack", wraps=scorer.pack) as packed:
         FUNCTIONAL[name]([hypothesis], [references], average="none", **options)
-    expected = [field[0].tolist() for field in scored.call_args.args[1]]
+    expected = [field[0].tolist() for field in packed.call_args.args[0]]
     formula = f"{name}_score"
     with mock.patch.object(python_scores, formula, wraps=getattr(python_scores, formula)) as scored:
         PLAIN[name](hypothesis, references, **options)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from measures import CPU, MEASURES, batches_of, bleu_settings, weights_of
+from measures import CPU, MEASURES, averaged_score, batches_of, bleu_settings, weights_of
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
 from oracles import close
@@ -17,7 +17,6 @@ from sacrebleu.metrics import BLEU
 from torchmetrics.functional.text import bleu_score as torchmetrics_bleu
 
 from ngram_metrics.scores.bleu import BleuMeasure, BleuStatistics
-from ngram_metrics.scores.measure import averaged_score
 from ngram_metrics.text.word_reader import WordReader
 
 batches = MEASURES["BLEU"].batches

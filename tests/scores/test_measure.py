@@ -9,10 +9,10 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from measures import CPU, MEASURES, Measured
+from measures import CPU, MEASURES, Measured, averaged_score
 from oracles import summed
 
-from ngram_metrics.scores.measure import averaged_score, pack, row_width, unpack
+from ngram_metrics.scores.measure import pack, row_width, unpack
 
 #: Texts of which ROUGE's rule leaves nothing are among those drawn; `text/test_input_warnings.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")

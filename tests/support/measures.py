@@ -26,7 +26,7 @@ from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.cider import CiderMeasure
 from ngram_metrics.scores.gleu import GleuMeasure
-from ngram_metrics.scores.measure import AnyMeasure, averaged_score
+from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.repetition import RepetitionMeasure
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
@@ -103,6 +103,14 @@ chrf_settings = st.fixed_dictionaries(
 def options(**each: Sequence[Any]) -> tuple[Settings, ...]:
     """Every combination of the values of some settings."""
     return tuple(dict(zip(each, values, strict=True)) for values in product(*each.values()))
+
+
+def averaged_score(measure: AnyMeasure, statistics: Any, average: str) -> torch.Tensor:
+    """The formula in arrays: of summed statistics, of each segment, or the mean of the segments' scores."""
+    if average == "micro":
+        return measure.score(type(statistics)(*(field.sum(0) for field in statistics)))
+    scores = measure.score(statistics)
+    return scores if average == "none" else scores.sum(0) / max(1, len(scores))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Few sentences are counted and scored in plain Python and many in arrays: the same counts on both sides of a limit."""
+"""Small batches are counted in plain Python and others in arrays: the same counts on both sides of a limit."""
 
 import sys
 import warnings
@@ -16,8 +16,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import ngram_metrics
 from ngram_metrics import Bleu, metrics, pair
 from ngram_metrics.scorer import Counted, Scorer
+from ngram_metrics.scores.measure import is_scored_in_python, score_rows
 from ngram_metrics.scores.rouge import Reducer, RougeMeasure
-from ngram_metrics.small_batches import scores_of_few
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.agreement import NO_REFERENCES, join_range
 
@@ -91,10 +91,9 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
         return scorer.count(*sides, CPU)
 
     arrays, plain = ways(scorer, counted, preds, target)
-    assert not isinstance(arrays.statistics, list)
-    rows, expected = scorer.rows(plain.statistics), scorer.rows(arrays.statistics)
-    assert (rows.dtype, rows.shape) == (expected.dtype, expected.shape)
-    assert rows.equal(expected)
+    assert (arrays.in_python, plain.in_python) in ((False, True), (False, False))
+    assert (plain.rows.dtype, plain.rows.shape) == (arrays.rows.dtype, arrays.rows.shape)
+    assert plain.rows.equal(arrays.rows)
     known = torch.tensor(NO_REFERENCES)
     assert join_range(known, plain.references).equal(join_range(known, arrays.references))
     assert (plain.kind, plain.leading_shape) == (arrays.kind, arrays.leading_shape)
@@ -134,12 +133,12 @@ def test_both_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
 def test_rows_of_either_number_have_the_same_scores(name: str):
     """Few rows are scored in plain Python, more in arrays, and zeros in both."""
     scorer = SCORERS[name]
-    rows = scorer.rows(scorer.count(["a b c d", "x", ""], ["a b c e", "x", "y"], CPU).statistics)
+    rows = scorer.count(["a b c d", "x", ""], ["a b c e", "x", "y"], CPU).rows
     many = rows.repeat(9, 1)
-    assert (scores_of_few(scorer.measure, rows) is None) is (name == "rouge average")
-    assert scores_of_few(scorer.measure, many) is None
+    assert is_scored_in_python(scorer.measure, rows) is (name != "rouge average")
+    assert not is_scored_in_python(scorer.measure, rows.double())
     expected = scorer.scores(many)
-    for found in (scorer.row_scores(rows), scorer.row_scores(many)[:3]):
+    for found in (score_rows(scorer.measure, rows), score_rows(scorer.measure, many)[:3]):
         assert (found.dtype, found.shape) == (torch.float64, expected[:3].shape)
         assert torch.allclose(found, expected[:3], rtol=1e-15, atol=1e-15)
 
