@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import json
+import os
 import subprocess
 import sys
 import unicodedata
@@ -201,3 +203,58 @@ def test_the_mean_of_scores_is_exact(folder: Path, capsys, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(score_in_python, "COST_OF_TORCH", -1)
             assert printed(capsys, *arguments) == expected
+
+
+#: Every option that plain Python takes; how many digits and which details, all formats are tested for above.
+OPTIONS = (
+    *("", "--tokenizer none", "--tokenizer intl", "--lowercase", "--chrf-lowercase", "--stem", "--line-limit 2000"),
+    *("--threads 2", "--device cpu", "-w 3", "--details", "-o written", "-r ref.txt ref2.txt"),
+)
+
+
+def _open_pipe(content: bytes) -> io.TextIOWrapper:
+    """The end of a pipe that has this content, which is read once."""
+    assert len(content) < 1 << 16  # what fits into a pipe before it is read
+    reading, writing = os.pipe()
+    os.write(writing, content)
+    os.close(writing)
+    return open(reading, encoding="utf-8")
+
+
+@pytest.mark.parametrize("form", ["json", "tsv"])
+@pytest.mark.parametrize("source", ["file", "pipe", "gzip in a pipe", "column", "field"])
+@pytest.mark.parametrize("option", OPTIONS)
+def test_both_sides_of_the_break_even_write_the_same_bytes(
+    option: str, source: str, form: str, folder: Path, capsysbinary, monkeypatch
+):
+    hypotheses = [f"{line} ." for line in BASE[:25]]
+    texts = [*hypotheses, *REFERENCES[:25], *(SECOND[:25] if "ref2" in option else [])]
+    for name, lines in {"base.txt": hypotheses, "ref.txt": REFERENCES[:25], "ref2.txt": SECOND[:25]}.items():
+        write(folder / name, lines)
+    write(folder / "table.tsv", [f"{index}\t{line}" for index, line in enumerate(hypotheses)])
+    write(folder / "lines.jsonl", [json.dumps({"mt": line}) for line in hypotheses])
+    content = (folder / "base.txt").read_bytes()
+    names = {"file": "base.txt", "column": "table.tsv:2", "field": "lines.jsonl:mt"}
+    arguments = [names.get(source, "-"), "-m", METRICS, "-f", form, *option.split()]
+    arguments += [] if "-r" in arguments else ["-r", "ref.txt"]
+    cost = sum(score_in_python.COSTS.values()) * sum(map(len, texts)) * (1 + max(map(len, texts)) / 20_000)
+    ways = []
+    score = score_in_python.score
+    monkeypatch.setattr(score_in_python, "score", lambda *given: (ways.append("python"), score(*given))[1])
+    outcomes = []
+    for beyond in (1, 0, -1):
+        warnings.onceregistry.clear()  # type: ignore[attr-defined]
+        monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost + beyond)
+        with _open_pipe(gzip.compress(content) if source.startswith("gzip") else content) as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            code = cli.main(arguments)
+        written = folder / "written"
+        outcomes.append((code, *capsysbinary.readouterr(), written.read_bytes() if written.exists() else b""))
+        written.unlink(missing_ok=True)
+    assert ways == ["python", "python"]  # below and at the break-even
+    assert outcomes[0] == outcomes[1] == outcomes[2]
+    code, out, err, written_bytes = outcomes[0]
+    assert code == 0
+    assert bool(written_bytes) == (option == "-o written") != bool(out)
+    assert (b"look tokenized" in err) == (option not in ("--tokenizer none", "--tokenizer intl"))
+    assert form == "tsv" or (out + written_bytes).count(b"|version:ngram_metrics-") == len(score_in_python.COSTS)

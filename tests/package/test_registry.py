@@ -14,7 +14,7 @@ from ngram_metrics.registry import REGISTRY, takers_of
 PACKAGE = Path(ngram_metrics.__file__).parent
 PAGE = PACKAGE.parent / "docs/project/add_a_metric.md"
 #: What counts in plain Python; a metric can do without it.
-OPTIONAL = {"scores/python_scores.py", "pair.py", "cli/score_in_python.py"}
+OPTIONAL = {"scores/python_scores.py", "pair.py"}
 
 
 def test_a_metric_is_named_in_the_files_that_the_page_lists():
