@@ -49,6 +49,8 @@ class CharacterReader(Reader):
     words: bool = False
     pad_id: int | Sequence[int] | None = None
 
+    reads_text_in_python = True
+
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, in sacrebleu's terms."""
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
@@ -66,11 +68,6 @@ class CharacterReader(Reader):
                         f"{segments.name_of(index)} has the token {shortened(token)}, but chrF counts characters: "
                         "expected text, such as words joined by spaces, or tokens of one character each"
                     )
-
-    @property
-    def reads_text_in_python(self) -> bool:
-        """True."""
-        return True
 
     def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         return [split_characters(text, self.whitespace, self.words) for text in self._texts(segments)]

@@ -168,7 +168,8 @@ def _read_lists(preds: object, target: object) -> Segments:
         # target is the references of the segment, or a batch of one segment with its references.
         is_batch = isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], (list, tuple))
         preds = [preds]
-        target = target if is_batch else [target]
+        if not is_batch:
+            target = [target]
     elif isinstance(target, str) and isinstance(preds, Sized) and len(preds) == 1:
         target = [target]
     are_padded = [isinstance(side, Tensor) for side in (preds, target)]
@@ -423,22 +424,14 @@ _FLOATS = (float, np.floating)
 
 
 def token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
-    """Return the types of all tokens.
-
-    Args:
-        segments: lists of tokens or 1-D tensors of ids.
-        name_of: returns the name of a segment from its index.
-
-    Raises:
-        TypeError: a token of a wrong type; the message names its segment.
-    """
+    """Return the types of all tokens, or raise TypeError for a wrong one, whose segment ``name_of`` names."""
     lists = [segment for segment in segments if not isinstance(segment, Tensor)]
     types = set(map(type, chain.from_iterable(lists)))
     wrong = tuple(kind for kind in types if issubclass(kind, _CONTAINERS + _FLOATS))
     if wrong:
         _refuse_token(segments, wrong, name_of)
-    has_tensors = len(lists) < len(segments)
-    return types | {int} if has_tensors and any(len(s) for s in segments if isinstance(s, Tensor)) else types
+    has_ids = len(lists) < len(segments) and any(len(s) for s in segments if isinstance(s, Tensor))
+    return types | {int} if has_ids else types
 
 
 def common_kind(types: set[type], segments: Sequence[Document], name_of: NameOf) -> Kind:
@@ -459,22 +452,19 @@ def _kind_of_type(token_type: type) -> Kind:
 
 
 def _refuse_token(segments: Sequence[Document], wrong: tuple[type, ...], name_of: NameOf) -> NoReturn:
-    index, token = next(
-        (index, token)
-        for index, segment in enumerate(segments)
-        if not isinstance(segment, Tensor)
-        for token in segment
-        if type(token) in wrong
-    )
-    name = type_name(token)
-    if isinstance(token, _FLOATS):
-        raise TypeError(
-            f"{name_of(index)} holds {shortened(token)}, {name}: expected token ids, which are integers, or tokens "
-            "such as words"
-        )
-    raise TypeError(
-        f"{name_of(index)} holds {name} as a token: expected hashable tokens, or ids as integers or as one 1-D tensor"
-    )
+    for index, segment in enumerate(segments):
+        for token in () if isinstance(segment, Tensor) else segment:
+            if isinstance(token, _FLOATS):
+                raise TypeError(
+                    f"{name_of(index)} holds {shortened(token)}, {type_name(token)}: expected token ids, which are "
+                    "integers, or tokens such as words"
+                )
+            if type(token) in wrong:
+                raise TypeError(
+                    f"{name_of(index)} holds {type_name(token)} as a token: expected hashable tokens, or ids as "
+                    "integers or as one 1-D tensor"
+                )
+    raise AssertionError("types of wrong tokens, but no such token")
 
 
 def _refuse_mixed(segments: Sequence[Document], name_of: NameOf) -> NoReturn:

@@ -136,8 +136,12 @@ def warn_of_another_tokenizer(tokenizer: object, hypotheses: Sequence[str], refe
     """Warn if BLEU's rule for words, ``tokenizer``, does not suit the texts."""
     if tokenizer in (None, "none", "13a", "intl"):
         warn_of_unsplit_texts(hypotheses, references)
-    if tokenizer == "13a":
-        warn_of_tokenized_texts(hypotheses)
+    first = hypotheses[:_MANY_TEXTS]
+    if tokenizer == "13a" and 2 * sum(text.endswith(" .") for text in first) > len(first):  # as in sacrebleu
+        warn_user(
+            "most hypotheses end in ' .', so they look tokenized, and tokenizer='13a' expects texts as people write "
+            "them: detokenize them, or pass tokenizer=None for text that is tokenized"
+        )
 
 
 def warn_of_unsplit_texts(
@@ -159,16 +163,6 @@ def warn_of_unsplit_texts(
                 f"Pass {advice}"
             )
             return
-
-
-def warn_of_tokenized_texts(hypotheses: Sequence[str]) -> None:
-    """Warn if most hypotheses end in a space and a full stop, as sacrebleu does from 100 of them on."""
-    few = hypotheses[:_MANY_TEXTS]
-    if 2 * sum(text.endswith(" .") for text in few) > len(few):
-        warn_user(
-            "most hypotheses end in ' .', so they look tokenized, and tokenizer='13a' expects texts as people write "
-            "them: detokenize them, or pass tokenizer=None for text that is tokenized"
-        )
 
 
 def look_swapped(preds: Any, target: object) -> bool:

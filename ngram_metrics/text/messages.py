@@ -33,8 +33,8 @@ def warn_user(message: str) -> None:
 
 def shortened(value: object, width: int = 60) -> str:
     """Return the ``repr`` of a value, shortened to ``width`` characters for an error message."""
-    shown = repr(value)
-    return shown if len(shown) <= width else shown[: width - 3] + "..."
+    text = repr(value)
+    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def pluralize(count: int, noun: str) -> str:

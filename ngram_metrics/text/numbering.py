@@ -45,7 +45,7 @@ def number_values(values: Integers) -> tuple[Integers, int]:
     return ids, len(distinct)
 
 
-def numbered_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
+def number_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
     """Number hashable objects in the order in which they first appear, as ``number_values`` does.
 
     Raises:
@@ -67,7 +67,7 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> R
         tokens = list(chain.from_iterable(documents))
         # Integers can be chosen to collide in a dict, which then takes quadratic time.
         are_integers = bool(tokens) and type(tokens[0]) is int and set(map(type, tokens)) == {int}
-        ids, bound = _number_integers(cast("list[int]", tokens)) if are_integers else numbered_in_order(tokens)
+        ids, bound = _number_integers(cast("list[int]", tokens)) if are_integers else number_in_order(tokens)
     except TypeError:
         name_unhashable(documents, name_of)
         raise
@@ -164,8 +164,11 @@ def list_on_host(rows: Sequence[Sequence[_Value] | Tensor]) -> list[Sequence[_Va
     tensors = [row for row in rows if isinstance(row, Tensor)]
     if tensors and tensors[0].device.type != "cpu" and len({row.device for row in tensors}) == 1:
         tensors = list(torch.cat(tensors).cpu().split(list(map(len, tensors))))
+    lists: list[Sequence[_Value]] = []
     remaining = iter(tensors)
-    return [next(remaining).tolist() if isinstance(row, Tensor) else row for row in rows]
+    for row in rows:
+        lists.append(next(remaining).tolist() if isinstance(row, Tensor) else row)
+    return lists
 
 
 def name_unhashable(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:

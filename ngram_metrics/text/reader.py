@@ -61,15 +61,10 @@ class Reader(ABC):
         references: Sequence[str] | Sequence[Sequence[str]],
         device: torch.device,
     ) -> Batch:
-        """Turn texts of several systems into token ids, and read each text once, also one of a reference.
+        """Turn texts of several systems, each with one per segment, into a batch, and read each text once.
 
-        Args:
-            systems: the texts of each system, one per segment.
-            references: the reference or the references of each segment; no segment has any, or each has one or more.
-            device: where the texts are counted.
-
-        Returns:
-            A batch of all segments of the first system, then those of the second, and so on.
+        It has all segments of the first system, then those of the second, and so on. Either no segment has references,
+        or each has one or more.
 
         Raises:
             TypeError, ValueError: the errors of ``read``.

@@ -240,10 +240,7 @@ def _batch_lines(segments: Segments, lines: RaggedTokens, counts: list[int]) -> 
 def _add_summaries(segments: Segments, whole: RaggedTokens, lines: RaggedTokens, counts: list[int]) -> Batch:
     """Return a batch of whole documents, together with the sentences of each."""
     first = len(segments.hypotheses)
-    hypotheses, references = host_counts(counts[:first]), host_counts(counts[first:])
     first_line = sum(counts[:first])
-    summaries = RaggedSummaries(
-        DocumentGroups(lines.slice(0, first_line), hypotheses),
-        DocumentGroups(lines.slice(first_line, lines.documents), references),
-    )
-    return batch_of(segments, whole)._replace(summaries=summaries)
+    hypotheses = DocumentGroups(lines.slice(0, first_line), host_counts(counts[:first]))
+    references = DocumentGroups(lines.slice(first_line, lines.documents), host_counts(counts[first:]))
+    return batch_of(segments, whole)._replace(summaries=RaggedSummaries(hypotheses, references))

@@ -7,7 +7,7 @@ tokenizer that is not a rule of ``ngram_metrics.text.word_rules``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 
 from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.text.messages import NameOf, shortened, type_name
@@ -124,11 +124,8 @@ def read_summaries(
     summaries = split_sentences(texts, splitter, name_of)
     owners = [index for index, sentences in enumerate(summaries) for _ in sentences]
     words = rouge_words([*chain.from_iterable(summaries)], *reading, lambda index: name_of(owners[index]))
-    lines = []
-    start = 0
-    for sentences in summaries:
-        lines.append(words[start : start + len(sentences)])
-        start += len(sentences)
+    remaining = iter(words)
+    lines = [list(islice(remaining, len(sentences))) for sentences in summaries]
     if splitter is None and normalizer is None and tokenizer in SPLIT_AT_LINES:
         # A line without words is none: as a sentence it would be compared with every other one.
         return [Summary([*chain.from_iterable(sentences)], [*filter(None, sentences)]) for sentences in lines]

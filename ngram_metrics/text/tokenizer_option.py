@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: The rules of ``ngram_metrics.text.word_rules``, and sacrebleu's tokenizers that use MeCab.
 TokenizerName: TypeAlias = Literal["13a", "char", "intl", "ja-mecab", "ko-mecab", "none", "unicode", "zh"]
+_NAMES: list[str] = list(get_args(TokenizerName))
 #: From texts, and a function that names them, to the tokens of each text.
 BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
 
@@ -73,7 +74,7 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     if callable(tokenizer):
         return partial(_call_callable, tokenizer)
     raise TypeError(
-        f"tokenizer is {type_name(tokenizer)}: expected None, one of {_names()}, "
+        f"tokenizer is {type_name(tokenizer)}: expected None, one of {_NAMES}, "
         "a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer"
     )
 
@@ -83,7 +84,7 @@ def tokenizer_signature(tokenizer: object) -> dict[str, str]:
     if tokenizer is None:
         return {"tok": "none"}
     if isinstance(tokenizer, str):
-        if tokenizer not in _OF_SACREBLEU and tokenizer in _names():
+        if tokenizer not in _OF_SACREBLEU and tokenizer in _NAMES:
             data = {"unidata": unicodedata.unidata_version} if tokenizer in ("intl", "unicode") else {}
             return {"tok": tokenizer, **data}
         # sacrebleu's signature contains the versions of MeCab and of its dictionary.
@@ -161,10 +162,6 @@ def _is_of_sentencepiece(tokenizer: object) -> TypeGuard[Any]:
     return hasattr(tokenizer, "serialized_model_proto")
 
 
-def _names() -> list[str]:
-    return list(get_args(TokenizerName))
-
-
 @cache
 def _sacrebleu_tokenizer(name: str) -> Any:
     if name in _DOWNLOADING:
@@ -174,9 +171,9 @@ def _sacrebleu_tokenizer(name: str) -> Any:
         )
     if name not in _OF_SACREBLEU:
         hint = f"of a model, pass its tokenizer, such as AutoTokenizer.from_pretrained({name!r})"
-        if name.lower() in _names():
+        if name.lower() in _NAMES:
             hint = f"did you mean {name.lower()!r}?"
-        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_names()}, or an object; {hint}")
+        raise ValueError(f"unknown tokenizer {name!r}: expected one of {_NAMES}, or an object; {hint}")
     module, class_name = _OF_SACREBLEU[name].split(".")
     try:
         tokenizer = getattr(importlib.import_module(f"sacrebleu.tokenizers.{module}"), class_name)()

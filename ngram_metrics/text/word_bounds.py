@@ -207,7 +207,8 @@ class Rule:
             alone = self.alone(classes, characters.ends)
             bounds = ((inside[1:] ^ inside[:-1]) | alone[1:] | alone[:-1]).nonzero()[0] + 1
             word = inside.take(bounds[:-1]).nonzero()[0]
-            begin, end = bounds.take(word), bounds.take(word + 1)
+            begin = bounds.take(word)
+            end = bounds.take(word + 1)
         if self.drops_marks:
             before = ((classes & (0xFF ^ MARK)) > 0).cumsum()
             lettered = (before[end - 1] > before[begin - 1]).nonzero()[0]

@@ -143,7 +143,7 @@ def test_integers_of_any_size_are_numbered_exactly(documents):
 
 def test_integers_are_not_numbered_in_a_dict(monkeypatch):
     """In a dict these take quadratic time: all have the hash 0."""
-    monkeypatch.setattr(numbering, "numbered_in_order", None)
+    monkeypatch.setattr(numbering, "number_in_order", None)
     ids = [number * MODULUS for number in range(20)]
     assert bleu_score([ids], [ids]) == 1
     assert ROUGEScore(sentence_separator_id=0)([ids], [ids])["rougeLsum_fmeasure"] == 1

@@ -14,7 +14,7 @@ from ngram_metrics.counting.matched_positions import matched_positions
 from ngram_metrics.evaluation.results import ComparisonPlan
 from ngram_metrics.scores.resampling import RESAMPLES, bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.numbering import number_tokens, numbered_in_order
+from ngram_metrics.text.numbering import number_in_order, number_tokens
 from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics.text.word_bounds import Rule, character_chunks, counts_between
 from ngram_metrics.text.word_reader import WordReader
@@ -70,7 +70,7 @@ def _split_by_rule(rule: Rule, texts: list[str]) -> Words:
         steps += _steps(position[begin], position[end], np.repeat(starts, counts), counts)
         words += found_words(characters, begin, end, units).to_bytes()
         lengths += counts.tolist()
-    ids, bound = numbered_in_order(words)
+    ids, bound = number_in_order(words)
     return Words(prepared, steps, RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound))
 
 
