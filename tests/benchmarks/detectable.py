@@ -1,6 +1,6 @@
 """The differences that a test set of some size can show, and how often a test finds them.
 
-Goal: the table of ``docs/concepts/paired_tests.md``. It prints, for each number of segments, the mean and range of the
+Goal: the table of ``docs/concepts/differences.md``. It prints, for each number of segments, the mean and range of the
 smallest detectable differences of all systems from the first, on random parts of the test set, and the power: how often
 a bootstrap test of that many segments, drawn from all, has p < .05 for those four pairs of systems whose difference is
 nearest to the detectable one.
