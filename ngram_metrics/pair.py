@@ -73,14 +73,14 @@ def read(
         text_options: the options for text; none of them is set if the documents are not texts.
         separator: an id that is kept, and may be negative.
     """
-    padding = () if pad_id is None else pad_id
-    if type(padding) not in (list, tuple):
-        padding = (padding,)
-    require(all(map(is_id, padding)))
+    padding = pad_id if type(pad_id) in (list, tuple) else () if pad_id is None else (pad_id,)
+    if padding:
+        require(all(map(is_id, padding)))
     if type(hypothesis) is str:
-        documents = [hypothesis, references] if type(references) is str else [hypothesis, *_items(references)]
-        require(len(documents) > 1 and set(map(type, documents)) == {str})
-        return True, documents
+        if type(references) is str:
+            return True, [hypothesis, references]
+        require(references and set(map(type, _items(references))) == {str})
+        return True, [hypothesis, *references]
     require(all(option is None or option is False for option in text_options))
     types = set(map(type, _items(references)))
     documents = [_items(hypothesis), *(references if types and types <= {list, tuple} else [references])]
@@ -278,11 +278,11 @@ def rouge(
         separator = sentence_separator_id
         summaries = [Summary(ids, [ids]) if separator is None else summary_of_ids(ids, separator) for ids in documents]
     if len(summaries) == 2 or accumulate == "best":
-        key_counts = python_scores.rouge_counts(summaries[0], summaries[1:], variants)
-        scores = [python_scores.rouge_score(counts) for counts in key_counts]
+        counts = python_scores.rouge_counts(summaries[0], summaries[1:], variants)
+        scores = map(python_scores.rouge_score, counts)
     else:
         rows = [python_scores.rouge_counts(summaries[0], [reference], variants) for reference in summaries[1:]]
-        scores = [_mean_score(counts) for counts in zip(*rows, strict=True)]
+        scores = map(_mean_score, zip(*rows, strict=True))
     values: dict[str, float] = {}
     for (fmeasure_name, precision_name, recall_name), score in zip(names, scores, strict=True):
         precision, recall, fmeasure = score
@@ -299,7 +299,7 @@ def _mean_score(counts: Sequence[tuple[int, int, int]]) -> tuple[float, float, f
 @lru_cache(256, typed=True)
 def _rouge_plan(
     keys: tuple[str, ...], accumulate: str, use_stemmer: bool, separator: int | None
-) -> tuple[list[int | str], list[tuple[str, str, str]]]:
+) -> tuple[tuple[int | str, ...], list[tuple[str, str, str]]]:
     """Check options, once for equal ones.
 
     Returns:
@@ -309,7 +309,7 @@ def _rouge_plan(
     require(accumulate in ("best", "avg") and type(use_stemmer) is bool)
     require(separator is None or is_id(separator))
     names = [(f"{key}_fmeasure", f"{key}_precision", f"{key}_recall") for key in keys]
-    return [ROUGE_KEYS[key] for key in keys], names
+    return tuple(ROUGE_KEYS[key] for key in keys), names
 
 
 @_else_by("gleu_score")

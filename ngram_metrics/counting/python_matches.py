@@ -35,8 +35,11 @@ def clipped_matches(hypothesis: Tokens, references: Sequence[Tokens], orders: in
     groups soon have one place on each side, and are followed token by token.
     """
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]
-    others: list[Hashable] = [token for reference in references for token in (*reference, _END_OF_REFERENCE)]
-    most = len if len(references) == 1 else _most_in_one(references)
+    most: Callable[[Sequence[int]], int] = len
+    others = [*references[0], _END_OF_REFERENCE]
+    if len(references) > 1:
+        most = _most_in_one(references)
+        others = [token for reference in references for token in (*reference, _END_OF_REFERENCE)]
     matches = [0] * orders
     groups: list[tuple[Sequence[int], Sequence[int]]] = [(range(len(tokens)), range(len(others)))]
     for order in range(orders):
@@ -45,11 +48,17 @@ def clipped_matches(hypothesis: Tokens, references: Sequence[Tokens], orders: in
             here: dict[Hashable, list[int]] = {}
             there: dict[Hashable, list[int]] = {}
             for position in other_positions:
-                there.setdefault(others[position + order], []).append(position)
+                token = others[position + order]
+                if token in there:
+                    there[token].append(position)
+                else:
+                    there[token] = [position]
             for position in positions:
                 token = tokens[position + order]
-                if token in there:
-                    here.setdefault(token, []).append(position)
+                if token in here:
+                    here[token].append(position)
+                elif token in there:
+                    here[token] = [position]
             for token, left in here.items():
                 right = there[token]
                 if len(left) == 1 == len(right):
@@ -141,10 +150,12 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
 def _places(tokens: Tokens) -> dict[Hashable, int]:
     """Return the places of each token as the bits of an integer."""
     places: dict[Hashable, int] = {}
-    get = places.get
     bit = 1
     for token in tokens:
-        places[token] = get(token, 0) | bit
+        if token in places:
+            places[token] |= bit
+        else:
+            places[token] = bit
         bit += bit
     return places
 

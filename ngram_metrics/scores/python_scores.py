@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from ngram_metrics.counting.python_matches import (
     Summary,
@@ -43,7 +44,9 @@ EPSILON = 1e-16
 def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> BleuCounts:
     """Return the clipped matches and the totals of each order, and the lengths."""
     length = len(hypothesis)
-    closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
+    closest = len(references[0])
+    if len(references) > 1:
+        closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
     return clipped_matches(hypothesis, references, ngram), _totals(length, ngram), length, closest
 
 
@@ -156,7 +159,7 @@ def overlap_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int)
 def overlap_score(counts: Counts) -> float:
     """Return the overlap from 0 to 1."""
     matched, has, wants = counts
-    return 2 * matched / max(1, has + wants)
+    return 2 * matched / (has + wants or 1)
 
 
 def gleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> tuple[int, int]:
@@ -198,9 +201,9 @@ def rouge_counts(
     The best has the highest F with ``alpha``, or with the reducer ``"best_recall"`` the highest recall. The reducer
     ``"sum"`` adds the counts of all references.
     """
+    if len(references) == 1:
+        return _rouge_row(hypothesis, references[0], variants)
     rows = [_rouge_row(hypothesis, reference, variants) for reference in references]
-    if len(rows) == 1:
-        return rows[0]
     counts_by_key = zip(*rows, strict=True)
     if reducer == "sum":
         return [
@@ -216,20 +219,19 @@ def _rouge_row(hypothesis: Summary, reference: Summary, variants: Sequence[int |
     words, sentences = hypothesis
     other_words, other_sentences = reference
     has, wants = len(words), len(other_words)
-    longest = 0
-    for variant in variants:
-        if isinstance(variant, int) and variant > longest:
-            longest = variant
-    # The same masks count n-grams and subsequences.
-    use_masks = 0 < longest <= 2 and has + wants < _FEW_WORDS
-    masks = reference_masks(words, other_words) if use_masks else None
+    longest = _longest_order(tuple(variants))
+    masks = None
     matches: list[int] = []
-    if longest:
-        matches = clipped_matches(words, [other_words], longest) if masks is None else masked_matches(masks, longest)
+    if longest > 2 or has + wants >= _FEW_WORDS:
+        matches = clipped_matches(words, [other_words], longest)
+    elif longest:  # the same masks count n-grams and subsequences
+        masks = reference_masks(words, other_words)
+        matches = masked_matches(masks, longest)
     counts: list[Counts] = []
     for variant in variants:
-        if isinstance(variant, int):
-            counts.append((matches[variant - 1], max(0, has - variant + 1), max(0, wants - variant + 1)))
+        if variant.__class__ is int:
+            left = variant - 1
+            counts.append((matches[left], has - left if has > left else 0, wants - left if wants > left else 0))
         elif variant == "L" or ([words], [other_words]) == (sentences, other_sentences):
             length = subsequence_length(words, other_words) if masks is None else masked_length(masks, wants)
             counts.append((length, has, wants))
@@ -239,10 +241,16 @@ def _rouge_row(hypothesis: Summary, reference: Summary, variants: Sequence[int |
     return counts
 
 
+@cache
+def _longest_order(variants: tuple[int | str, ...]) -> int:
+    return max((variant for variant in variants if isinstance(variant, int)), default=0)
+
+
 def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, float, float]:
     """Return precision, recall and F, from 0 to 1, with the weight ``alpha`` in F, or F1 if it is None."""
     matched, has, wants = counts
-    precision, recall = matched / max(1, has), matched / max(1, wants)
+    precision = matched / (has or 1)
+    recall = matched / (wants or 1)
     if not matched:
         return precision, recall, 0.0
     if alpha is None:
@@ -252,7 +260,7 @@ def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, floa
 
 def _totals(length: int, orders: int) -> list[int]:
     """Return the number of n-grams of each order."""
-    return [max(0, length - order) for order in range(orders)]
+    return [length - order if length > order else 0 for order in range(orders)]
 
 
 def _count_order(hypothesis: Tokens, reference: Tokens, ngram: int) -> Counts:
