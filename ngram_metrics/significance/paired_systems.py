@@ -118,7 +118,7 @@ class Paired:
     def _integers(self) -> tuple[NDArray[np.float32], float, float] | None:
         """The columns as float32, their largest sum of absolute values, and the largest of these, or None for others.
 
-        None if values are no integers, or are on a device, where float32 products may be less exact than float32.
+        None if values are not integers, or are on a device, where float32 products may be less exact than float32.
         """
         columns = self._columns
         if columns.device.type != "cpu" or not torch.equal(columns, columns.round()):

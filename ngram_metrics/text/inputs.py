@@ -51,7 +51,7 @@ Tokenizer: TypeAlias = (
     TokenizerName | Callable[[str], Sequence[Hashable]] | FastTokenizer | PretrainedTokenizer | SentencePiece
 )
 
-#: Types that are no columns of tables.
+#: Types that are not columns of tables.
 _NO_COLUMNS = (str, list, tuple, Mapping, Tensor, np.ndarray)
 #: The types of tables with several columns, by their packages.
 _FRAMES: dict[str, tuple[str, ...]] = {

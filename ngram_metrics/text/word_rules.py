@@ -69,7 +69,7 @@ class WordRule(NamedTuple):
         stops: words by themselves, but for those that numbers keep, see the module.
         numbers: they keep stops, and part hyphens.
         hyphens: words by themselves after a number.
-        marks: parts of a word; marks alone are no word.
+        marks: parts of a word; marks alone are not a word.
         letters: the other parts of a word; if there are none, everything else is.
         edge_is_number: whether the beginning and the end of a text count as numbers.
         prepare: rewrites a text first.

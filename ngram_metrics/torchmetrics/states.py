@@ -45,7 +45,7 @@ _OFTEN_SET = frozenset(
         "compute_with_cache",
     ]
 )
-#: The entry of a ``state_dict`` that is no state: whose states they are, as JSON in uint8.
+#: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
 SAVED_BY = "saved_by"
 #: Its length is a multiple of this, so that it does not depend on the numbers in it.
 _ENTRY_BYTES = 256
