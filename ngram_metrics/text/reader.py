@@ -30,9 +30,11 @@ class Reader(ABC):
 
     Attributes:
         pad_id: the id or ids that are not tokens; they are dropped at every position. A padded tensor needs it.
+        reads_text_in_python: whether ``read_in_python`` reads texts.
     """
 
     pad_id: int | Sequence[int] | None
+    reads_text_in_python = False
 
     def __post_init__(self) -> None:
         """Check the options before any data."""
@@ -99,11 +101,6 @@ class Reader(ABC):
     def sample_padding(self) -> tuple[int, ...] | None:
         """The ids that are not tokens, if hypotheses may be samples, else None."""
         return None
-
-    @property
-    def reads_text_in_python(self) -> bool:
-        """Whether ``read_in_python`` reads texts."""
-        return False
 
     def reads_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether ``read_in_python`` reads these segments.

@@ -102,6 +102,8 @@ class RougeReader(Reader):
             raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
         if separator is not None:
             check_id(int(separator), "sentence_separator_id")
+        has_callable = self.normalizer is not None or self.sentence_splitter is not None
+        object.__setattr__(self, "reads_text_in_python", not has_callable and has_splitter(self.tokenizer))
 
     def signature(self) -> dict[str, str]:
         """Return the settings that affect the score, as strings, with ``rule`` for rouge_score's rule."""
@@ -132,11 +134,6 @@ class RougeReader(Reader):
     def _follows_ascii_rule(self) -> bool:
         """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
         return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
-
-    @property
-    def reads_text_in_python(self) -> bool:
-        """Whether no function of the caller and no external tokenizer reads a text."""
-        return not self.normalizer and not self.sentence_splitter and has_splitter(self.tokenizer)
 
     def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         reading = self.use_stemmer, self.normalizer, self.tokenizer, self.sentence_splitter

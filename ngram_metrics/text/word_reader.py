@@ -63,6 +63,7 @@ class WordReader(Reader):
         """Check the options before any data."""
         check_tokenizer(self.tokenizer)
         super().__post_init__()
+        object.__setattr__(self, "reads_text_in_python", has_splitter(self.tokenizer))
 
     @property
     def sample_padding(self) -> tuple[int, ...] | None:
@@ -76,11 +77,6 @@ class WordReader(Reader):
 
     def _text_options(self) -> dict[str, object]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
-
-    @property
-    def reads_text_in_python(self) -> bool:
-        """Whether the tokenizer is a rule of this package."""
-        return has_splitter(self.tokenizer)
 
     def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         return list(map(SPLITTERS[self.tokenizer], self._texts(segments)))
