@@ -1,4 +1,4 @@
-"""Settings of a metric as bytes: metrics with equal settings are recognised in any process, and in saved counts.
+"""Settings of a metric as bytes: metrics with equal settings are recognized in any process, and in saved counts.
 
 Readers and measures are described by the names that stand here, so that a class or an attribute can be renamed without
 another digest: saved states and columns stay valid.

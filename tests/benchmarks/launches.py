@@ -1,4 +1,4 @@
-"""What scores of padded ids ask an accelerator for, counted and not timed: launches, bytes, copies, synchronisations.
+"""What scores of padded ids ask an accelerator for, counted and not timed: launches, bytes, copies, synchronizations.
 
 How to run: ``python tests/benchmarks/launches.py``; no GPU, no data and no peer is needed, but pytest. The pretend
 accelerator of the tests runs each call on the CPU and logs what is asked for. A launch is an operation of torch that
@@ -74,7 +74,7 @@ def pairwise(documents: int, length: int) -> Log:
 
 def table(rows: int, documents: int) -> Iterator[list[str]]:
     """Yield the heading and the rows."""
-    yield ["scores", "launches", "MB read and written", "copies", "synchronisations"]
+    yield ["scores", "launches", "MB read and written", "copies", "synchronizations"]
     logs = {task.name: counts(task, rows) for task in TASKS}
     if documents:
         logs[f"chrF of {documents:,} x {documents:,} pairs, L = 256"] = pairwise(documents, 256)
