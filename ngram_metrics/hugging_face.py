@@ -26,12 +26,12 @@ __all__ = ["ComputeMetrics", "Reward", "likeliest_ids"]
 class ComputeMetrics:
     """The ``compute_metrics`` of a ``Trainer`` or ``Seq2SeqTrainer``, on the page docs/guides/hugging_face.md.
 
-    With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept; without it, the
+    With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept. Without it, the
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
     run the trainer gathers the batches of all processes, so each process scores all segments, and the metrics do not
-    synchronize their counts again. After an error in a call, the next evaluation begins without counts; if an
+    synchronize their counts again. After an error in a call, the next evaluation begins without counts. If an
     evaluation breaks off between two calls, call ``reset``. A trainer keeps the model with the highest
-    ``metric_for_best_model``; of a metric whose ``higher_is_better`` is False pass it ``greater_is_better=False``.
+    ``metric_for_best_model``: for a metric whose ``higher_is_better`` is False pass it ``greater_is_better=False``.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -188,7 +188,7 @@ class Reward:
 
     Raises:
         TypeError: an object that is not a metric of this package.
-        ValueError: an unknown ``value``, or no ``value`` for a metric with several; a metric of which a lower score is
+        ValueError: an unknown ``value``, or no ``value`` for a metric with several; a metric whose lower scores are
             better, because a trainer raises its reward.
 
     Example:

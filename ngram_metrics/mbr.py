@@ -3,10 +3,10 @@
 MBR decoding chooses the hypothesis h with the highest expected utility, the sum of p(r) u(h, r) over a set of samples
 r from the model, which are the references (Kumar and Byrne 2004; Eikema and Aziz 2020).
 
-The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and of which
-more is better, such as ``Bleu``, ``ChrF`` and ``ROUGEScore`` with a single key other than ``rougeLsum``. ROUGE means
-its F, and one of its values, such as ``rouge["rougeL_recall"]``, that value. All pairs are counted together, see
-``ngram_metrics.counting.all_pairs``.
+The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and whose higher
+scores are better: ``Bleu``, ``ChrF``, ``NgramOverlap``, ``Gleu``, and ``ROUGEScore`` with a single key other than
+``rougeLsum``. For ROUGE the utility is F; ``rouge["rougeL_recall"]`` makes it the recall. All pairs are counted
+together, see ``ngram_metrics.counting.all_pairs``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
 
     Raises:
         TypeError: an object that is not a metric of this package; documents that cannot be read.
-        ValueError: a metric that does not score pairs, or of which a lower score is better; no rows, or different
+        ValueError: a metric that does not score pairs, or whose lower scores are better; no rows, or different
             numbers of rows.
 
     Example:
@@ -94,8 +94,8 @@ def decode(
     Args:
         metric: the utility, as for ``pairwise``.
         hypotheses: rows of documents, at least one in each row.
-        references: as many rows, at least one reference in each row; None if the hypotheses are the references too.
-        reference_probabilities: for each row a number of at least 0 for each reference, not all 0; only their
+        references: as many rows, with at least one reference in each; None if the hypotheses are also the references.
+        reference_probabilities: for each row a number of at least 0 for each reference, not all 0. Only their
             proportions matter. None for equal probabilities, as for samples.
 
     Raises:

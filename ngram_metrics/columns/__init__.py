@@ -37,11 +37,11 @@ _CPU = torch.device("cpu")
 class StatisticsColumns:
     """The counts of segments as columns of tables, and scores from their sums, on the page docs/guides/engines.md.
 
-    A table is a ``Table`` or ``RecordBatch`` of pyarrow, a ``DataFrame`` of pandas or polars, or a mapping of names to
-    arrays or lists. What is returned is of the same type. Anything else with ``__arrow_c_stream__``, such as a relation
-    of DuckDB or a ``RecordBatchReader``, is read batch by batch: a call returns a ``RecordBatchReader``, the other
-    methods a ``Table``. An object can be pickled, so it is made once and sent to the workers of an engine; it has no
-    state.
+    A call adds the counts to a table. A table is a ``Table`` or ``RecordBatch`` of pyarrow, a ``DataFrame`` of pandas
+    or polars, or a mapping of names to arrays or lists, and the result has the same type. Anything else with
+    ``__arrow_c_stream__``, such as a relation of DuckDB or a ``RecordBatchReader``, is read batch by batch: a call
+    returns a ``RecordBatchReader``, the other methods a ``Table``. The object has no state and can be pickled: make it
+    once, and an engine sends it to its workers.
 
     The columns are ``names``, all int64: ``segments``, which is 1, and for each metric its counts, such as
     ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each

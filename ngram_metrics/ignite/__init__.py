@@ -49,7 +49,7 @@ __all__ = [
 
 
 class Bleu(IgniteMetric):
-    """BLEU for an ignite engine, on the page docs/guides/ignite.md; ``ngram_metrics.scores.bleu`` has the formula.
+    """BLEU for an ignite engine, on the page docs/guides/ignite.md, by the formula of ``ngram_metrics.scores.bleu``.
 
     ``attach(evaluator, "bleu")`` writes the score to ``engine.state.metrics["bleu"]`` at the end of a run. Without an
     engine ``update((y_pred, y))`` counts a batch, and ``compute()`` returns the score of all batches and ranks.
