@@ -1,8 +1,8 @@
 """BLEU and chrF with accelerate: exact scores of a set that two processes share, and a checkpoint within an epoch.
 
     pip install -e . "accelerate>=1.1"
-    accelerate launch --cpu --num_processes 2 examples/first_accelerate.py
     torchrun --nproc-per-node 2 examples/first_accelerate.py
+    accelerate launch --multi_gpu --num_processes 2 examples/first_accelerate.py
 
 It takes seconds on a CPU and downloads nothing. What concerns the metrics is marked with (1) to (4).
 """

@@ -1,7 +1,7 @@
 """Settings of a metric as bytes: metrics with equal settings are recognized in any process, and in saved counts.
 
-Readers and measures are described by the names that stand here, so that a class or an attribute can be renamed without
-another digest: saved states and columns stay valid.
+Readers and measures are described by the names that stand here, so that a class can be renamed without another digest:
+saved states and columns stay valid.
 """
 
 from __future__ import annotations
@@ -28,61 +28,25 @@ from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.tokenizer_option import callable_name, has_vocabulary, tokenizer_signature
 from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordReader
 
-_WORD_OPTIONS = {"tokenizer": "tokenizer", "lowercase": "lowercase", "pad_id": "pad_id", "samples": "samples"}
-#: For each class its name in a digest, and its settings in order: the name in a digest, and the attribute. After a
-#: renaming only the class and the attributes are edited here; names and order in a digest stay.
-_DIGESTED: Mapping[type, tuple[str, Mapping[str, str]]] = {
+_WORD_OPTIONS = ("tokenizer", "lowercase", "pad_id", "samples")
+_ROUGE_OPTIONS = ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter", "sentence_separator_id")
+#: For each class its name in a digest, and its settings in order. Names and order in a digest stay: the attributes have
+#: these names.
+_DIGESTED: Mapping[type, tuple[str, tuple[str, ...]]] = {
     WordReader: ("WordReader", _WORD_OPTIONS),
-    VocabularyReader: ("VocabularyReader", {**_WORD_OPTIONS, "document_frequency": "document_frequency"}),
-    CharacterReader: (
-        "CharacterReader",
-        {"lowercase": "lowercase", "whitespace": "whitespace", "words": "words", "pad_id": "pad_id"},
-    ),
-    RougeReader: (
-        "RougeReader",
-        {
-            "use_stemmer": "use_stemmer",
-            "normalizer": "normalizer",
-            "tokenizer": "tokenizer",
-            "sentence_splitter": "sentence_splitter",
-            "sentence_separator_id": "sentence_separator_id",
-            "pad_id": "pad_id",
-            "sentences": "sentences",
-        },
-    ),
-    TextReader: ("TextReader", {"splits": "splits", "pad_id": "pad_id"}),
-    BleuMeasure: (
-        "BleuMeasure",
-        {
-            "ngram": "ngram",
-            "smooth": "smooth",
-            "smooth_value": "smooth_value",
-            "weights": "weights",
-            "effective_order": "effective_order",
-        },
-    ),
-    ChrfMeasure: (
-        "ChrfMeasure",
-        {"char_order": "char_order", "word_order": "word_order", "beta": "beta", "eps_smoothing": "eps_smoothing"},
-    ),
-    RougeMeasure: ("RougeMeasure", {"variants": "variants", "reducer": "reducer", "alpha": "alpha"}),
-    MeanRougeMeasure: ("MeanRougeMeasure", {"variants": "variants"}),
-    OverlapMeasure: ("OverlapMeasure", {"ngram": "ngram"}),
-    GleuMeasure: ("GleuMeasure", {"ngram": "ngram"}),
-    RepetitionMeasure: ("RepetitionMeasure", {"ngram": "ngram"}),
-    TerMeasure: (
-        "TerMeasure",
-        {
-            "normalized": "normalized",
-            "no_punct": "no_punct",
-            "asian_support": "asian_support",
-            "case_sensitive": "case_sensitive",
-        },
-    ),
-    CiderMeasure: (
-        "CiderMeasure",
-        {"document_frequency": "document_frequency", "ngram": "ngram", "sigma": "sigma"},
-    ),
+    VocabularyReader: ("VocabularyReader", (*_WORD_OPTIONS, "document_frequency")),
+    CharacterReader: ("CharacterReader", ("lowercase", "whitespace", "words", "pad_id")),
+    RougeReader: ("RougeReader", (*_ROUGE_OPTIONS, "pad_id", "sentences")),
+    TextReader: ("TextReader", ("splits", "pad_id")),
+    BleuMeasure: ("BleuMeasure", ("ngram", "smooth", "smooth_value", "weights", "effective_order")),
+    ChrfMeasure: ("ChrfMeasure", ("char_order", "word_order", "beta", "eps_smoothing")),
+    RougeMeasure: ("RougeMeasure", ("variants", "reducer", "alpha")),
+    MeanRougeMeasure: ("MeanRougeMeasure", ("variants",)),
+    OverlapMeasure: ("OverlapMeasure", ("ngram",)),
+    GleuMeasure: ("GleuMeasure", ("ngram",)),
+    RepetitionMeasure: ("RepetitionMeasure", ("ngram",)),
+    TerMeasure: ("TerMeasure", ("normalized", "no_punct", "asian_support", "case_sensitive")),
+    CiderMeasure: ("CiderMeasure", ("document_frequency", "ngram", "sigma")),
 }
 #: Values whose name in a digest is another: they were renamed after counts had been saved.
 _DIGESTED_VALUES = {"chrf++": "chrf"}
@@ -101,10 +65,10 @@ def digested_values(names: Iterable[str]) -> list[str]:
 
 def describe(part: object) -> dict[str, str]:
     """Return the settings of a reader or a measure in words, by the names that they have in a digest."""
-    digested_name, attributes = _DIGESTED.get(type(part), (type(part).__name__, {}))
+    digested_name, attributes = _DIGESTED.get(type(part), (type(part).__name__, ()))
     if not attributes:
         return {digested_name: repr(_described(part))}
-    return {name: repr(_described(getattr(part, own))) for name, own in attributes.items()}
+    return {name: repr(_described(getattr(part, name))) for name in attributes}
 
 
 def _described(value: object) -> object:
@@ -115,7 +79,7 @@ def _described(value: object) -> object:
         return value.digest
     if type(value) in _DIGESTED:
         digested_name, attributes = _DIGESTED[type(value)]
-        return [digested_name, *((name, _described(getattr(value, own))) for name, own in attributes.items())]
+        return [digested_name, *((name, _described(getattr(value, name))) for name in attributes)]
     if is_dataclass(value) and not isinstance(value, type):
         return [type(value).__name__, *((part.name, _described(getattr(value, part.name))) for part in fields(value))]
     if isinstance(value, (list, tuple)):

@@ -465,12 +465,11 @@ def name_differences(saved: Mapping[str, str] | None, here: Mapping[str, str]) -
 def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
     """Return the tensors of all ranks, which have one shape, joined along the first dimension: one collective."""
     backend = distributed.get_backend(group)
-    device = tensor.device
-    if backend == "nccl" and device.type == "cpu":
-        device = torch.device("cuda", torch.cuda.current_device())
+    sent = tensor
+    if backend == "nccl" and not tensor.is_cuda:
+        sent = tensor.cuda()
     elif backend in ("gloo", "mpi"):
-        device = torch.device("cpu")
-    sent = tensor.to(device)
+        sent = tensor.cpu()
     gathered = [torch.empty_like(sent) for _ in range(distributed.get_world_size(group))]
     distributed.all_gather(gathered, sent, group)
     return torch.cat(gathered).to(tensor.device)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, states_of
+from faces.cases import CASES, Batch, Case, each_case, each_kind_of_state, scores_of, states_of
 from pretend.comparing import assert_equal, there
 from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from ngram_metrics import CiderD, ROUGEScore, ignite
 from ngram_metrics.counting.documents import RaggedTokens
+from ngram_metrics.distributed import AllRanks
 from ngram_metrics.functional import (
     bleu_score,
     chrf_score,
@@ -240,3 +241,46 @@ def test_padded_ids_beside_lists_come_to_the_host_in_one_copy():
         values = bleu_score(on_device, lists, average="none", pad_id=0)
         assert log.count(TO_HOST) <= 1, log.lines(TO_HOST)
         torch.testing.assert_close(values.cpu(), expected, rtol=0, atol=0)
+
+
+def two_equal_ranks(patch: pytest.MonkeyPatch, backend: str) -> list[torch.device]:
+    """Pretend a process group of two ranks that have the same states; return where each gather sends from."""
+    devices: list[torch.device] = []
+
+    def all_gather(gathered: list[Tensor], tensor: Tensor, group: Any = None) -> None:
+        devices.append(tensor.device)
+        for rank in gathered:
+            assert rank.device == tensor.device
+            rank.copy_(tensor)
+
+    group = {"is_initialized": True, "get_backend": backend, "get_world_size": 2, "get_rank": 1}
+    for name, value in group.items():
+        patch.setattr(torch.distributed, name, lambda *_, value=value, **__: value)
+    patch.setattr(torch.distributed, "all_gather", all_gather)
+    patch.setattr(Tensor, "cuda", lambda tensor: tensor.to(DEVICE))
+    return devices
+
+
+@pytest.mark.parametrize("backend", ["nccl", "gloo"])
+@pytest.mark.parametrize("place", ["cpu", DEVICE], ids=["states on the CPU", "states on the device"])
+@each_kind_of_state
+def test_states_are_gathered_where_the_backend_can_and_come_back(
+    case: Case, average: str, backend: str, place: Any, monkeypatch: pytest.MonkeyPatch
+):
+    with accelerator():
+        metric, whole = filled(case, average, place), filled(case, average, place)
+        whole.merge_state(filled(case, average, place))
+        expected = whole.compute()
+        devices = two_equal_ranks(monkeypatch, backend)
+        value = metric.compute()
+        for actual, wanted in zip(scores_of(value), scores_of(expected), strict=True):
+            assert actual.device == wanted.device
+            torch.testing.assert_close(actual.cpu(), wanted.cpu(), rtol=0, atol=1e-12)
+        state = AllRanks(metric).state_dict()
+        sent_from = torch.device("cpu") if backend == "gloo" else DEVICE
+        assert devices == [sent_from] * 4  # the lengths and the states, of compute and of AllRanks
+        before = [tensor.cpu() for tensor in metric.saved_states().values()]
+        metric.reset()
+        AllRanks(metric).load_state_dict(state)
+        after = [tensor.cpu() for tensor in metric.saved_states().values()]
+        torch.testing.assert_close(after, before, rtol=0, atol=0)

@@ -9,20 +9,30 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from ngram_metrics.functional import bleu_score, chrf_score
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+SUPPORT = Path(__file__).parents[1] / "support"
+#: The words of trl_program.py, by their ids.
+WORDS = ["[PAD]", "[END]", "the", "cat", "sat", "on", "a", "mat"]
 TORCHRUN = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
 
 
-def printed(script: str, folder: Path, *options: str, launch: tuple[str, ...] = ()) -> str:
+def run(program: Path, folder: Path, *options: str, launch: tuple[str, ...] = (), limit: int = 400) -> str:
     folder.mkdir(exist_ok=True)
-    command = [sys.executable, *launch, str(EXAMPLES / f"{script}.py"), *options]
-    surroundings = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, *launch, str(program), *options]
+    surroundings = {**os.environ, "HF_HUB_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=400, env=surroundings, check=False
+        command, cwd=folder, capture_output=True, text=True, timeout=limit, env=surroundings, check=False
     )
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def printed(script: str, folder: Path, *options: str, launch: tuple[str, ...] = ()) -> str:
+    return run(EXAMPLES / f"{script}.py", folder, *options, launch=launch)
 
 
 def chrf_by_epoch(text: str) -> list[float]:
@@ -102,6 +112,30 @@ def test_a_policy_is_trained_by_trl(tmp_path: Path):
     assert all(0 <= reward <= 1 for of_steps in rewards for reward in of_steps)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [1, 2])
+def test_trl_logs_the_rewards_that_one_process_gives_the_completions_of_all(processes: int, tmp_path: Path):
+    pytest.importorskip("trl", reason="TRL brings pandas, pyarrow and datasets: it is installed by hand")
+    run(
+        SUPPORT / "trl_program.py",
+        tmp_path,
+        str(tmp_path),
+        launch=(*TORCHRUN, "--rdzv-endpoint", "localhost:0") * (processes - 1),
+    )
+    ranks = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(processes)]
+    assert [rank["processes"] for rank in ranks] == [processes] * processes
+    for step, entry in enumerate(ranks[0]["log"]):
+        calls = [rank["calls"][0][step] for rank in ranks]
+        texts, ids, references = ([item for call in calls for item in call[part]] for part in range(3))
+        assert len(texts) == 4 * processes
+        alone = chrf_score(texts, references, average="none")
+        assert entry["rewards/chrf/mean"] == pytest.approx(alone.mean().item(), abs=1e-6)
+        answers = [[WORDS.index(word) for word in text.split()] for text in references]
+        alone = bleu_score(ids, answers, smooth="add-k", average="none")
+        assert entry["rewards/bleu/mean"] == pytest.approx(alone.mean().item(), abs=1e-6)
+    assert len(ranks[0]["log"]) == 2
+
+
 @pytest.mark.programs
 @pytest.mark.parametrize(("epochs", "stop"), [(1, 6), (2, 9)], ids=["within an epoch", "at the end of an epoch"])
 def test_a_run_of_lightning_on_two_processes_goes_on_to_the_last_digit(epochs: int, stop: int, tmp_path: Path):
@@ -116,12 +150,45 @@ def test_a_run_of_lightning_on_two_processes_goes_on_to_the_last_digit(epochs: i
     assert json.loads(expected)["chrf"] > 0.1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("way", "ranks"), [("OnExceptionCheckpoint", "one"), ("save_on_exception", "one"), ("save_on_exception", "all")]
+)
+def test_lightning_writes_a_file_where_one_rank_fails_only_if_one_rank_saves(way: str, ranks: str, tmp_path: Path):
+    # After the file, Lightning itself waits for the other rank, until the time limit of the process group.
+    with pytest.raises(AssertionError, match="InterruptedError: the first rank fails"):
+        run(SUPPORT / "lightning_failing.py", tmp_path, str(tmp_path), way, ranks, limit=200)
+    path = tmp_path / "failed.ckpt"
+    assert path.exists() == (ranks == "one")
+    if ranks == "one":
+        checkpoint = torch.load(path, weights_only=True)
+        assert checkpoint["global_step"] == 2
+        assert "metrics" not in checkpoint
+
+
+ACCELERATE = ("-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--main_process_port", "0")
+
+
 @pytest.mark.programs
-def test_two_processes_of_accelerate_have_the_scores_of_one_and_the_natural_loop_has_others(tmp_path: Path):
+@pytest.mark.parametrize("launch", [(*TORCHRUN, "--rdzv-endpoint", "localhost:0"), ACCELERATE], ids=["torchrun", "own"])
+def test_two_processes_of_accelerate_print_what_the_page_shows(launch: tuple[str, ...], tmp_path: Path):
     pytest.importorskip("accelerate")
-    launch = (*TORCHRUN, "--rdzv-endpoint", "localhost:0")
     text = printed("first_accelerate", tmp_path, "--out", str(tmp_path), launch=launch)
     values = dict(re.findall(r"^(\w.*?) +(\{.*\})$", text, re.MULTILINE))
     assert list(values) == ["natural loop", "gathered", "own shares", "resumed", "one process"]
     assert values["gathered"] == values["own shares"] == values["resumed"] == values["one process"]
     assert values["natural loop"] != values["one process"]
+    page = (EXAMPLES.parent / "docs" / "guides" / "accelerate.md").read_text(encoding="utf-8")
+    assert "\n".join(f"{name:14} {scores}" for name, scores in values.items()) in page
+
+
+@pytest.mark.programs
+def test_what_goes_wrong_with_accelerate_goes_wrong_as_the_page_says(tmp_path: Path):
+    pytest.importorskip("accelerate")
+    text = run(SUPPORT / "accelerate_claims.py", tmp_path, launch=(*TORCHRUN, "--rdzv-endpoint", "localhost:0"))
+    claims = json.loads(re.search(r"^\{.*\}$", text, re.MULTILINE)[0])
+    assert claims["segments"] == [56, 56]
+    twice, once = claims["synchronized"], claims["alone"]
+    assert twice["chrf"] == pytest.approx(once["chrf"], abs=1e-12)
+    assert once["chrf_low"] < twice["chrf_low"] < twice["chrf_high"] < once["chrf_high"]
+    assert claims["prepare"]
