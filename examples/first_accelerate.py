@@ -35,12 +35,12 @@ def sentences(number: int) -> list[tuple[str, str]]:
 
 
 def make_metrics(**options: Any) -> dict[str, Any]:
-    """Make the metrics; they are not passed to `accelerator.prepare`, which takes models and raises for a metric."""
+    """Make the metrics, which are not passed to `accelerator.prepare`: it raises an error for a metric."""
     return {"bleu": Bleu.sacrebleu(**options), "chrf": ChrF(confidence=0.95, **options)}
 
 
 def values_of(metrics: dict[str, Any]) -> dict[str, float]:
-    """Compute all values; with several processes each has to call this."""
+    """Compute all values, which every process has to call."""
     values = {"bleu": metrics["bleu"].compute(), **metrics["chrf"].compute()}
     return {name: round(value.item(), 4) for name, value in values.items()}
 
@@ -52,7 +52,7 @@ def update(metrics: dict[str, Any], pairs: Any) -> None:
 
 
 def main() -> None:
-    """Score in three ways, print them beside the scores of one process, and go on from a checkpoint."""
+    """Score in three ways, print them beside the scores of one process, and resume from a checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="runs/first_accelerate", help="folder of the checkpoint")
     arguments = parser.parse_args()
@@ -61,7 +61,7 @@ def main() -> None:
     pairs = sentences(101)
     loader = accelerator.prepare(DataLoader(pairs, batch_size=8, collate_fn=list))
 
-    # What goes wrong: a prepared loader gives each process as many batches, and repeats segments for that.
+    # What goes wrong: a prepared loader repeats segments to give each process the same number of batches.
     natural = make_metrics()
     for batch in loader:
         update(natural, batch)
@@ -73,10 +73,10 @@ def main() -> None:
         update(gathered, accelerator.gather_for_metrics(batch, use_gather_object=True))
     found["gathered"] = values_of(gathered)
 
-    # (2) Exact, and nothing but counts is sent: each process has a share of its own, by a loader that is not prepared.
+    # (2) Exact, and only counts are sent: each process reads a share of its own, with a loader that is not prepared.
     shared = make_metrics()
     checkpoint = AllRanks(shared)
-    accelerator.register_for_checkpointing(checkpoint)  # (3) save_state asks it on every process
+    accelerator.register_for_checkpointing(checkpoint)  # (3) save_state calls it on every process
     batches = list(DataLoader(pairs[rank::processes], batch_size=8, collate_fn=list))
     for number, batch in enumerate(batches):
         update(shared, batch)
@@ -85,7 +85,7 @@ def main() -> None:
     found["own shares"] = values_of(shared)
 
     for metric in shared.values():
-        metric.reset()  # as a new process begins
+        metric.reset()  # as in a new process
     accelerator.load_state(arguments.out)  # (4) each process takes its own counts
     for batch in batches[len(batches) // 2 + 1 :]:
         update(shared, batch)

@@ -42,7 +42,7 @@ if __name__ == "__main__":
     if torch.distributed.is_torchelastic_launched():  # by torchrun
         idist.initialize("gloo")
     torch.manual_seed(0)
-    share = slice(idist.get_rank(), None, idist.get_world_size())  # a DistributedSampler would count sentences twice
+    share = slice(idist.get_rank(), None, idist.get_world_size())  # a DistributedSampler would count segments twice
     training, validation = torch.randint(len(WORDS), (371, 6)).split([320, 51])
     model = idist.auto_model(nn.Embedding(len(WORDS), len(WORDS)))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
@@ -51,7 +51,7 @@ if __name__ == "__main__":
     rouge = ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]
     for name, metric in {"bleu": Bleu.sacrebleu(), "chrf": ChrF(confidence=0.95), "rougeL": rouge}.items():
         metric.attach(evaluator, name)
-    # (4) Added after the metrics, so that the scores are there. A score is better when it is higher.
+    # (4) Added after the metrics, so that the scores are there. Both keep the highest score.
     best = Checkpoint({"model": model}, "runs/first_ignite", score_function=Checkpoint.get_default_score_fn("chrf"))
     evaluator.add_event_handler(Events.COMPLETED, best)
     evaluator.add_event_handler(Events.COMPLETED, EarlyStopping(3, best.score_function, trainer))

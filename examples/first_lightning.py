@@ -21,7 +21,7 @@ WORDS = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"
 
 
 class Translator(LightningModule):
-    """A dictionary that is to be learned: the right translation of word i is word i."""
+    """A dictionary to learn: the right translation of word i is word i."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ if __name__ == "__main__":
     callbacks = [ScoresCallback(metrics), ModelCheckpoint("runs/first_lightning", **watch), EarlyStopping(**watch)]
     options = {"max_epochs": 20, "logger": False, "num_sanity_val_steps": 0, "use_distributed_sampler": False}
     trainer = Trainer(devices=parser.parse_args().devices, callbacks=callbacks, **options)
-    # (3) A process takes its own share of the sentences. Lightning's sampler would repeat some, and count them twice.
+    # (3) A process takes its own share of the segments. Lightning's sampler would repeat some, and count them twice.
     share = slice(trainer.global_rank, None, trainer.world_size)
     training, validation = torch.randint(len(WORDS), (371, 6)).split([320, 51])
     trainer.fit(Translator(), DataLoader(training[share], 16), DataLoader(validation[share], 16))

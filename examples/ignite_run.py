@@ -1,4 +1,4 @@
-"""Stop early on BLEU, keep the best model, and go on with a run that was interrupted.
+"""Stop early on BLEU, keep the best model, and resume a run that was interrupted.
 
     pip install -e ".[example]"
     python examples/ignite_run.py --epochs 3
@@ -71,7 +71,7 @@ def main() -> None:
     def report() -> None:
         print(f"epoch {trainer.state.epoch:2d}   {line(evaluator.state.metrics)}")
 
-    # Attached after the metrics, and in this order, so that the last file holds what the others know by then.
+    # Attached after the metrics, and in this order, so that the last file holds the states of the others.
     stopper = EarlyStopping(arguments.patience, bleu, trainer)
     epoch = global_step_from_engine(trainer)
     best = Checkpoint(
@@ -88,7 +88,7 @@ def main() -> None:
         saver(arguments.out),
         filename_prefix="last",
         global_step_transform=epoch,
-        include_self=True,  # so that a run that goes on removes the file of the one before
+        include_self=True,  # so that a resumed run removes the file of the run before
     )
     for handler in (stopper, best, last):
         evaluator.add_event_handler(Events.COMPLETED, handler)
@@ -100,8 +100,8 @@ def main() -> None:
         if trainer.state.epoch >= arguments.epochs:
             sys.exit(f"It was saved after epoch {trainer.state.epoch}: expected a larger number of --epochs")
 
-    # A run that goes on draws another order of the batches than one that was not interrupted: to draw the same, the
-    # states of the random number generators would have to be in the checkpoint as well.
+    # A resumed run draws its batches in another order than a run without an interruption: for the same order the states
+    # of the random number generators would have to be in the checkpoint too.
     trainer.run(DataLoader(task.training_batches, batch_size=None, shuffle=True), max_epochs=arguments.epochs)
     if trainer.state.epoch < arguments.epochs:
         print(f"stopped: no better BLEU in {arguments.patience} epochs")

@@ -33,7 +33,7 @@ WORDS = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"
 
 
 class Translator(LightningModule):
-    """A dictionary that is to be learned; its translations are scored while it learns.
+    """A dictionary to learn, whose translations are scored while it learns.
 
     Args:
         stop: the step after which the process ends, as if it had been killed.
@@ -92,7 +92,7 @@ class Translator(LightningModule):
 
 
 class Share:
-    """The batches of a rank: a loader that goes on where a checkpoint was written."""
+    """The batches of a rank: a loader that resumes where a checkpoint was written."""
 
     def __init__(self, batches: list[Tensor]) -> None:
         self.batches, self.read = batches, 0
@@ -113,7 +113,7 @@ class Share:
         return {"read": self.read}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go on there."""
+        """Resume there."""
         self.read = state["read"]
 
 
@@ -134,7 +134,7 @@ if __name__ == "__main__":
         strategy="ddp" if arguments.devices > 1 else "auto",
         callbacks=[saving],
         logger=False,
-        use_distributed_sampler=False,  # it would repeat sentences
+        use_distributed_sampler=False,  # it would repeat segments
         enable_progress_bar=False,
         enable_model_summary=False,
     )

@@ -23,7 +23,7 @@ from statistics import fmean
 from ngram_metrics import Bleu, ChrF, mbr
 from ngram_metrics.functional import bleu_score, chrf_score
 
-#: What two outputs are compared with. Of single sentences BLEU needs smoothing to be above 0 before a 4-gram is shared.
+#: What two outputs are compared with. BLEU of one segment needs smoothing to be above 0 without a shared 4-gram.
 UTILITIES = {
     "chrf": lambda device: ChrF(device=device),
     "chrf++": lambda device: ChrF(word_order=2, device=device),
@@ -100,7 +100,7 @@ def corpus_scores(hypotheses: list[str], references: list[str], device: str) -> 
 
 
 def read_folder(folder: Path) -> tuple[list[str], dict[str, list[str]]]:
-    """Read the references and the outputs of each system, one segment a line."""
+    """Read the references and the outputs of each system, one segment per line."""
     files = sorted((folder / "systems").glob("*.txt"))
     if not (folder / "reference.txt").is_file() or not files:
         sys.exit(f"{folder}: expected reference.txt and systems/*.txt, one segment a line")

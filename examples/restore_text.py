@@ -60,7 +60,7 @@ def build_metrics() -> dict[str, object]:
 
 
 def main() -> None:
-    """Prepare, train with a validation after every epoch, then show what came of it."""
+    """Prepare, train with a validation after every epoch, and show the results."""
     arguments = parse_arguments()
     manual_seed(arguments.seed)
     device = torch.device(arguments.device)
@@ -147,7 +147,7 @@ def build_trainer(model: Restorer, optimizer: torch.optim.Optimizer, device: tor
 
     trainer = Engine(train_on_batch)
     Average().attach(trainer, "train loss")
-    # None: no bar if stderr is no terminal.
+    # None: no bar if stderr is not a terminal.
     ProgressBar(disable=None).attach(trainer, output_transform=lambda loss: {"loss": loss})
     return trainer
 

@@ -93,7 +93,7 @@ def draw(rows: int, device: torch.device) -> tuple[Tensor, Tensor]:
 
 def reward(sampled: Tensor, target: Tensor) -> Rewards:
     """Score each row of padded ids against the same row of `target`."""
-    # END is no word: a row that ends too early or too late is already shorter or longer than its target.
+    # END is not a word: a row that ends too early or too late is already shorter or longer than its target.
     dropped = (PAD, END)
     return Rewards(
         # beta 1: with the usual 2, recall outweighs precision and a policy is paid for writing on and on.
@@ -131,7 +131,7 @@ def train(arguments: argparse.Namespace) -> list[float]:
 
 
 def main() -> None:
-    """Train, and end in an error if the policy has not learned from its rewards."""
+    """Train, and end with an error if the policy has not learned from its rewards."""
     arguments = parse_arguments()
     # The network is so small that threads would wait for each other longer than they compute.
     torch.set_num_threads(1)

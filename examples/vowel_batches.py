@@ -23,7 +23,7 @@ class Task(NamedTuple):
 
 
 def prepare(most: int | None = None) -> Task:
-    """Split the sentences, and make batches of them; `most` keeps so many sentences only.
+    """Split the sentences, and make batches of them, or of `most` sentences only.
 
     Where the pieces are cut is drawn with `random`: seed it first.
     """
