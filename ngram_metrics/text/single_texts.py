@@ -12,7 +12,7 @@ from itertools import chain, groupby, islice
 from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.stemmer import rouge_stem
-from ngram_metrics.text.tokenizer_option import batch_tokenizer, reads_text_as_it_is
+from ngram_metrics.text.tokenizer_option import batch_tokenizer, call_each, reads_text_as_it_is
 from ngram_metrics.text.word_rules import (
     SPLITTERS,
     has_splitter,
@@ -85,13 +85,7 @@ def split_sentences(
     if splitter is None:
         return [list(filter(None, text.split("\n"))) for text in texts]
     summaries = []
-    for index, text in enumerate(texts):
-        sentences = splitter(text)
-        if isinstance(sentences, str) or not isinstance(sentences, Sequence):
-            raise TypeError(
-                f"the sentence_splitter returned {type_name(sentences)} for {name_of(index)}, {shortened(text)}: "
-                "expected a sequence of str"
-            )
+    for index, sentences in enumerate(call_each(splitter, "sentence_splitter", "str", texts, name_of)):
         for sentence in sentences:
             if not isinstance(sentence, str):
                 raise TypeError(

@@ -13,7 +13,7 @@ import json
 import unicodedata
 from collections.abc import Callable, Hashable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 
@@ -26,6 +26,7 @@ _NAMES: list[str] = list(get_args(TokenizerName))
 #: From texts, and a function that names them, to the tokens of each text.
 BatchTokenizer = Callable[[Sequence[str], NameOf], Sequence[Sequence[Hashable]]]
 
+_Item = TypeVar("_Item")
 #: The tokenizers that run sacrebleu's code, and their classes.
 _OF_SACREBLEU = {"ja-mecab": "tokenizer_ja_mecab.TokenizerJaMecab", "ko-mecab": "tokenizer_ko_mecab.TokenizerKoMecab"}
 #: Other names in sacrebleu: these tokenizers download a model when they are first used.
@@ -72,7 +73,7 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     if _is_of_sentencepiece(tokenizer):
         return partial(_call_sentencepiece, tokenizer)
     if callable(tokenizer):
-        return partial(_call_callable, tokenizer)
+        return partial(call_each, tokenizer, "tokenizer", "tokens")
     raise TypeError(
         f"tokenizer is {type_name(tokenizer)}: expected None, one of {_NAMES}, "
         "a callable from a str to a sequence of tokens, a SentencePieceProcessor, or a Hugging Face tokenizer"
@@ -219,16 +220,17 @@ def _call_sentencepiece(tokenizer: Any, texts: Sequence[str], name_of: NameOf) -
     return [" ".join(pieces).split() for pieces in tokenizer.encode(stripped, out_type=str, num_threads=1)]
 
 
-def _call_callable(
-    tokenizer: Callable[[str], Sequence[Hashable]], texts: Sequence[str], name_of: NameOf
-) -> list[Sequence[Hashable]]:
-    tokenized = []
+def call_each(
+    function: Callable[[str], Sequence[_Item]], name: str, items: str, texts: Sequence[str], name_of: NameOf
+) -> list[Sequence[_Item]]:
+    """Return what a caller's function returns for each text, or raise TypeError if that is no sequence of ``items``."""
+    results = []
     for index, text in enumerate(texts):
-        tokens = tokenizer(text)
-        if isinstance(tokens, str) or not isinstance(tokens, Sequence):
+        result = function(text)
+        if isinstance(result, str) or not isinstance(result, Sequence):
             raise TypeError(
-                f"the tokenizer returned {type_name(tokens)} for {name_of(index)}, {shortened(text)}: "
-                "expected a sequence of tokens"
+                f"the {name} returned {type_name(result)} for {name_of(index)}, {shortened(text)}: "
+                f"expected a sequence of {items}"
             )
-        tokenized.append(tokens)
-    return tokenized
+        results.append(result)
+    return results
