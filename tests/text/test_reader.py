@@ -1,4 +1,4 @@
-"""From sentences to token batches: the same tokens get the same id, padding goes, and options fit the kind."""
+"""From segments to token batches: the same tokens get the same id, padding goes, and options fit the kind."""
 
 from itertools import chain
 
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from layouts import by_count, documents_of, present_references
 
 from ngram_metrics.counting.documents import PaddedReferences
+from ngram_metrics.functional import bleu_score
 from ngram_metrics.options import pad_ids
 from ngram_metrics.text.word_reader import WordReader
 
@@ -106,6 +107,16 @@ def test_a_negative_id_beside_padded_hypotheses_is_an_error():
     for target in ([[1], [2, -100]], [torch.tensor([1]), torch.tensor([2, -100])]):
         with pytest.raises(ValueError, match="reference 0 of segment 1 has the id -100"):
             WordReader(pad_id=0).read(preds, target, CPU)
+
+
+@pytest.mark.parametrize("is_padded", [(True, False), (False, True), (True, True)])
+def test_a_padded_side_needs_a_padding_id_whatever_the_other_side_is(is_padded: tuple[bool, bool]):
+    ids = [[1, 2], [3, 4]]
+    preds, target = (torch.tensor(ids) if padded else ids for padded in is_padded)
+    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
+        WordReader().read(preds, target, CPU)
+    with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
+        bleu_score(preds, target)  # a few segments are read in Python
 
 
 def test_negative_numbers_are_tokens_where_a_tokenizer_returns_them():
