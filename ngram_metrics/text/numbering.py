@@ -15,15 +15,10 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import RaggedTokens, host_counts, owners, ragged_from_ids, repeat_each
 from ngram_metrics.text.input_forms import Segments, refuse_negative
-from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
-from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
-from ngram_metrics.text.word_bounds import WHITESPACE, Integers
-from ngram_metrics.text.words import number_words
+from ngram_metrics.text.word_bounds import Integers
 
 _Value = TypeVar("_Value", int, float)
-#: Below this number of characters each text is split by ``str.split``, which is faster than operations on arrays.
-FEW_CHARACTERS = 1 << 14
 
 
 def number_values(values: Integers) -> tuple[Integers, int]:
@@ -92,16 +87,6 @@ def columns_of(segments: Segments) -> list[Integers]:
         return [np.array(segments.hypothesis_counts, np.int64), counts]
     systems = len(segments.hypotheses) // max(1, len(counts))
     return [*[np.ones_like(counts)] * systems, counts]
-
-
-def number_texts(segments: Segments, texts: Sequence[str], tokenizer: Tokenizer | None) -> RaggedTokens:
-    """Number the tokens of the ``texts`` of ``segments``, which are prepared for the tokenizer."""
-    rule = rule_of(tokenizer)
-    if rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS:
-        return number_tokens(list(map(str.split, texts)), segments.name_of)
-    if rule is not None:
-        return number_words(rule, texts, columns_of(segments))
-    return number_tokens(batch_tokenizer(tokenizer)(texts, segments.name_of), segments.name_of)
 
 
 def both_to(device: torch.device, first: RaggedTokens, second: RaggedTokens) -> tuple[RaggedTokens, RaggedTokens]:

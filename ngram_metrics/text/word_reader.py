@@ -30,11 +30,16 @@ from ngram_metrics.options import pad_ids, pad_signature
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_unsplit_texts
 from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.numbering import listed_ids, name_unhashable, number_texts
+from ngram_metrics.text.numbering import columns_of, listed_ids, name_unhashable, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of
 from ngram_metrics.text.single_texts import split_words
-from ngram_metrics.text.tokenizer_option import check_tokenizer, tokenizer_signature
+from ngram_metrics.text.tokenizer_option import check_tokenizer, rule_of, tokenizer_signature
+from ngram_metrics.text.word_bounds import WHITESPACE
 from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
+from ngram_metrics.text.words import number_words
+
+#: Below this number of characters each text is split by ``str.split``, which is faster than operations on arrays.
+FEW_CHARACTERS = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,12 @@ class WordReader(Reader):
 
     def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
         texts = self._texts(segments)
-        return batch_of(segments, number_texts(segments, texts, self.tokenizer).to(device))
+        rule = rule_of(self.tokenizer)
+        if rule is None or (rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS):
+            tokens = number_tokens(split_words(texts, self.tokenizer, segments.name_of), segments.name_of)
+        else:
+            tokens = number_words(rule, texts, columns_of(segments))
+        return batch_of(segments, tokens.to(device))
 
     def _texts(self, segments: Segments) -> Sequence[str]:
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
@@ -160,20 +170,22 @@ class VocabularyReader(TokenReader):
 
     def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
         """Turn checked segments into token ids, or raise the errors of ``read``."""
-        if isinstance(segments, Segments):
-            segments = segments._replace(together=self.document_frequency is None)
-        return super().encode(segments, device)
-
-    def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
         table = self.document_frequency
+        if isinstance(segments, PaddedSegments):
+            return super().encode(segments, device)
         if table is None:
-            return super()._encode_text(segments, device)
-        return self._number_by_table(segments, table, device)
-
-    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...], device: torch.device) -> Batch:
-        if (table := self.document_frequency) is None:
-            return super()._encode_tokens(segments, dropped, device)
-        return self._number_by_table(segments, table, device)
+            return super().encode(segments._replace(together=True), device)
+        documents = self._lists(segments)
+        if any(map(len, documents)):
+            _check_kind(table, segments)
+        numbers = table.numbers
+        others: defaultdict[Hashable, int] = defaultdict()
+        others.default_factory = lambda: len(numbers) + len(others)
+        tokens = chain.from_iterable(documents)
+        ids = np.array([numbers[token] if token in numbers else others[token] for token in tokens], np.int64)
+        bound = max(1, len(numbers) + len(others))
+        ragged = RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
+        return batch_of(segments, ragged.to(device))
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         batch = super()._encode_padded(segments, dropped)
@@ -186,19 +198,6 @@ class VocabularyReader(TokenReader):
         table_ids = table.ids(hypotheses.ids.device)
         hypotheses, references = (s._replace(ids=_places(table_ids, s.ids)) for s in (hypotheses, references))
         return batch._replace(sides=PaddedSides(hypotheses, PaddedReferences(references, present)))
-
-    def _number_by_table(self, segments: Segments, table: DocumentFrequency, device: torch.device) -> Batch:
-        documents = self._lists(segments)
-        if any(map(len, documents)):
-            _check_kind(table, segments)
-        numbers = table.numbers
-        others: defaultdict[Hashable, int] = defaultdict()
-        others.default_factory = lambda: len(numbers) + len(others)
-        tokens = chain.from_iterable(documents)
-        ids = np.array([numbers[token] if token in numbers else others[token] for token in tokens], np.int64)
-        bound = max(1, len(numbers) + len(others))
-        ragged = RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
-        return batch_of(segments, ragged.to(device))
 
 
 def _kind_of(segments: Segments | PaddedSegments) -> Literal["words", "ids"]:
