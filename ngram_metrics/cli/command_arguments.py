@@ -233,11 +233,7 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
 
 
 def parse_mbr(words: Sequence[str]) -> MbrOptions:
-    """Parse the arguments of ``mbr``, or exit with code 2 if they are wrong.
-
-    Returns:
-        ``inputs``, all files that are read; ``metrics``, a list of one; and the other options by name.
-    """
+    """Parse the arguments of ``mbr``, or exit with code 2 if they are wrong."""
     parser = mbr_parser()
     options = parse_words(parser, words, MbrOptions(), {})
     if len(options.files) != 1:

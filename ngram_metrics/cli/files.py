@@ -42,13 +42,9 @@ class InputError(Exception):
 
 
 class FilePart(NamedTuple):
-    """What lines are read from: a file, or a column or field of it.
+    """What lines are read from: a file, ``-`` for standard input, or a column, from 1, or a field of JSON lines of it.
 
-    Attributes:
-        name: the argument on the command line.
-        path: the path of the file; ``-`` for standard input.
-        column: the column of a tab-separated table, from 1, or None.
-        field: the field of JSON lines, or None.
+    ``name`` is the argument on the command line.
     """
 
     name: str
@@ -76,14 +72,7 @@ class Source:
     """An open file: its lines in chunks, without line ends.
 
     A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end.
-
-    Args:
-        part: what the lines are read from.
-        file: the bytes of the file.
-        limit: the number of characters that a line may have.
-
-    Attributes:
-        line: the number of lines that were read.
+    ``limit`` is the number of characters that a line may have, and ``line`` the number of lines that were read.
     """
 
     def __init__(self, part: FilePart, file: BufferedReader, limit: int) -> None:
@@ -182,21 +171,17 @@ class Source:
             texts = b"".join(raw).decode("utf-8").split("\n")
         except UnicodeDecodeError:
             for line, content in enumerate(raw, self.line + 1):
-                self._refuse_other_encodings(content, line)
+                try:
+                    content.decode("utf-8")
+                except UnicodeDecodeError as error:
+                    where = f"byte {error.start + 1} of the line, 0x{content[error.start]:02x}, is not UTF-8"
+                    raise self.error(line, f"{where}: convert the file, as by iconv -f LATIN1 -t UTF-8") from error
             raise
         texts = [text.rstrip("\r") for text in texts[: len(raw)]]
         for line, text in enumerate(texts, self.line + 1):
             if len(text) > self._limit:
                 raise self._too_long(line)
         return texts
-
-    def _refuse_other_encodings(self, content: bytes, line: int) -> None:
-        try:
-            content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            byte = content[error.start]
-            what = f"byte {error.start + 1} of the line, 0x{byte:02x}, is not UTF-8: convert the file, "
-            raise self.error(line, f"{what}as by iconv -f LATIN1 -t UTF-8") from error
 
     def _column(self, text: str, line: int) -> str:
         columns = text.split("\t")
@@ -273,12 +258,7 @@ class Segments(NamedTuple):
 
 
 def read_segments(sources: Sequence[Source], systems: int, references: int) -> Iterator[Segments]:
-    """Yield ``CHUNK`` lines of each file at a time, fewer at the end.
-
-    Args:
-        sources: the files of the systems, of the references, and others.
-        systems: how many files are those of systems.
-        references: how many files are those of references.
+    """Yield ``CHUNK`` lines of each file at a time, fewer at the end: of so many systems, references, and the others.
 
     Raises:
         InputError: files with different numbers of lines, or empty ones.

@@ -65,7 +65,7 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
             return losses
         with _delay_interrupts(), _pause_collection(ends):
             from ngram_metrics.cli import mbr_command  # imports torch, which takes seconds
-        stack.enter_context(_apply_settings(options))
+        stack.enter_context(_apply_run_options(options))
         mbr_command.run(options, make_scorers(options)[options.metric], *sources)
         return []
 
@@ -80,7 +80,7 @@ def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tupl
                 return score_in_python.score(options, chunks), []
     with _delay_interrupts(), _pause_collection(ends):
         from ngram_metrics.cli import score_command
-    with _apply_settings(options):
+    with _apply_run_options(options):
         return score_command.score(options, make_scorers(options), chunks)
 
 
@@ -89,8 +89,8 @@ def make_scorers(options: Options) -> dict[str, Scorer]:
     from ngram_metrics.metrics import make_metric
 
     tokenizer = _load_model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
-    settings = (tokenizer, options.lowercase, options.chrf_lowercase, options.stem)
-    return {name: make_metric(name, *settings) for name in options.metrics}
+    text_options = (tokenizer, options.lowercase, options.chrf_lowercase, options.stem)
+    return {name: make_metric(name, *text_options) for name in options.metrics}
 
 
 def _load_model(path: str) -> Tokenizer:
@@ -143,7 +143,7 @@ def _pause_collection(ends: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _apply_settings(options: Options) -> Iterator[None]:
+def _apply_run_options(options: Options) -> Iterator[None]:
     """Check the device, set threads and warnings of one line, and restore them at the end."""
     import torch
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TypeGuard, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeGuard
 
 import torch
 
@@ -18,7 +18,6 @@ from ngram_metrics.text.messages import pluralize
 
 #: Segments decoded at a time.
 CHUNK = 256
-Item = TypeVar("Item")
 
 
 class _Utility(NamedTuple):
@@ -59,42 +58,34 @@ def _read_rows(
         done += len(rows)
 
 
+def _read_items(source: Source, k: int | None, parse: Callable[[Source, str, int], object]) -> Sequence[object]:
+    """Return what the next segments have: k lines each, which ``parse`` takes with its number, or a value of JSON."""
+    if k is None:
+        return source.values(CHUNK)
+    first_line = source.line + 1
+    items = [parse(source, text, line) for line, text in enumerate(source.chunk(CHUNK * k), first_line)]
+    if len(items) % k:
+        lines = pluralize(source.line, "line")
+        raise InputError(f"{source.part.name} has {lines}: expected a multiple of {k}, for -k {k}")
+    return [items[start : start + k] for start in range(0, len(items), k)]
+
+
 def _read_texts(source: Source, k: int | None, done: int) -> list[list[str]]:
-    if k is not None:
-        return _group(source, source.chunk(CHUNK * k), k)
     rows = []
-    for line, row in enumerate(source.values(CHUNK), done + 1):
-        if not _are_texts(row):
+    for line, row in enumerate(_read_items(source, k, lambda _, text, __: text), done + 1):
+        if not isinstance(row, list) or not row or not all(isinstance(text, str) for text in row):
             raise source.error(line, "expected a list of strings, or pass -k for lines of text")
         rows.append(row)
     return rows
 
 
-def _are_texts(row: object) -> TypeGuard[list[str]]:
-    return isinstance(row, list) and bool(row) and all(isinstance(text, str) for text in row)
-
-
 def _read_weights(source: Source, k: int | None, done: int) -> list[list[float]]:
-    values: Sequence[object]
-    if k is not None:
-        texts = source.chunk(CHUNK * k)
-        values = _group(source, [_parse_weight(source, text, line) for line, text in enumerate(texts, done * k + 1)], k)
-    else:
-        values = source.values(CHUNK)
     rows = []
-    for index, row in enumerate(values, done):
+    for index, row in enumerate(_read_items(source, k, _parse_weight), done):
         if not _are_weights(row):
-            line = 1 + index * (k or 1)
-            raise source.error(line, "expected weights from 0 to 1e308, not all 0 for a segment")
+            raise source.error(1 + index * (k or 1), "expected weights from 0 to 1e308, not all 0 for a segment")
         rows.append(row)
     return rows
-
-
-def _group(source: Source, items: list[Item], k: int) -> list[list[Item]]:
-    if len(items) % k:
-        lines = pluralize(source.line, "line")
-        raise InputError(f"{source.part.name} has {lines}: expected a multiple of {k}, for -k {k}")
-    return [items[start : start + k] for start in range(0, len(items), k)]
 
 
 def _parse_weight(source: Source, text: str, line: int) -> float:

@@ -99,11 +99,7 @@ class Parser(argparse.ArgumentParser):
 def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, instead: Mapping[str, str]) -> AnyOptions:
     """Parse files and options in any order, and all words after ``--`` as files, on every version of Python.
 
-    Args:
-        parser: the parser.
-        words: the arguments.
-        options: the object to fill.
-        instead: advice by option, for options of other commands.
+    ``instead`` is advice by option, for options of other commands.
     """
     end = words.index("--") if "--" in words else len(words)
     before = list(words[:end])

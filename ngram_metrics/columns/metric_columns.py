@@ -84,11 +84,7 @@ class MetricColumns:
         return not self.is_macro and name not in self.names and re.fullmatch(counts, name) is not None
 
     def columns(self, rows: Tensor, first: int) -> Tensor:
-        """Return the columns ``(segments, columns)`` int64 of rows of counts ``(segments, fields)``.
-
-        Args:
-            rows: the counts of each segment.
-            first: the number of the first row, for an error message.
+        """Return the columns ``(segments, columns)`` int64 of counts ``(segments, fields)``, from row ``first`` on.
 
         Raises:
             ValueError: a score that the columns of a macro average do not hold.
@@ -112,10 +108,7 @@ class MetricColumns:
     def intervals(self, sums: Tensor, segments: Tensor, confidence: float) -> dict[str, float]:
         """Return the ends of the interval of each value by name: of all clusters, drawn with replacement.
 
-        Args:
-            sums: ``(clusters, columns)``, the sums of at least one cluster.
-            segments: ``(clusters,)``, the number of segments of each, at least one.
-            confidence: the level, between 0 and 1.
+        ``sums`` are those of at least one cluster, ``(clusters, columns)``, and ``segments`` how many each has.
         """
         # Of clusters of one segment each, micro averages have the interval of the metric itself, to the last bit.
         order = row_order(torch.cat((sums, segments.unsqueeze(-1)), -1) if self.is_macro else sums)
@@ -223,11 +216,7 @@ def score_rows(metrics: Sequence[MetricColumns], sums: Integers) -> Columns:
 def score_groups(metrics: Sequence[MetricColumns], sums: Integers, groups: Groups, confidence: float | None) -> Columns:
     """Return the number of segments and the values of each group of rows, by name, with the ends of intervals.
 
-    Args:
-        metrics: the metrics.
-        sums: the sums of each row, a cluster, as ``read_sums`` returns them.
-        groups: the groups of the rows.
-        confidence: the level of intervals, from clusters that are drawn with replacement; None for no intervals.
+    Each row of ``sums``, as ``read_sums`` returns them, is a cluster, and clusters are drawn with replacement.
 
     Raises:
         ValueError: as ``score_rows``; a sum of a group of 2^63 or more.

@@ -22,8 +22,8 @@ from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type
 #: The columns of tables, of scores of segments too, before those of values.
 _FIRST_COLUMNS = ("group", "system", "segment", "line", "value")
 #: The parts of a result that have a column named after any value; precision and recall are values of ROUGE.
-_PART_COLUMNS = {part.name for part in fields(Result)} - {"score", "segments", "precision", "recall", "highest"}
-_PART_COLUMNS |= {"first_rank", "last_rank"}
+_NO_COLUMNS = ("score", "segments", "precision", "recall", "highest")
+_PART_COLUMNS = sorted({"first_rank", "last_rank", *(part.name for part in fields(Result))}.difference(_NO_COLUMNS))
 
 
 class Texts(NamedTuple):
@@ -185,12 +185,12 @@ def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:
 
 def _written_columns(scorer: Scorer) -> list[str]:
     """Return the names of the columns that a metric may have in a table, with ``precisions`` for all orders."""
-    names = [
-        column for value in scorer.titles for column in (value, *(f"{value}_{part}" for part in sorted(_PART_COLUMNS)))
-    ]
+    names = []
+    for title in scorer.titles:
+        names += [title, *[f"{title}_{part}" for part in _PART_COLUMNS]]
     # Precision and recall of ROUGE.
     names += [value for value in scorer.values if value not in scorer.titles.values()]
-    return list(dict.fromkeys(re.sub(r"_precision\d+$", "_precisions", name) for name in names))
+    return list(dict.fromkeys([re.sub(r"_precision\d+$", "_precisions", name) for name in names]))
 
 
 def _frame_columns(given: str, value: Any) -> object:

@@ -58,9 +58,9 @@ def _open_replacement(path: str) -> Iterator[FileIO]:
     whole = os.path.realpath(path)
     there = os.path.exists(path)
     folder = os.path.dirname(whole)
-    given = os.path.realpath(os.path.dirname(path) or ".")
+    parent = os.path.realpath(os.path.dirname(path) or ".")
     # Of an open descriptor, such as /dev/fd/3, the file or pipe behind it stays, with what it has already.
-    descriptor = given in ("/dev", "/dev/fd") or given.startswith("/proc/")
+    descriptor = parent in ("/dev", "/dev/fd") or parent.startswith("/proc/")
     replaceable = os.path.isfile(path) and os.access(whole, os.W_OK) and os.access(folder, os.W_OK)
     if there and (descriptor or not replaceable):
         with open(path, "ab" if descriptor else "wb", buffering=0) as file:
@@ -92,11 +92,7 @@ def _name_errors(name: str) -> Iterator[None]:
 
 
 class Progress:
-    """A progress bar on standard error, if that is a terminal and tqdm is installed.
-
-    Args:
-        unit: what is counted.
-    """
+    """A progress bar on standard error that counts a unit, if that is a terminal and tqdm is installed."""
 
     def __init__(self, unit: str) -> None:
         self._bar = None

@@ -28,15 +28,18 @@ _HEADS = {**{name: row.title for name, row in REGISTRY.items()}, "cider_d": "CID
 _HEADS |= {f"rouge{key}": f"ROUGE-{key}" for key in ("1", "2", "L", "Lsum")}
 #: What explains the marks of significant differences.
 _MARKS = "+ better, - worse than"
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "↓": r"$\downarrow$",
-    "<": "$<$",
-    ">": "$>$",
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-}
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\|*_`[]<>"})
+_LATEX = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "↓": r"$\downarrow$",
+        "<": "$<$",
+        ">": "$>$",
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+    }
+)
 _STYLE = """.ngram-metrics { --better: #116329; --worse: #a40e26; }
 @media (prefers-color-scheme: dark) { .ngram-metrics { --better: #7ee787; --worse: #ffa198; } }
 [data-jp-theme-light=true] .ngram-metrics, .vscode-light .ngram-metrics { --better: #116329; --worse: #a40e26; }
@@ -244,10 +247,10 @@ def html_table(summary: Summary) -> str:
     """Return a table for notebooks, in light and dark colours, and one for each grouping."""
     tables = []
     for heads, rows in _list_tables(summary):
-        header = "".join(f"<th>{_html_text(head)}</th>" for head in [*heads, *summary.values])
+        header = "".join(f"<th>{html.escape(cell_text(head))}</th>" for head in [*heads, *summary.values])
         body = []
         for names, results in rows:
-            cells = [f"<th>{_html_text(name)}</th>" for name in names]
+            cells = [f"<th>{html.escape(cell_text(name))}</th>" for name in names]
             cells += [_html_cell(result, summary.higher_is_better[value]) for value, result in results.items()]
             body.append(f"<tr>{''.join(cells)}</tr>")
         tables.append(f"<table><thead><tr>{header}</tr></thead><tbody>{''.join(body)}</tbody></table>")
@@ -257,10 +260,6 @@ def html_table(summary: Summary) -> str:
         f'<div class="ngram-metrics"><style>{_STYLE}</style>{"".join(tables)}<p><small>{below}</small></p>'
         f"<details><summary>Signatures</summary><small>{details}</small></details></div>"
     )
-
-
-def _html_text(name: str) -> str:
-    return html.escape(cell_text(name))
 
 
 def _html_cell(result: Result, higher_is_better: bool) -> str:
@@ -340,20 +339,16 @@ def _format_tsv(summary: Summary, style: Style) -> list[str]:
 def _format_markdown(summary: Summary, style: Style) -> list[str]:
     lines = []
     for table in _make_tables(summary, style, by_value=style.details, arrow=" ↓"):
-        header, *rows = ([_markdown_text(cell.strip()) for cell in row] for row in [table.header, *table.rows])
+        header, *rows = ([cell.strip().translate(_MARKDOWN) for cell in row] for row in [table.header, *table.rows])
         marks = [":--"] * table.names + ["--:"] * (len(header) - table.names)
         lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
-    lines += [f"{_markdown_text(note)}  " for note in notes(summary, style)]
+    lines += [f"{note.translate(_MARKDOWN)}  " for note in notes(summary, style)]
     return [*lines, "", *(f"`{line}`  " for line in signatures(summary))]
-
-
-def _markdown_text(text: str) -> str:
-    return "".join(f"\\{character}" if character in "\\|*_`[]<>" else character for character in text)
 
 
 def _format_latex(summary: Summary, style: Style) -> list[str]:
     r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
-    caption = f"{_latex_text(_describe_data(summary))}." if style.caption is None else style.caption
+    caption = f"{_describe_data(summary).translate(_LATEX)}." if style.caption is None else style.caption
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
     if style.label is not None:
         lines.append(rf"\label{{{style.label}}}")
@@ -362,26 +357,22 @@ def _format_latex(summary: Summary, style: Style) -> list[str]:
         begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
     if explanations := _explain(summary, style):
-        below = ". ".join(map(_latex_text, explanations)).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
+        below = ". ".join(explanations).translate(_LATEX).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
         lines += [rf"\par\smallskip{{\footnotesize {below}.\par}}", ""]
     lines[-1] = r"\end{table}"  # noqa: RUF027
     return [*lines, *(f"% {line}" for line in signatures(summary))]
 
 
 def _latex_row(cells: Sequence[str], names: int) -> str:
-    first, *others = (_latex_text(cell.strip()) for cell in cells[:names])
+    first, *others = (cell.strip().translate(_LATEX) for cell in cells[:names])
     # The braces end the command before, which takes a bracket or a star as its argument.
     guard = "{}" if first.startswith(("[", "*")) else ""
     numbers = []
     for cell in cells[names:]:
         # A space stands where other cells of the table have a mark.
         end = {"+": "$^{+}$", "-": "$^{-}$", " ": r"\phantom{$^{+}$}"}.get(cell[-1:], "")
-        numbers.append(_latex_text(cell[:-1] if end else cell) + end)
+        numbers.append((cell[:-1] if end else cell).translate(_LATEX) + end)
     return " & ".join([guard + first, *others, *numbers]) + r" \\"
-
-
-def _latex_text(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
 
 
 _FORMATTERS: Mapping[str, Callable[[Summary, Style], list[str]]] = {

@@ -92,9 +92,7 @@ Systems: TypeAlias = Mapping[str, Sequence[SystemCounts]]
 def segment_values(system: Sequence[SystemCounts], rows: Sequence[Tensor | None] = ()) -> dict[str, list[float]]:
     """Return the scores of segments in all metrics of a system by name: F of ROUGE under that of its key.
 
-    Args:
-        system: the counts of the system.
-        rows: for each metric the counts of some segments, ``(segments, fields)``; without them, those of all segments.
+    ``rows`` are for each metric the counts of some segments, ``(segments, fields)``; without them, those of all.
     """
     values = {}
     for counts, metric_rows in zip(system, rows or [None] * len(system), strict=True):
@@ -193,11 +191,11 @@ def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = 
     for index, base in enumerate(systems[baseline]):
         base_score = base.score()
         base_scores = base.segment_scores()
-        columns = _difference_columns(base.scorer, differences[index])
+        parts = _name_parts(base.scorer, differences[index])
         for position, system in enumerate(others):
             comparisons = _compare(systems[system][index], base_score, base_scores)
             for title, value in base.scorer.titles.items():
-                drawn: dict[str, Any] = {part: column[position] for part, column in columns[value].items()}
+                drawn: dict[str, Any] = {part: values[value][position].item() for part, values in parts.items()}
                 results[system][title] = replace(results[system][title], **comparisons[value], **drawn)
     return results
 
@@ -241,21 +239,16 @@ def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> d
     return comparisons
 
 
-def _difference_columns(scorer: Scorer, differences: Differences) -> dict[str, dict[str, list[float]]]:
-    """Return what is known of the differences, by value and the name of the attribute: a list over the systems."""
-    tensors = {
+def _name_parts(scorer: Scorer, differences: Differences) -> dict[str, dict[str, Tensor]]:
+    """Return what is known of the differences, by the name of the attribute and value: ``(systems - 1,)``."""
+    parts = {
         "p_value": differences.p_values,
         "difference_low": differences.low,
         "difference_high": differences.high,
     }
     if differences.standard_errors is not None and differences.p_values is not None:
-        tensors["detectable"] = _DETECTABLE * differences.standard_errors
-    columns: dict[str, dict[str, list[float]]] = {value: {} for value in scorer.values}
-    for part, tensor in tensors.items():
-        if tensor is not None:
-            for value, numbers in scorer.name_values(tensor).items():
-                columns[value][part] = numbers.tolist()
-    return columns
+        parts["detectable"] = _DETECTABLE * differences.standard_errors
+    return {part: scorer.name_values(tensor) for part, tensor in parts.items() if tensor is not None}
 
 
 def _compute_intervals(

@@ -384,23 +384,12 @@ def _build_comparisons(
 
     ``drawn`` are means and both ends of intervals, each ``(systems, *score_shape)``.
     """
-    columns = [
-        {value: system_scores.tolist() for value, system_scores in tested.scorer.name_values(scores).items()}
-        for scores in (tested.corpus_scores, *drawn)
-    ]
-    others = [name for name in systems if name != baseline]
-    chances = {
-        value: dict(zip(others, other_p_values.tolist(), strict=True))
-        for value, other_p_values in tested.scorer.name_values(p_values).items()
-    }
-    return {
-        name: {
-            value: Comparison(
-                columns[0][value][index],
-                chances[value].get(name),
-                *(column[value][index] for column in columns[1:]),
-            )
-            for value in columns[0]
-        }
-        for index, name in enumerate(systems)
-    }
+    comparisons: dict[str, dict[str, Comparison]] = {name: {} for name in systems}
+    columns = [tested.scorer.name_values(scores) for scores in (tested.corpus_scores, *drawn)]
+    for value, other_p_values in tested.scorer.name_values(p_values).items():
+        system_p_values: list[float | None] = other_p_values.tolist()
+        system_p_values.insert(list(systems).index(baseline), None)
+        scores, *others = (column[value].tolist() for column in columns)
+        for name, *parts in zip(systems, scores, system_p_values, *others, strict=True):
+            comparisons[name][value] = Comparison(*parts)
+    return comparisons

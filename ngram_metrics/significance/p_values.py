@@ -85,12 +85,7 @@ def _count_swapped(paired: Paired, sums: Tensor, pairs: Tensor) -> Tensor:
 def paired_differences(paired: Paired, scores: Tensor, pairs: Tensor) -> Tensor:
     """Return the differences of pairs of systems in resampled corpora, ``(draws, pairs, *score_shape)``.
 
-    A difference that is rounding is 0, as for the tests.
-
-    Args:
-        paired: the systems.
-        scores: ``(draws, systems, *score_shape)``, those of resampled corpora.
-        pairs: ``(2, pairs)`` int64, the two systems of each pair.
+    A difference that is rounding is 0, as for the tests. ``scores`` and ``pairs`` are those of ``bootstrap_p_values``.
     """
     first, second = scores[:, pairs[0]], scores[:, pairs[1]]
     rounding = _ROUNDING * torch.maximum(first.abs(), second.abs())

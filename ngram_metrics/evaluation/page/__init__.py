@@ -12,21 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
 from ngram_metrics.evaluation.output import OutputError, open_output
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
-from ngram_metrics.evaluation.result_tables import (
-    Style,
-    format_difference,
-    format_p_value,
-    format_part,
-    format_rank,
-    format_score,
-    list_parts,
-    mark_difference,
-    notes,
-    signatures,
-)
 from ngram_metrics.evaluation.results import Summary
 from ngram_metrics.evaluation.system_counts import Systems, summarise
 from ngram_metrics.text.inputs import Tokenizer
@@ -38,23 +27,8 @@ _FOLDER = Path(__file__).parent
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 #: The files of the script, in order.
 _SCRIPTS = (
-    "elements",
-    "choices",
-    "words",
-    "systems",
-    "charts",
-    "score_charts",
-    "bucket_charts",
-    "groups",
-    "scatter",
-    "pairs",
-    "flags",
-    "article",
-    "filters",
-    "segments",
-    "ngrams",
-    "ngram_tables",
-    "start",
+    *("elements", "choices", "words", "systems", "charts", "score_charts", "bucket_charts", "groups", "scatter"),
+    *("pairs", "flags", "article", "filters", "segments", "ngrams", "ngram_tables", "start"),
 )
 #: The level of the intervals if the results have none.
 _LEVEL = 0.95
@@ -130,14 +104,8 @@ def page(
 ) -> str:
     """Return the page as HTML.
 
-    Args:
-        systems: the counts of each segment of the systems.
-        summary: their results; the page always has intervals, by default of the level 0.95.
-        texts: the texts of systems and references.
-        annotations: what is shown beside them.
-        words: splits texts into words, where matches are shown.
-        title: the title; None for the names of the systems.
-        digits: the digits of scores after the decimal point; None for 2.
+    The page always has intervals, by default of the level 0.95. ``words`` splits texts where matches are shown, and
+    ``digits`` are those of scores after the decimal point, None for 2. Without a title it has the names of the systems.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -145,7 +113,7 @@ def page(
     if summary.plan.confidence is None:
         plan = summary.plan._replace(confidence=_LEVEL)
         summary = summarise(systems, list(summary.signatures), summary.references, plan, summary.grouping)
-    style = Style(digits)
+    style = result_tables.Style(digits)
     scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "\n".join(['"use strict";', "{", *scripts, "}"])
     styles = (_FOLDER / "page.css").read_text(encoding="utf-8")
@@ -163,7 +131,7 @@ def page(
             Value(
                 value,
                 "higher" if summary.higher_is_better[value] else "lower",
-                [_PART_TITLES[name] for name in list_parts(result) if name in _PART_TITLES],
+                [_PART_TITLES[name] for name in result_tables.list_parts(result) if name in _PART_TITLES],
             )
             for value, result in summary.results[summary.baseline].items()
         ],
@@ -173,8 +141,8 @@ def page(
         ],
         compared=len(summary.results) > 1,
         baseline=visible(summary.baseline),
-        notes=notes(summary, style._replace(details=True)),
-        signatures=signatures(summary),
+        notes=result_tables.notes(summary, style._replace(details=True)),
+        signatures=result_tables.signatures(summary),
         copies=COPIES,
         script=Markup(script),
         style=Markup(styles),
@@ -189,18 +157,19 @@ def _title(systems: Sequence[str]) -> str:
     return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
-def _cells(summary: Summary, system: str, value: str, style: Style) -> Cells:
+def _cells(summary: Summary, system: str, value: str, style: result_tables.Style) -> Cells:
     result = summary.results[system][value]
-    score, _, interval = format_score(result, style).partition(" ")
+    score, _, interval = result_tables.format_score(result, style).partition(" ")
+    parts = [(name, part) for name, part in result_tables.list_parts(result).items() if name in _PART_TITLES]
     return Cells(
         score,
         interval,
-        format_difference(result, style.places) or "baseline",
-        format_p_value(result),
-        mark_difference(result, summary.higher_is_better[value]),
-        format_rank(summary.ranks[value][system]) if summary.ranks else "",
+        result_tables.format_difference(result, style.places) or "baseline",
+        result_tables.format_p_value(result),
+        result_tables.mark_difference(result, summary.higher_is_better[value]),
+        result_tables.format_rank(summary.ranks[value][system]) if summary.ranks else "",
         ["" if count is None else str(count) for count in (result.wins, result.ties, result.losses)],
-        [format_part(name, part, style.places) for name, part in list_parts(result).items() if name in _PART_TITLES],
+        [result_tables.format_part(name, part, style.places) for name, part in parts],
     )
 
 

@@ -54,12 +54,7 @@ def flags_of(
 ) -> list[str]:
     """Return the flags of each output of each system: a text with one digit, of base 32, for each segment.
 
-    Args:
-        texts: the texts of systems and references.
-        sources: the source of each segment; without them no output is equal to its source.
-        hypotheses: the words of each system.
-        references: the words of the references of each segment.
-        wanted: the mean number of words of the references of each segment.
+    ``wanted`` is the mean number of words of the references of each segment.
     """
     counts = references.counts.numpy()
     repeated = np.maximum.reduceat(repetitions(references.tokens), counts.cumsum() - counts)
