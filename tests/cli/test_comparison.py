@@ -139,6 +139,22 @@ def test_clusters_are_drawn_as_evaluate_draws_them(folder: Path, capsys):
     assert told == "documents: clusters has the same label for all 120 segments, 'one': expected at least two clusters"
 
 
+def test_clusters_stand_beside_labels_and_sources(folder: Path, capsys):
+    write(folder / "documents", DOCUMENTS)
+    write(folder / "domains", LABELS)
+    write(folder / "sources", [f"source {index}" for index in range(len(BASE))])
+    beside = {"groups": {"domain": LABELS}, "clusters": DOCUMENTS}
+    expected = json.loads(evaluate({"base.txt": BASE, "other.txt": OTHER}, REFERENCES, **beside).to_json())
+    arguments = ["--column", "domain=domains", "--clusters", "documents", "--source", "sources", "--report", "page"]
+    found = report(capsys, "base.txt", "other.txt", "-r", "ref.txt", "-c", *arguments)
+    assert [found[name] for name in ("systems", "groups", "clusters")] == [
+        expected[name] for name in ("systems", "groups", "clusters")
+    ]
+    page = (folder / "page").read_text(encoding="utf-8")
+    assert '"sources":["source 0","source 1",' in page
+    assert '"name":"domain","labels":["talks","news"]' in page
+
+
 def _fails(capsys, *arguments: str) -> tuple[int, str, list[str]]:
     code = cli.main([*arguments])
     captured = capsys.readouterr()
