@@ -75,7 +75,8 @@ def chart(rows: list[Bar]) -> str:
     lines = []
     top = 0
     for row in rows:
-        for line in textwrap.wrap(f"{row.task}, {row.against}" if row.against else row.task, LONGEST_LINE):
+        name = f"{row.task}, {row.against}" if row.against else row.task
+        for line in textwrap.wrap(name, LONGEST_LINE, break_on_hyphens=False):
             lines.append(f'<text x="0" y="{top + 14}">{html.escape(line)}</text>')
             top += LINE_HEIGHT
         end = math.log(row.ratio / lowest) * scale

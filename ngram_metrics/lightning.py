@@ -35,7 +35,7 @@ class _Scored(NamedTuple):
 
 
 class ScoresCallback(Callback):
-    """Scores what ``validation_step`` and ``test_step`` return, logs the values and writes a few segments.
+    """Scores what ``validation_step`` and ``test_step`` return, logs the values and writes the first segments.
 
     The page is docs/guides/lightning.md. A step returns a dict with ``preds`` and ``target``, in the form that
     ``update`` of the metrics takes, and with any other items. At the end of the epoch every process logs the values of

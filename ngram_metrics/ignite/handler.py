@@ -15,7 +15,7 @@ __all__ = ["ScoresHandler"]
 
 
 class ScoresHandler:
-    """Writes values, intervals, signatures and a few segments with their scores to a logger of ignite.
+    """Writes values, intervals, signatures and the first segments with their scores to a logger of ignite.
 
     The page is docs/guides/ignite.md. First attach the metrics, then the handler:
     ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
