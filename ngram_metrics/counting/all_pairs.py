@@ -3,7 +3,8 @@
 Only n-grams that occur on both sides matter. Most occur in a few documents: for these the pairs of documents that share
 the n-gram are listed, and the smaller counts added. A few n-grams occur in many documents: these are counted by a
 matrix product, which is then cheaper. The work is cut into pools of whole groups, and a large group into blocks of
-hypotheses; no cut changes the counts.
+hypotheses; no cut changes the counts. A few pairs on a CPU are counted one by one, as segments are, which takes fewer
+calls.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
@@ -31,15 +32,20 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import DocumentGroups
+from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs, flat_positions, owners, repeat_each
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.numpy_matches import numpy_matches
 from ngram_metrics.counting.pools import Pool, indices, pools, tally
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
 #: Listing one pair costs as much as this many multiply-adds of a matrix product.
 PAIR_COST = 512
+#: Up to this number of tokens in all pairs together each pair is counted by itself on a CPU, with fewer calls.
+FEW_SLOTS = 1 << 16
+#: Room for the counts of a pair takes as much time as counting this many tokens.
+_SLOTS_OF_A_CELL = 8
 #: Cells of the table of counts, 4 bytes each, for each n-gram counted there.
 TABLE_CELLS = 32
 #: Cells of a matrix of ones, 4 bytes each.
@@ -61,8 +67,8 @@ class MatchBlock(NamedTuple):
         groups: the index of the first group, and of the last plus 1.
         rows: the index of the first hypothesis in each of these groups, and of the last plus 1; a block with part of
             the hypotheses has a single group.
-        matches: ``(groups, rows, references, orders)``, int32 if the counts fit, else int64: for each order the sum
-            over n-grams of the smaller count.
+        matches: ``(groups, rows, references, orders)``, int32 or int64: for each order the sum over n-grams of the
+            smaller count.
         hypothesis_lengths: ``(groups, rows)`` int64, the tokens of each hypothesis, on the device of ``matches``.
         reference_lengths: ``(groups, references)`` int64, the tokens of each reference, on the same device.
     """
@@ -89,6 +95,10 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
     Yields:
         Blocks that cover all groups, in order.
     """
+    few = _count_few(hypotheses, references, max_order)
+    if few is not None:
+        yield few
+        return
     for pool in pools(hypotheses, references, BLOCK_CELLS // max_order):
         height, width = pool.hypothesis_lengths.shape[1], pool.reference_lengths.shape[1]
         shared = _shared_ngrams(pool, max_order) if height and width else []
@@ -106,6 +116,32 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
                 diagonal = matches[..., slice(*rows)].diagonal(dim1=2, dim2=3)
                 diagonal.copy_(ngram_totals(lengths, max_order).permute(2, 0, 1))
             yield MatchBlock(pool.groups, rows, matches.permute(1, 2, 3, 0), lengths, pool.reference_lengths)
+
+
+def _count_few(hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> MatchBlock | None:
+    """Count each pair by itself, in numpy, if they are few; else return None."""
+    heights, widths = hypotheses.counts, references.counts
+    if heights.numel() == 0 or hypotheses.tokens.ids.device.type != "cpu":
+        return None
+    height, width = int(heights.max()), int(widths.max())
+    # Each document is as often in a pair as there are documents on the other side.
+    slots = len(hypotheses.tokens.ids) * width + len(references.tokens.ids) * height
+    cells = len(heights) * height * width
+    if not cells or max(slots, cells * _SLOTS_OF_A_CELL) > FEW_SLOTS or cells * max_order > BLOCK_CELLS:
+        return None
+    partners = repeat_each(widths, heights)  # (hypotheses,)
+    column = flat_positions(partners)  # (pairs,)
+    reference = column + repeat_each(repeat_each(widths.cumsum(0) - widths, heights), partners)
+    hypothesis = owners(partners)
+    pairs = RaggedPairs(hypotheses.tokens.take(hypothesis), references.tokens.take(reference))
+    counts = numpy_matches(pairs, max_order)
+    if counts is None:
+        return None
+    if len(counts) < cells:
+        row = owners(heights) * height + flat_positions(heights)  # (hypotheses,)
+        counts = counts.new_zeros(cells, max_order).index_copy_(0, repeat_each(row, partners) * width + column, counts)
+    lengths = hypotheses.padded_lengths(), references.padded_lengths()
+    return MatchBlock((0, len(heights)), (0, height), counts.view(-1, height, width, max_order), *lengths)
 
 
 class _Runs(NamedTuple):

@@ -24,6 +24,14 @@ PATHS = {"product": 10**9, "listed": 0, "either": 4}
 every_path = pytest.mark.parametrize("path", PATHS)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def counted_in_pools():
+    """As large groups are; the tests of few pairs say so."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_pairs, "FEW_SLOTS", 0)
+        yield
+
+
 def both_sides(batch, same=False):
     hypotheses = groups([hypothesis for hypothesis, _ in batch])
     return hypotheses, hypotheses if same else groups([one for _, one in batch])
@@ -34,7 +42,7 @@ def listed_matches(batch, max_order, same=False):
     joined = [[] for _ in batch]
     covered = []
     for block in all_pairs_matches(*both_sides(batch, same), max_order):
-        assert block.matches.dtype == torch.int32
+        assert block.matches.dtype in (torch.int32, torch.int64)
         assert block.matches.shape[:3] == (*block.hypothesis_lengths.shape, block.reference_lengths.shape[1])
         assert block.rows == (0, block.matches.shape[1]) or block.groups[1] - block.groups[0] == 1
         for index, group in enumerate(range(*block.groups)):
@@ -114,6 +122,30 @@ def test_counts_are_those_of_counters(batch, max_order, same):
             patch.setattr(all_pairs, "PAIR_COST", cost)
             assert listed_matches(batch, max_order, same) == expected_matches(batch, max_order)
     assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
+
+
+@given(batch=batches(), max_order=st.integers(1, 5), same=st.booleans())
+def test_few_pairs_are_counted_one_by_one(batch, max_order, same):
+    """Groups of the same sizes and of different ones, some without documents on a side."""
+    if same:
+        batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(all_pairs, "FEW_SLOTS", 1 << 16)
+        assert listed_matches(batch, max_order, same) == expected_matches(batch, max_order)
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_few_pairs_are_those_whose_tokens_are_within_the_limit(monkeypatch, spare):
+    pooled = []
+    monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
+    batch = [([[1] * 30, [2] * 20], [[1] * 10, [2] * 5, [3] * 5])]  # 50 tokens three times, and 20 twice
+    monkeypatch.setattr(all_pairs, "FEW_SLOTS", 190 + spare)
+    blocks = list(all_pairs_matches(*both_sides(batch), 2))
+    assert (len(blocks), len(pooled)) == ((1, 0) if spare == 0 else (0, 1))
+    # Six pairs of two orders are more counts than a block may have.
+    monkeypatch.setattr(all_pairs, "FEW_SLOTS", 1 << 16)
+    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 11)
+    assert not list(all_pairs_matches(*both_sides(batch), 2))
 
 
 @every_path
