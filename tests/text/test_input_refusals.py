@@ -101,7 +101,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         (torch.tensor([[1, 2]]), [["1", "2"]], r"reference 0 of segment 0 holds tokens, .* but segment 0 holds ids"),
         (["a", ["b"]], ["a", "b"], r"segment 1 is a list, \['b'\], but the first segment is text"),
         ([["a"], "b"], [["a"], ["b"]], r"segment 1 is a str, 'b', but the first segment is tokens or ids"),
-        # One string where sentences are due.
+        # One string where segments are due.
         (["abc", "d"], "abc", r"target is a str: expected a sequence with one item per segment"),
         ([["a"]], "abc", r"reference 0 of segment 0 is a str, 'abc', but the first segment is tokens or ids"),
         # Numbers that are no ids.
@@ -119,9 +119,19 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         # Tensors as tokens.
         ([[torch.tensor(1), torch.tensor(2)]], [[1, 2]], r"segment 0 holds a Tensor as a token.* one 1-D tensor"),
         ([[1]], [[torch.tensor(1)]], r"reference 0 of segment 0 holds a Tensor as a token"),
+        (
+            [torch.tensor([1]), [torch.tensor(2)]],
+            [[1], [2]],
+            r"segment 1 holds a Tensor as a token: expected hashable",
+        ),
+        (
+            [["a"], torch.tensor([1]), torch.tensor([]).long()],
+            [["a"], ["b"], ["c"]],
+            r"segment 1 holds ids, tensor\(\[1\]\), but segment 0 holds tokens",
+        ),
         ([["a"], [["b"]]], [["a"], ["b"]], r"segment 1 holds a list as a token: expected hashable tokens"),
         ([["a"]], [[["a"], [["b"]]]], r"reference 1 of segment 0 holds a list as a token"),
-        # What is no sequence, or not of sentences.
+        # What is no sequence, or not of segments.
         (b"a b", b"a b", r"preds is a bytes: expected a sequence"),
         ([b"a b"], [b"a b"], r"segment 0 is a bytes, b'a b': expected a str, a sequence of tokens, or 1-D ids"),
         ([["a"]], [b"a"], r"reference 0 of segment 0 is a bytes"),
@@ -138,12 +148,12 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         ([5], [5], r"segment 0 is an int, 5: expected a str"),
     ],
 )
-def test_what_is_no_sentence_is_refused_by_name_and_place(preds, target, words):
+def test_what_is_no_segment_is_refused_by_name_and_place(preds, target, words):
     with pytest.raises(TypeError, match=words):
         read(preds, target)
 
 
-def test_a_sentence_that_is_too_long_for_a_message_is_cut():
+def test_a_segment_that_is_too_long_for_a_message_is_cut():
     with pytest.raises(TypeError) as error:
         read([["a"]], ["x" * 10_000])
     assert len(str(error.value)) < 300
