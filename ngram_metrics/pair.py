@@ -79,7 +79,7 @@ def read(
     if type(hypothesis) is str:
         if type(references) is str:
             return True, [hypothesis, references]
-        require(references and set(map(type, _items(references))) == {str})
+        require(set(map(type, _items(references))) == {str})
         return True, [hypothesis, *references]
     require(all(option is None or option is False for option in text_options))
     types = set(map(type, _items(references)))
