@@ -118,7 +118,7 @@ def score_parser() -> Parser:
     metrics_help = f"some of {', '.join(METRICS)}; default: {','.join(DEFAULT_METRICS)}"
     clusters_help = "the document of each segment, one label per line: intervals and tests draw whole documents"
     worse_help = (
-        "exit with code 3 if the whole interval of a system is worse than the baseline by more than MARGIN points"
+        "exit with code 3 if the whole interval of a difference is worse than the baseline by more than MARGIN points"
     )
     scores: dict[str, OptionRow] = {
         "-m --metrics": (metrics_help, {"type": _parse_metrics, "action": "extend", "metavar": "NAME,..."}),

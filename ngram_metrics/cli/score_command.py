@@ -93,7 +93,7 @@ def _number_clusters(options: ScoreOptions, labels: Sequence[str]) -> Tensor:
 def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: float, level: float) -> list[str]:
     """Return a line for each value of a system that is worse than the baseline by more than ``margin`` points.
 
-    That is so if the whole interval of the difference is, which has this ``level``.
+    That is so if the whole interval of the difference, of this ``level``, is worse by so much.
     """
     baseline, *others = results
     losses = []
