@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 import torch
 import torchmetrics
 from torch import Tensor
+from torchmetrics.utilities import rank_zero_warn
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
 from ngram_metrics.counting.documents import float_dtype
@@ -215,11 +216,12 @@ class Accumulator(States, Generic[Level]):
             if samples is None:
                 return scores
             return scores.reshape(len(scores) // max(1, samples), samples, *scores.shape[1:])
-        sums = self.row if self.average == "micro" else self.score_sum
-        segments = self.sentences.to(sums.device)
-        score = score_corpora(self.scorer.measure, sums, segments, self.average)
-        score = torch.where(segments > 0, score, self.scorer.empty_score)
-        return score.to(float_dtype(self.device)).to(self.device)
+        if self.average == "micro":
+            score = score_corpora(self.scorer.measure, self.row, self.sentences, "micro")
+        else:
+            mean = score_corpora(self.scorer.measure, self.score_sum, self.sentences.to(self.score_sum.device), "macro")
+            score = mean.to(float_dtype(self.device)).to(self.device)
+        return torch.where(self.sentences > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
         """Return the parts of the corpus score by name, summed over all segments, whatever the average."""
@@ -310,37 +312,37 @@ class Accumulator(States, Generic[Level]):
         return update_or_undo
 
     def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
-        """Warn of empty batches, keep the dimensions of segment scores, and restore the states after an error."""
-        # Metric._wrap_compute turns the score of a single segment, (1,) or (1, 1), into a number.
-        unsqueezed: list[Value] = []
+        """Warn of missing data, synchronise, and restore the states after an error."""
+        # Metric._wrap_compute turns the score of a single segment, (1,), into a number, and copies each value, which
+        # takes as long as the score. Here no value is a state.
 
         @functools.wraps(compute)
-        def compute_unsqueezed(*args: object, **kwargs: object) -> Value:
-            if self.update_called and not has_counted(self.counted):  # else torchmetrics warns
-                warn_of_no_segment()
-            unsqueezed.append(compute(*args, **kwargs))
-            return unsqueezed[-1]
-
-        compute_squeezed = super()._wrap_compute(compute_unsqueezed)
-
-        @functools.wraps(compute)
-        def compute_in_shape(*args: object, **kwargs: object) -> Value:
-            unsqueezed.clear()
-            synced = self._is_synced
+        def compute_or_reuse(*args: object, **kwargs: object) -> Value:
+            if not self.update_called:
+                rank_zero_warn(
+                    f"The ``compute`` method of metric {type(self).__name__} was called before the ``update`` method "
+                    "which may lead to errors, as metric states have not yet been updated."
+                )
+            if self._computed is not None:
+                return cast(Value, self._computed)
+            was_synced = self._is_synced
             try:
-                value: Any = compute_squeezed(*args, **kwargs)
+                with self.sync_context(
+                    dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
+                ):
+                    if self.update_called and not has_counted(self.counted):
+                        warn_of_no_segment()
+                    value = compute(*args, **kwargs)
             except BaseException:
                 # Metric.sync_context does not reach its unsync: the states of all processes would replace this one's.
-                if self._is_synced and not synced:
+                if self._is_synced and not was_synced:
                     self.unsync()
                 raise
-            if self.average == "none" and unsqueezed:
-                value = unsqueezed.pop()
-                if self.compute_with_cache:
-                    self._computed = value
+            if self.compute_with_cache:
+                self._computed = value  # type: ignore[assignment]  # torchmetrics declares None
             return value
 
-        return compute_in_shape
+        return compute_or_reuse
 
     def extra_repr(self) -> str:
         """Return the settings that differ from the defaults, which not all parameters of a subclass are."""

@@ -118,7 +118,7 @@ def join_codes(gathered: Tensor) -> Tensor:
 
 def has_counted(counts: Tensor) -> bool:
     """Return whether a segment was counted, from codes on the CPU, where reading them waits for nothing."""
-    return bool(counts[0])
+    return counts.tolist()[0] != 0
 
 
 def kind_name(counts: Tensor) -> str:
