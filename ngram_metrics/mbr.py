@@ -4,7 +4,7 @@ MBR decoding chooses the hypothesis h with the highest expected utility, the sum
 r from the model, which are the references (Kumar and Byrne 2004; Eikema and Aziz 2020).
 
 The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and whose higher
-scores are better: ``Bleu``, ``ChrF``, ``NgramOverlap``, ``Gleu``, and ``ROUGEScore`` with a single key other than
+scores are better, such as ``Bleu``, ``ChrF``, ``NgramOverlap``, and ``ROUGEScore`` with a single key other than
 ``rougeLsum``. For ROUGE the utility is F; ``rouge["rougeL_recall"]`` makes it the recall. All pairs are counted
 together, see ``ngram_metrics.counting.all_pairs``.
 """

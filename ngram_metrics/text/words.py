@@ -55,15 +55,15 @@ class Found(NamedTuple):
         places = zip(begin.tolist(), (begin + self.length[words]).tolist(), strict=True)
         return [raw[start:stop] for start, stop in places]
 
-    def window(self, words: Integers | slice, number: int) -> Integers:
+    def window(self, words: Integers | slice, index: int) -> Integers:
         """Return a window of the words with these indices, in which all bits of bytes past the end are 1.
 
         Args:
-            words: indices of words that have at least ``number`` whole windows.
-            number: which window, from 0 on.
+            words: indices of words that have at least ``index`` whole windows.
+            index: which window, from 0 on.
         """
         every = np.ndarray((len(self.units) - WINDOW + 1,), np.int64, self.units, 0, (1,))  # they overlap
-        before = number * WINDOW
+        before = index * WINDOW
         windows: Integers = every[self.begin[words] + before]
         windows |= _PAST_THE_END.take(self.length[words] - before, mode="clip")
         return windows
@@ -160,10 +160,10 @@ def _compare_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
     mixed = first.view(np.uint64) * FIBONACCI
     longer: list[tuple[Integers, Integers]] = []
     words = place
-    for number in range(1, WINDOWS):
+    for index in range(1, WINDOWS):
         # Words that end with the window before too: theirs is all ones, which tells them from longer words.
-        words = words.take((found.length.take(words) >= number * WINDOW).nonzero()[0])  # in half the time of a mask
-        window = found.window(words, number)
+        words = words.take((found.length.take(words) >= index * WINDOW).nonzero()[0])  # in half the time of a mask
+        window = found.window(words, index)
         longer.append((words, window))
         # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.
         hashes = mixed[words]
