@@ -178,7 +178,7 @@ def test_interruption_at_any_step_is_one_line(folder: Path, capsys, monkeypatch)
     main = sys.modules["ngram_metrics.cli.main"]  # cli.main is the function
     for options, place, name in (
         (["-c"], main, "make_scorers"),
-        (["-c"], score_command, "_count"),
+        (["-c"], score_command, "count"),
         (["-c"], score_command, "summarise"),
         (["-c"], main, "format_summary"),
         ([], main, "format_summary"),
