@@ -62,6 +62,11 @@ class Metric:
     score: Score
     signature_fields: dict[str, str]
 
+    @property
+    def is_macro(self) -> bool:
+        """Whether scores are counted, and not what they follow from."""
+        return self.signature_fields["avg"] == "macro"
+
 
 def can_score(options: ScoreOptions) -> bool:
     """Return whether plain Python has everything that the options ask for."""
@@ -99,21 +104,27 @@ def _raise(error: InputError) -> Iterator[Segments]:
 def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
     """Return the results of the system."""
     metrics = {name: _make_metric(name, options) for name in options.metrics}
-    sums: dict[str, list[python_scores.ExactSum]] = {}
+    sums: dict[str, list[float]] = {}
+    score_sums: dict[str, list[python_scores.ExactSum]] = {}
     total = 0
     for segments in warn_of_unicode_forms(chunks, options.systems):
         (hypotheses,) = segments.hypotheses
         total += len(hypotheses)
         for name, rows in _count(metrics, hypotheses, segments.references).items():
-            metric_sums = sums.setdefault(name, [python_scores.ExactSum() for _ in rows[0]])
-            for exact_sum, column in zip(metric_sums, zip(*rows, strict=True), strict=True):
-                exact_sum.add(column)
+            if metrics[name].is_macro:
+                metric_sums = score_sums.setdefault(name, [python_scores.ExactSum() for _ in rows[0]])
+                for exact_sum, column in zip(metric_sums, zip(*rows, strict=True), strict=True):
+                    exact_sum.add(column)
+            else:
+                counted = [sums[name]] if name in sums else []
+                sums[name] = list(map(sum, zip(*counted, *rows, strict=True)))
     results: dict[str, Result] = {}
     signatures = {}
     written = format_references(len(options.references), len(options.references))
     for name, metric in metrics.items():
-        divisor = total if metric.signature_fields["avg"] == "macro" else 1
-        results |= metric.score([exact_sum.total() / divisor for exact_sum in sums[name]], total)
+        if metric.is_macro:
+            sums[name] = [exact_sum.total() / total for exact_sum in score_sums[name]]
+        results |= metric.score(sums[name], total)
         references = written if REGISTRY[name].needs_references else None
         signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
     is_higher_better = {title: title != "repetition" for title in results}
