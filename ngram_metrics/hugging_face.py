@@ -58,9 +58,9 @@ class ComputeMetrics:
         self.metrics = copied(metrics)
         for name, metric in self.metrics.items(keep_base=True, copy_state=False):
             refuse_average_none(name, metric)
-            for each in metric.modules():  # a value of ROUGE contains the metric
-                if isinstance(each, Metric):
-                    each.distributed_available_fn = _never
+            for module in metric.modules():  # a value of ROUGE contains the metric
+                if isinstance(module, Metric):
+                    module.distributed_available_fn = _never
 
     def __call__(self, prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
         """Count a batch, or all batches at once.
@@ -108,12 +108,11 @@ class ComputeMetrics:
 
     def _values(self) -> dict[str, float]:
         # Not metrics.compute(), whose names depend on the other metrics; without copies of the states, as there.
-        named: Any = self.metrics.items(copy_state=False)
-        written = {name: computed_values(name, metric) for name, metric in named}
+        written = {name: computed_values(name, metric) for name, metric in self.metrics.items(copy_state=False)}
         refuse_equal_names(written.items())
         return {name: float(value) for values in written.values() for name, value in values.items()}
 
-    def _read(self, side: Any) -> Tensor | list[str]:
+    def _read(self, side: object) -> Tensor | list[str]:
         # Some models return a tuple of their predictions and their caches.
         first, *others = side if isinstance(side, tuple) else (side,)
         if any(getattr(other, "ndim", 0) == 2 and not torch.as_tensor(other).is_floating_point() for other in others):
@@ -135,7 +134,7 @@ class ComputeMetrics:
         return list(self.tokenizer.batch_decode(rows, skip_special_tokens=True))
 
 
-def _batches(prediction: Any) -> list[tuple[Any, Any]]:
+def _batches(prediction: object) -> list[tuple[object, object]]:
     """Return the predictions and labels of each batch."""
     if isinstance(prediction, (tuple, list)) and len(prediction) == 2:
         predictions, labels = prediction
@@ -151,7 +150,7 @@ def _batches(prediction: Any) -> list[tuple[Any, Any]]:
     return list(zip(predictions, labels, strict=True))
 
 
-def _is_batch(item: Any) -> bool:
+def _is_batch(item: object) -> bool:
     return isinstance(item, tuple) or getattr(item, "ndim", 1) > 1
 
 
@@ -222,7 +221,7 @@ class Reward:
         self.__name__ = value
 
     def __call__(
-        self, completions: Sequence[Any] = (), completion_ids: Sequence[Sequence[int]] = (), **columns: Any
+        self, completions: Sequence[object] = (), completion_ids: Sequence[Sequence[int]] = (), **columns: object
     ) -> list[float | None]:
         """Score completions from the arguments that the trainer passes by name.
 

@@ -94,7 +94,7 @@ class ScoresCallback(Callback):
         trainer: Trainer,
         pl_module: LightningModule,
         outputs: Any,
-        batch: Any,
+        batch: object,
         batch_idx: int,
         dataloader_idx: int = 0,
     ) -> None:
@@ -118,10 +118,9 @@ class ScoresCallback(Callback):
             values: dict[str, Any] = {}
             signatures: dict[str, str] = {}
             # On every process: a value and a signature gather the counts and numbers of references from all of them.
-            named: Any = metrics.items(copy_state=False)
-            for name, metric in named:
+            for name, metric in metrics.items(copy_state=False):
                 values |= computed_values(f"{_stage(trainer)}/{name}", metric)
-                signatures[f"{_stage(trainer)}/{name}{suffix}"] = metric.signature
+                signatures[f"{_stage(trainer)}/{name}{suffix}"] = str(metric.signature)
             # sync_dist takes the mean of equal values, which changes nothing; without it Lightning gives a warning.
             logged = {f"{name}{suffix}": value for name, value in values.items()}
             pl_module.log_dict(logged, sync_dist=True, add_dataloader_idx=False)

@@ -185,16 +185,8 @@ class RougeN(Rouge):
     ) -> None:
         if isinstance(ngram, bool) or not isinstance(ngram, int):
             raise TypeError(f"ngram order must be an integer (got : {ngram!r})")
-        super().__init__(
-            [ngram],
-            multiref,
-            alpha,
-            output_transform,
-            device,
-            pad_id=pad_id,
-            tokenizer=tokenizer,
-            metrics_result_mode=metrics_result_mode,
-        )
+        rouge = multiref, alpha, output_transform, device
+        super().__init__([ngram], *rouge, pad_id=pad_id, tokenizer=tokenizer, metrics_result_mode=metrics_result_mode)
 
 
 class RougeL(Rouge):
@@ -211,16 +203,8 @@ class RougeL(Rouge):
         tokenizer: Tokenizer | None = None,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        super().__init__(
-            ["L"],
-            multiref,
-            alpha,
-            output_transform,
-            device,
-            pad_id=pad_id,
-            tokenizer=tokenizer,
-            metrics_result_mode=metrics_result_mode,
-        )
+        rouge = multiref, alpha, output_transform, device
+        super().__init__(["L"], *rouge, pad_id=pad_id, tokenizer=tokenizer, metrics_result_mode=metrics_result_mode)
 
 
 class ROUGEScore(IgniteMetric):

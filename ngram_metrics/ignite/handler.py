@@ -47,7 +47,7 @@ class ScoresHandler:
         tag: str = "validation",
         sentences: int = 5,
         output_transform: OutputTransform = unchanged,
-        global_step_transform: Callable[[Engine, Any], int] | None = None,
+        global_step_transform: Callable[[Engine, object], int] | None = None,
     ) -> None:
         self.metrics, self.tag = metrics, tag
         self._output_transform, self._step_transform = output_transform, global_step_transform
@@ -61,7 +61,7 @@ class ScoresHandler:
         output: Any = self._output_transform(engine.state.output)
         self._table.add(*((output["y_pred"], output["y"]) if isinstance(output, Mapping) else output))
 
-    def __call__(self, engine: Engine, logger: Any, event_name: Any) -> None:
+    def __call__(self, engine: Engine, logger: Any, event_name: object) -> None:
         """Write values, signatures and segments when the logger calls.
 
         Raises:

@@ -106,7 +106,7 @@ class IgniteMetric(Metric):
         # ignite's Metric.__getattr__ makes a metric from any attribute: signature would be a metric and not a str.
         return getattr(self._accumulator, attr) if attr in _OF_THE_ACCUMULATOR else super().__getattr__(attr)
 
-    def __getitem__(self, index: Any) -> MetricsLambda:
+    def __getitem__(self, index: object) -> MetricsLambda:
         """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
 
         Raises:
@@ -114,7 +114,7 @@ class IgniteMetric(Metric):
         """
         if len(self.scorer.values) == 1:  # a single value, with or without its interval
             return super().__getitem__(index)
-        return IgniteValue(self, index) if is_item(self, index) else super().__getitem__(index)
+        return IgniteValue(self, str(index)) if is_item(self, index) else super().__getitem__(index)
 
     def __repr__(self) -> str:
         """Show the settings that differ from the defaults, and that this is no metric of torchmetrics."""
@@ -180,7 +180,7 @@ class IgniteMetric(Metric):
         if self._metrics_result_mode == "named" or (self._metrics_result_mode == "both" and name not in values):
             engine.state.metrics[name] = result
 
-    def name_values(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
         """Return values by their names in an engine, which begin with ``name``, as ignite's could clash."""
         return rename_values(name, values, self.scorer)
 
@@ -229,7 +229,7 @@ class KeyedIgniteMetric(IgniteMetric):
         """Show the keys that are written."""
         return f"ngram_metrics.ignite.{type(self).__name__}({', '.join(self.scorer.values)})"
 
-    def name_values(self, name: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
         """Return values by ignite's keys, and raise ValueError as ignite does if ``name`` is one of them."""
         if self._metrics_result_mode != "flatten" and name in values:
             raise ValueError(f"Argument name '{name}' is conflicting with mapping keys: {list(values)}")

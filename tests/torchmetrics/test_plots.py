@@ -187,6 +187,35 @@ def test_metrics_of_a_collection_are_plotted_one_by_one():
 
 
 @pytest.mark.parametrize("prefix", [None, "val_"])
+def test_a_collection_plots_what_its_metrics_computed_whatever_their_names(prefix: str | None):
+    metrics = {
+        "quality": ChrF(confidence=0.95),
+        "rouge": ROUGEScore(rouge_keys="rougeL"),
+        "other": Bleu(confidence=0.9),
+    }
+    collection = MetricCollection(metrics, prefix=prefix)
+    collection.update(["the cat sat", "a dog"], ["the cat sat on it", "a dog ran"])
+    computed = {name: metric.compute() for name, metric in collection.items()}
+    for values in (computed, [computed, computed]):
+        figures = collection.plot(values)
+        assert [axis.get_title() for _, axis in figures] == ["Bleu", "ChrF", "ROUGEScore"]
+        drawn = [metric.plot(step) for metric, step in zip(collection.values(), _steps(values), strict=True)]
+        for (_, axis), (_, alone) in zip(figures, drawn, strict=True):
+            assert [len(axis.patches), len(axis.lines), len(axis.collections)] == [
+                len(alone.patches),
+                len(alone.lines),
+                len(alone.collections),
+            ]
+
+
+def _steps(values: Any) -> list[Any]:
+    """What each metric computed, or a list of it over the steps."""
+    if isinstance(values, dict):
+        return list(values.values())
+    return [[step[name] for step in values] for name in values[0]]
+
+
+@pytest.mark.parametrize("prefix", [None, "val_"])
 def test_a_collection_draws_the_interval_of_the_value_that_has_its_metrics_name(prefix: str | None):
     collection = MetricCollection({"bleu": Bleu(average="micro"), "chrf": ChrF(confidence=0.95)}, prefix=prefix)
     collection.update(*TEXT[0])
