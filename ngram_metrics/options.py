@@ -124,10 +124,7 @@ def whole_number(value: object) -> int | None:
 def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> int:
     """Return an order of n-grams as ``int``.
 
-    Args:
-        value: the order.
-        name: its name in an error message.
-        lowest: 1, or 0 if the order may be left out.
+    ``lowest`` is 0 if the order may be left out; ``name`` is for an error message.
 
     Raises:
         TypeError: a value that is not an integer.
@@ -149,11 +146,7 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
 def checked_number(value: object, name: str, highest: float = sys.float_info.max, reason: str = "") -> float:
     """Return a number as ``float``.
 
-    Args:
-        value: the number.
-        name: its name in an error message.
-        highest: the largest number.
-        reason: for an error message, why there is no larger one.
+    ``reason`` is for an error message: why there is no number above ``highest``.
 
     Raises:
         TypeError: a value that is not a number.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch import Tensor
-from torchmetrics.metric import CompositionalMetric
 from typing_extensions import Unpack
 
 from ngram_metrics import metrics
@@ -20,7 +18,7 @@ from ngram_metrics.scores.cider import CiderMeasure, checked_table
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator, Level, MetricKeywords
-from ngram_metrics.torchmetrics.values import Item, is_item
+from ngram_metrics.torchmetrics.values import ROUGEValue, is_item
 
 
 class BleuKeywords(MetricKeywords, total=False):
@@ -194,25 +192,6 @@ class ROUGEScore(Accumulator[float]):
         """
         # The end of an interval is a value of torchmetrics, by which nothing can be scored.
         return ROUGEValue(self, idx) if is_item(self, idx) else super().__getitem__(idx)  # type: ignore[return-value]
-
-
-class ROUGEValue(Item, CompositionalMetric):
-    """One value of a ``ROUGEScore``, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
-
-    if TYPE_CHECKING:  # torchmetrics declares them for any metric
-
-        def __call__(self, preds: Hypotheses, target: References) -> Tensor: ...
-        def compute(self) -> Tensor: ...
-        def update(self, preds: Hypotheses, target: References) -> None: ...
-
-    def __init__(self, whole: ROUGEScore, value: str) -> None:
-        super().__init__(operator.itemgetter(value), whole, None)
-        self.value = value
-
-    @property
-    def whole(self) -> ROUGEScore:
-        """The metric with all values."""
-        return cast(ROUGEScore, self.metric_a)
 
 
 class ChrF(Accumulator[Level]):

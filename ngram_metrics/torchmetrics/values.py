@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import torch
 import torchmetrics
 from torch import Tensor
+from torchmetrics.metric import CompositionalMetric
 
 from ngram_metrics.options import Average, refuse_equal_names
 from ngram_metrics.scorer import Scorer, rename_values
 from ngram_metrics.scores.resampling import ENDS
+from ngram_metrics.text.inputs import Hypotheses, References
+
+if TYPE_CHECKING:
+    from ngram_metrics.torchmetrics.metric_classes import ROUGEScore
 
 #: Metrics as the classes of this package take them.
 Metrics: TypeAlias = (
@@ -67,6 +73,25 @@ class Item:
     def sentence_rows(self) -> Tensor:
         """Return the counts of each segment for this value, or raise as the metric's ``sentence_rows`` does."""
         return self.whole.scorer.item_rows(self.value, self.whole.sentence_rows())
+
+
+class ROUGEValue(Item, CompositionalMetric):
+    """One value of a ``ROUGEScore``, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
+
+    if TYPE_CHECKING:  # torchmetrics declares them for any metric
+
+        def __call__(self, preds: Hypotheses, target: References) -> Tensor: ...
+        def compute(self) -> Tensor: ...
+        def update(self, preds: Hypotheses, target: References) -> None: ...
+
+    def __init__(self, whole: ROUGEScore, value: str) -> None:
+        super().__init__(operator.itemgetter(value), whole, None)
+        self.value = value
+
+    @property
+    def whole(self) -> ROUGEScore:
+        """The metric with all values."""
+        return cast("ROUGEScore", self.metric_a)
 
 
 def is_item(metric: Any, name: object) -> bool:
