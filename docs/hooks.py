@@ -7,6 +7,7 @@ written for ``help`` and the reader of the code: names in code, which become lin
 from __future__ import annotations
 
 import html as entities
+import posixpath
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -19,6 +20,7 @@ _SESSION = re.compile(r"^( *)```python\n(\1>>> .*?)\n+\1```$", re.MULTILINE | re
 _BLOCK = re.compile(r"<pre\b([^>]*)>(?:(?!</pre>).)*</pre>", re.DOTALL)
 _NAME = re.compile(r"(?<=doc-object-name )([^>]*>)([\w.]+)")
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">(.*?)</\1>', re.DOTALL)
+_PAGE = re.compile(r"\bdocs/([\w/]+)\.md\b")
 
 
 def on_page_markdown(markdown: str, **kwargs: Any) -> str:
@@ -26,8 +28,16 @@ def on_page_markdown(markdown: str, **kwargs: Any) -> str:
     return _SESSION.sub(r"\1```pycon\n\2\n\1```", markdown)
 
 
-def on_page_content(html: str, **kwargs: Any) -> str:
-    """Write formulas as MathML, tell the copy buttons what to copy of a session, and let long names break at dots."""
+def on_page_content(html: str, page: Any, **kwargs: Any) -> str:
+    """Write formulas as MathML, tell the copy buttons what to copy of a session, and let long names break at dots.
+
+    In the reference the page that a docstring names becomes a link.
+    """
+    if page.url.startswith("api"):
+        folder = posixpath.dirname(page.url)
+        html = _PAGE.sub(
+            lambda found: f'<a href="{posixpath.relpath(found[1] + ".html", folder or ".")}">{found[0]}</a>', html
+        )
     html = _NAME.sub(lambda found: found[1] + re.sub(r"([._])(?=\w)", r"\1<wbr>", found[2]), html)
     return _BLOCK.sub(_copied, _FORMULA.sub(_mathml, html))
 
