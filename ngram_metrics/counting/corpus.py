@@ -206,7 +206,7 @@ def _count_in_rows(tokens: PaddedTokens, order: int) -> Tensor:
 
 def _count_in_documents(tokens: RaggedTokens, order: int) -> Tensor:
     documents = tokens.documents
-    digits = ragged_digits((tokens,), torch.arange(documents, device="cpu"), documents)
+    digits, _ = ragged_digits((tokens,), torch.arange(documents, device="cpu"), documents)
     assert digits.group is not None
     # Sorting leaves each document its range of slots.
     return tokens.ids.new_zeros(documents).index_add_(0, digits.group, _first_of_their_kind(digits, order).long())

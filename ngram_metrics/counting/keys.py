@@ -32,7 +32,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import RaggedTokens, remaining_tokens, repeat_each
+from ngram_metrics.counting.documents import RaggedTokens, copy_to, remaining_tokens, repeat_each
 
 #: Bits of a key: int64 without its sign.
 KEY_BITS = 63
@@ -93,19 +93,25 @@ class SortedKeys(NamedTuple):
         return (prefixes & ((1 << self.bits) - 1)) != 0
 
 
-def ragged_digits(sides: Sequence[RaggedTokens], group: Tensor, groups: int) -> Digits:
+def ragged_digits(
+    sides: Sequence[RaggedTokens], group: Tensor, groups: int, *others: Tensor
+) -> tuple[Digits, list[Tensor]]:
     """Lay out documents one after another.
 
     Args:
         sides: documents with one vocabulary, on one device.
         group: ``(documents of all sides,)`` int64 on the CPU, the group of each document.
         groups: the number of groups.
+        others: int64 tensors on the CPU, which go to the device in the same copy.
+
+    Returns:
+        The digits, and the other tensors on their device.
     """
     ids, lengths = (torch.cat(field) for field in ([side.ids for side in sides], [side.lengths for side in sides]))
     # At least one bit, even if no document has a token.
     bits = bit_length(max(1, *(side.id_bound for side in sides)))
-    remaining, group = (slots.to(ids.device) for slots in (remaining_tokens(lengths), repeat_each(group, lengths)))
-    return Digits(ids.add_(1), remaining, bits, group, bit_length(groups - 1))
+    remaining, group, *copies = copy_to(ids.device, remaining_tokens(lengths), repeat_each(group, lengths), *others)
+    return Digits(ids.add_(1), remaining, bits, group, bit_length(groups - 1)), copies
 
 
 def bit_length(number: int) -> int:

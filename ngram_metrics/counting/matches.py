@@ -203,16 +203,15 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedTokens, counts: T
     for start, stop in ragged_chunks(sizes, device, update=True):
         hypothesis = hypotheses.slice(start, stop)
         reference, counts = groups.slice(start, stop)
-        digits = ragged_digits(
-            (hypothesis, reference), torch.cat((torch.arange(stop - start, device="cpu"), owners(counts))), stop - start
-        )
+        group = torch.cat((torch.arange(stop - start, device="cpu"), owners(counts)))
         lengths = torch.cat((hypothesis.lengths, reference.lengths))
-        document = None
+        host = [sizes[start:stop].cumsum(0)]
         count = int(counts.max())
         if count > 1:
             document_number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts) + 1))
-            document = repeat_each(document_number, lengths).to(device)
-        ends = sizes[start:stop].cumsum(0).to(device)
+            host.append(repeat_each(document_number, lengths))
+        digits, (ends, *documents) = ragged_digits((hypothesis, reference), group, stop - start, *host)
+        document = documents[0] if documents else None
         yield Chunk(digits, len(hypothesis.ids), document, count + 1, int(lengths.max()), ends)
 
 

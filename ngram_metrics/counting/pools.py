@@ -120,18 +120,21 @@ def even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]
 
 def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: DocumentGroups) -> Pool:
     """Lay the documents of a few groups into rows."""
-    device = hypotheses.tokens.ids.device
     same = references is hypotheses
-    hypothesis_lengths = hypotheses.padded_lengths().to(device)
-    reference_lengths = hypothesis_lengths if same else references.padded_lengths().to(device)
+    hypothesis_lengths = hypotheses.padded_lengths()
+    reference_lengths = hypothesis_lengths if same else references.padded_lengths()
     first_reference = 0 if same else hypothesis_lengths.shape[1]
     depth = first_reference + reference_lengths.shape[1]
     sides = (references,) if same else (hypotheses, references)
     group = torch.cat([owners(side.counts) for side in sides])
     places = [flat_positions(side.counts) + first for side, first in zip(sides, (0, first_reference), strict=False)]
     lengths = torch.cat([side.tokens.lengths for side in sides])
-    digits = ragged_digits([side.tokens for side in sides], group, groups[1] - groups[0])
-    row = repeat_each(group * depth + torch.cat(places), lengths).to(device)
+    row = repeat_each(group * depth + torch.cat(places), lengths)
+    digits, (row, hypothesis_lengths, reference_lengths) = ragged_digits(
+        [side.tokens for side in sides], group, groups[1] - groups[0], row, hypothesis_lengths, reference_lengths
+    )
+    if same:
+        reference_lengths = hypothesis_lengths  # which says so
     return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)
 
 

@@ -19,6 +19,7 @@ from ngram_metrics.counting.documents import (
     PaddedTokens,
     RaggedPairs,
     RaggedSides,
+    copy_to,
     owners,
 )
 from ngram_metrics.counting.matches import pair_matches
@@ -67,7 +68,7 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
 def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
     """Count the n-gram matches of each pair for the orders up to ``max_order``, which may be 0."""
     device = pairs.documents.hypotheses.ids.device
-    lengths = [side.lengths.to(device) for side in pairs.documents]
+    lengths = copy_to(device, *(side.lengths for side in pairs.documents))
     if max_order == 0:
         return PairCounts(lengths[0].new_zeros(len(lengths[0]), 0), *lengths)
     return PairCounts(pair_matches(pairs.documents, max_order), *lengths)

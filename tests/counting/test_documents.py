@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from layouts import documents_of, groups, ragged
 
 from ngram_metrics.counting.documents import (
+    copy_to,
     drop_ids,
     flat_positions,
     owners,
@@ -91,3 +92,12 @@ def test_values_are_repeated_as_often_as_said(pairs):
 def test_positions_count_from_0_in_each_document(lengths):
     expected = [position for length in lengths for position in range(length)]
     assert flat_positions(torch.tensor(lengths, dtype=torch.int64)).tolist() == expected
+
+
+def test_what_goes_to_cuda_is_pinned_and_not_waited_for(monkeypatch):
+    calls = []
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda tensor: calls.append("pinned") or tensor)
+    monkeypatch.setattr(torch.Tensor, "to", lambda tensor, *args, **options: calls.append((*args, options)) or tensor)
+    parts = copy_to(torch.device("cuda"), torch.tensor([1, 2]), torch.tensor([[3], [4]]))
+    assert [part.tolist() for part in parts] == [[1, 2], [[3], [4]]]
+    assert calls == ["pinned", (torch.device("cuda"), {"non_blocking": True})]

@@ -126,7 +126,7 @@ def test_several_references_have_the_matches_of_counters_in_chunks_of_any_size(l
             assert count(LAYOUTS[layout](segments), max_order).tolist() == oracles.match_rows(segments, max_order)
 
 
-@pytest.mark.parametrize("references", [2, 3, 6, 8, 20])
+@pytest.mark.parametrize("references", [2, 3, 6, 7, 8, 20])
 @both_layouts
 def test_counts_of_documents_fill_their_sum_to_the_last_bit_and_are_left_to_torch_beyond(layout, references):
     bits = 63 // (references + 1)

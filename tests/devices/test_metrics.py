@@ -193,6 +193,28 @@ def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
             assert asked[1][1:] == (0, 0)
 
 
+@pytest.mark.parametrize(
+    ("call", "copies", "with_several"),
+    [
+        (functools.partial(bleu_score, tokenizer="13a"), 3, 3),
+        (chrf_score, 3, 5),
+        (functools.partial(chrf_score, word_order=2), 5, 9),
+    ],
+    ids=["BLEU", "chrF", "chrF++"],
+)
+def test_texts_go_to_the_device_in_few_copies(call: Any, copies: int, with_several: int):
+    """The ids once; for each kind of token its lengths once, and what the counting needs once.
+
+    With several references, chrF copies which documents are pairs, and of which segments, for each kind of token.
+    """
+    preds = ["a cat sat on the mat", "", "one 12.5"] * 5
+    target = [["a cat sat", "the mat", "x"], ["y"] * 3, ["one two", "one 12", "z"]] * 5
+    for references, budget in ((1, copies), (3, with_several)):
+        with accelerator() as log:
+            call(preds, [several[:references] for several in target], average="none", device=DEVICE)
+            assert log.counts[:3] == (budget, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
+
+
 #: Each way to read text, tokens and lists of ids.
 READERS: dict[str, tuple[Reader, Callable[[str], Any]]] = {
     "words": (WordReader(), str),
