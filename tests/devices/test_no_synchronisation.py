@@ -182,6 +182,8 @@ each_reward = pytest.mark.parametrize("reward", REWARDS)
 @pytest.fixture
 def compiling() -> Iterator[None]:
     """Nothing is compiled before or after."""
+    if torch.__version__.startswith("2.4."):
+        pytest.skip("torch.compile of torch 2.4 cannot trace how input is read")
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import ignite
 import pytest
 from ignite.engine import Engine, Events
 from ignite.handlers import (
@@ -20,6 +21,10 @@ from logged import COLUMNS, events, expected, sentences_of, texts
 from ngram_metrics.functional import chrf_score
 from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore, ScoresHandler
 
+logs_to_wandb = pytest.mark.skipif(
+    tuple(map(int, ignite.__version__.split(".")[:3])) < (0, 5, 5),
+    reason="ignite before 0.5.5 calls wandb.log with what today's takes no more",
+)
 REFERENCES = ["the cat sat on the mat", "it was asleep", "a dog ran home"]
 WRITTEN = {1: ["the cat", "it", "a cat ran home"], 2: ["the cat sat on a mat", "it was asleep", "a dog"]}
 
@@ -109,6 +114,7 @@ class Clearml:
     def report_scalar(self, title: str, series: str, value: float, iteration: int) -> None: ...
 
 
+@logs_to_wandb
 def test_other_loggers_are_given_what_they_take(monkeypatch: pytest.MonkeyPatch):
     wandb, mlflow, clearml = (mock.create_autospec(of, instance=True) for of in (Wandb, Mlflow, Clearml))
     wandb.config = mock.create_autospec(Config, instance=True)
@@ -154,6 +160,7 @@ def test_what_cannot_be_written_is_refused():
         handler(evaluator, TensorboardLogger.__new__(TensorboardLogger), Events.COMPLETED)
 
 
+@logs_to_wandb
 def test_without_sentences_weights_and_biases_gets_no_table(monkeypatch: pytest.MonkeyPatch):
     wandb = mock.create_autospec(Wandb, instance=True)
     wandb.config = mock.create_autospec(Config, instance=True)

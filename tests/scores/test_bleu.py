@@ -152,6 +152,7 @@ def test_a_corpus_with_a_sentence_shorter_than_an_order_differs_from_nltk():
 
 @given(batches, st.sampled_from(["no_smooth", "smooth1", "nltk_smooth2", "smooth2"]), st.integers(1, 6))
 def test_scores_are_those_of_ignite(batch, smooth, ngram):
+    pytest.importorskip("ignite", "0.5.3", reason="ignite before 0.5.3 computes in float32")
     from ignite.metrics import Bleu
 
     metric, output = (
