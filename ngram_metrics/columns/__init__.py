@@ -83,8 +83,13 @@ class StatisticsColumns:
             raise TypeError(f"metrics is {type_name(metrics)}: expected a mapping of names to metrics")
         if not metrics:
             raise ValueError("metrics is empty: expected at least one metric")
-        self._metrics = [_checked_metric(name, metric) for name, metric in metrics.items()]
-        self._preds = _checked_column(preds)
+        self._metrics = []
+        for name, metric in metrics.items():
+            _checked_name("metric", name)
+            scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"the metric {name!r}")
+            refuse_average_none(name, scorer)
+            self._metrics.append(MetricColumns(name, scorer))
+        self._preds = _checked_name("column", preds)
         self._target = _checked_columns(target, "target")
         if not self._target:
             raise ValueError("target names no column: expected at least one")
@@ -133,8 +138,9 @@ class StatisticsColumns:
                 for a macro average, a TER of 4096 or more.
         """
         stream = open_stream(batch)
-        if stream is not None:
-            return self._count_stream(stream)
+        if stream is not None:  # a reader that counts a batch when it is read
+            schema = self(stream.schema.empty_table()).schema
+            return type(stream).from_batches(schema, self.arrow_batches(stream))
         table = wrap_table(batch, "the batch")
         if taken := [name for name in self.names if name in table.names]:
             raise ValueError(
@@ -219,11 +225,6 @@ class StatisticsColumns:
     def _digests(self) -> dict[str, str]:
         return {metric.metric: metric.digest for metric in self._metrics}
 
-    def _count_stream(self, stream: pyarrow.RecordBatchReader) -> pyarrow.RecordBatchReader:
-        """Return a reader that counts a batch when it is read."""
-        schema = self(stream.schema.empty_table()).schema
-        return type(stream).from_batches(schema, self.arrow_batches(stream))
-
     def _sum_stream(self, stream: pyarrow.RecordBatchReader, by: tuple[str, ...]) -> pyarrow.Table:
         """Return the sums of all batches, of which one is in memory at a time."""
         import pyarrow
@@ -273,18 +274,9 @@ def _add_scores(table: Table[AnyTable], columns: Sequence[int], rows: Integers |
     return table.add_columns(columns, rows, scores, {})
 
 
-def _checked_metric(name: object, metric: object) -> MetricColumns:
-    """Return the columns of a metric, whose average gives a single score."""
+def _checked_name(noun: str, name: object) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"a metric is named by {shortened(name)}: expected a str")
-    scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"the metric {name!r}")
-    refuse_average_none(name, scorer)
-    return MetricColumns(name, scorer)
-
-
-def _checked_column(name: object) -> str:
-    if not isinstance(name, str):
-        raise TypeError(f"a column is named by {shortened(name)}: expected a str")
+        raise TypeError(f"a {noun} is named by {shortened(name)}: expected a str")
     return name
 
 
@@ -294,7 +286,7 @@ def _checked_columns(names: object, argument: str) -> tuple[str, ...]:
         return (names,)
     if not isinstance(names, Sequence):
         raise TypeError(f"{argument} is {type_name(names)}: expected the name of a column, or several names")
-    checked = tuple(map(_checked_column, names))
+    checked = tuple(_checked_name("column", name) for name in names)
     if repeated := [name for index, name in enumerate(checked) if name in checked[:index]]:
         raise ValueError(f"{argument} has {repeated[0]!r} twice: expected each column once")
     return checked
