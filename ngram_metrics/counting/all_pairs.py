@@ -119,7 +119,7 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
 
 
 def _count_few(hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> MatchBlock | None:
-    """Count each pair by itself, in numpy, if they are few; else return None."""
+    """Count each pair by itself, in numpy, or return None if they are many."""
     heights, widths = hypotheses.counts, references.counts
     if heights.numel() == 0 or hypotheses.tokens.ids.device.type != "cpu":
         return None
