@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import ngram_metrics
 from ngram_metrics import Bleu, metrics, pair
 from ngram_metrics.scorer import Counted, Scorer
-from ngram_metrics.scores.measure import is_scored_in_python, score_rows
+from ngram_metrics.scores.measure import PYTHON_ROWS, is_scored_in_python, score_corpora, score_rows
 from ngram_metrics.scores.rouge import Reducer, RougeMeasure
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.agreement import NO_REFERENCES, join_range
@@ -141,6 +141,29 @@ def test_rows_of_either_number_have_the_same_scores(name: str):
     for found in (score_rows(scorer.measure, rows), score_rows(scorer.measure, many)[:3]):
         assert (found.dtype, found.shape) == (torch.float64, expected[:3].shape)
         assert torch.allclose(found, expected[:3], rtol=1e-15, atol=1e-15)
+
+
+def test_few_counts_and_sums_of_counts_are_scored_in_plain_python_and_others_in_arrays(monkeypatch: pytest.MonkeyPatch):
+    """Their last bits may differ, so each sum is scored the same way wherever it comes from."""
+    scorer = SCORERS["bleu"]
+    calls: list[str] = []
+    for way in ("score_in_python", "score"):
+        function = getattr(type(scorer.measure), way)
+        patched = lambda *args, _function=function, _way=way: calls.append(_way) or _function(*args)  # noqa: E731
+        monkeypatch.setattr(type(scorer.measure), way, patched)
+    few = scorer.count(["a b"] * PYTHON_ROWS, ["a c"] * PYTHON_ROWS, CPU)
+    more = scorer.count(["a b"] * (PYTHON_ROWS + 1), ["a c"] * (PYTHON_ROWS + 1), CPU)
+    for score, expected in (
+        (lambda: scorer.segment_scores(few), ["score_in_python"] * PYTHON_ROWS),
+        (lambda: scorer.segment_scores(more), ["score"]),
+        (lambda: score_rows(scorer.measure, few.rows), ["score_in_python"] * PYTHON_ROWS),
+        (lambda: score_rows(scorer.measure, more.rows), ["score"]),
+        (lambda: score_corpora(scorer.measure, more.rows, 1, "micro"), ["score_in_python"] * len(more.rows)),
+        (lambda: score_corpora(scorer.measure, few.rows.double(), 1, "micro"), ["score"]),
+    ):
+        calls.clear()
+        score()
+        assert calls == expected
 
 
 class Seen(TorchDispatchMode):
