@@ -178,6 +178,7 @@ def test_every_rank_of_ignite_computes_the_value_of_one_process(results: Results
             else:
                 assert_same(found, wanted)
         assert result["signature"] == signature
+        assert result["collectives of saving"] == COLLECTIVES
 
 
 @each_face

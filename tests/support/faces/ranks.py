@@ -214,12 +214,15 @@ def _ignite(face: Face, batches: Sequence[Batch]) -> dict[str, Any]:
     metric = face.filled(batches)
     computed, signature = _computed(metric), metric.signature
     loaded = face.make()
-    loaded.load_state_dict(metric.state_dict())
+    with _counted() as calls:
+        saved = metric.state_dict()
+    loaded.load_state_dict(saved)
     metric.update(TEXT[0])
     loaded.update(TEXT[0])
     return {
         **computed,
         "signature": signature,
+        "collectives of saving": dict(calls),
         "after another batch": metric.compute(),
         "loaded, after another batch": loaded.compute(),
     }
