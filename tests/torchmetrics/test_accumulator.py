@@ -162,6 +162,7 @@ def test_an_error_leaves_everything_as_it_was(
     failing(case, counting, monkeypatch)
     assert_same_states(metric, states)
     assert metric._computed is value
+    assert metric.compute() is value
     assert metric._forward_cache is of_batch
     assert {name: getattr(metric, name) for name in SWITCHES} == switches
     counting(*case.batches[0])
