@@ -69,7 +69,8 @@ class Scorer:
     average: Average
     values: Mapping[str, tuple[int, ...]]
     shown: Mapping[str, str] = field(default_factory=dict)
-    empty_score: float = 0.0
+    # ROUGE's is NaN, which equals nothing; the measure decides it, and measures are compared.
+    empty_score: float = field(default=0.0, compare=False)
 
     def __post_init__(self) -> None:
         """Check the average, after the reader and the measure have checked their settings."""
