@@ -93,7 +93,7 @@ def _settings(metric: type) -> list[dict[str, Any]]:
 
 
 #: Where it is computed, and what torchmetrics and ignite do with it.
-NOT_AFFECTING = {"device", "kwargs", "output_transform"}
+NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
 
 each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
 
