@@ -73,8 +73,9 @@ def read(
         text_options: the options for text; none of them is set if the documents are not texts.
         separator: an id that is kept, and may be negative.
     """
-    padding = pad_id if type(pad_id) in (list, tuple) else () if pad_id is None else (pad_id,)
-    if padding:
+    padding: Sequence[Any] = ()
+    if pad_id is not None:
+        padding = pad_id if type(pad_id) in (list, tuple) else (pad_id,)
         require(all(map(is_id, padding)))
     if type(hypothesis) is str:
         if type(references) is str:

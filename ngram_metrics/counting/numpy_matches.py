@@ -342,8 +342,8 @@ def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: _Plan) -> ND
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
         bounds = (differs >= 1 << plan.document_bits + (plan.orders - order) * plan.bits).nonzero()[0]
         before_bounds = before.take(bounds, mode="clip")  # unchecked; (runs + 1,)
-        of_runs = _reduce_runs(before_bounds[1:] - before_bounds[:-1], plan)
-        counts[order - 1, some] = np.add.reduceat(of_runs, bounds.searchsorted(starts), dtype=of_runs.dtype)
+        run_matches = _reduce_runs(before_bounds[1:] - before_bounds[:-1], plan)
+        counts[order - 1, some] = np.add.reduceat(run_matches, bounds.searchsorted(starts), dtype=run_matches.dtype)
     # All slots of pairs but the unmatched ones are matched, one of each text.
     return counts if plan.documents > 2 else (sizes - counts) >> 1
 

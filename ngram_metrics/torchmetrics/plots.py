@@ -52,13 +52,13 @@ def plot_values(
 def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
     """Draw a bar above each key, with its interval, and narrow, light bars beside it for the key's other values."""
     keys = _keys(_names(values))
-    for place, (first, *others) in enumerate(keys.values()):
-        ax.bar(place, float(values[first]), width=_WIDE, color="tab:blue", alpha=_SHADES[0], label=_kind(first))
+    for position, (first, *others) in enumerate(keys.values()):
+        ax.bar(position, float(values[first]), width=_WIDE, color="tab:blue", alpha=_SHADES[0], label=_kind(first))
         if _has_interval(values, first):
-            _draw_interval(ax, place, values, first)
-        for number, name in enumerate(others):
-            side = place + _WIDE / 2 + _NARROW * (number + 0.5)
-            shade = _SHADES[1 + number]
+            _draw_interval(ax, position, values, first)
+        for index, name in enumerate(others):
+            side = position + _WIDE / 2 + _NARROW * (index + 0.5)
+            shade = _SHADES[1 + index]
             ax.bar(side, float(values[name]), width=_NARROW, color="tab:blue", alpha=shade, label=_kind(name))
     ax.set_xlim(-1, len(keys))
     ax.set_xticks(range(len(keys)), keys)
@@ -67,18 +67,18 @@ def _draw_bars(ax: Axes, values: Mapping[str, Tensor]) -> None:
         ax.legend(by_label.values(), by_label.keys(), fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
 
 
-def _draw_interval(ax: Axes, place: float, values: Mapping[str, Tensor], name: str) -> None:
+def _draw_interval(ax: Axes, position: float, values: Mapping[str, Tensor], name: str) -> None:
     score, low, high = (float(values[name + end]) for end in ("", *ENDS))
     # The bootstrap interval of a skewed score may not contain the score itself.
     reach = [[max(0.0, score - low)], [max(0.0, high - score)]]
-    ax.errorbar([place], [score], yerr=reach, fmt="none", ecolor="black", capsize=6)
+    ax.errorbar([position], [score], yerr=reach, fmt="none", ecolor="black", capsize=6)
 
 
 def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) -> None:
     """Draw a line for each key, in a band for its interval, and thin, light lines for the key's other values."""
     steps = list(range(len(values)))
     keys = _keys(_names(values[0]))
-    for number, names in enumerate(keys.values()):
+    for index, names in enumerate(keys.values()):
         for name, dashes, shade in zip(names, _DASHES, _SHADES, strict=False):
             is_first = name == names[0]
             # The markers of each key are smaller than those of the keys before: the lines of ROUGE-L and ROUGE-Lsum are
@@ -86,18 +86,18 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
             ax.plot(
                 steps,
                 [float(step[name]) for step in values],
-                color=f"C{number % 10}",
+                color=f"C{index % 10}",
                 ls=dashes,
                 linewidth=1.5 if is_first else 1,
                 marker="o" if is_first else None,
-                markersize=4 + 1.2 * (len(keys) - number),
+                markersize=4 + 1.2 * (len(keys) - index),
                 alpha=shade,
                 label=name,
             )
             if is_first and _has_interval(values[0], name):
                 low, high = ([float(step[name + end]) for step in values] for end in ENDS)
                 # Bands that overlap become darker.
-                ax.fill_between(steps, low, high, color=f"C{number % 10}", alpha=0.2 / len(keys) ** 0.5, linewidth=0)
+                ax.fill_between(steps, low, high, color=f"C{index % 10}", alpha=0.2 / len(keys) ** 0.5, linewidth=0)
     ax.set_xticks(steps[:: 1 + len(steps) // 10])
     ax.set_xlabel("Step")
     drawn = sum(map(len, keys.values()))
