@@ -214,7 +214,10 @@ class Reward:
         if value is None and len(names) == 1:
             value = names[0]
         if value not in names:
-            raise ValueError(f"value is {value!r}: expected one of {names}")
+            example = next(iter(scorer.titles.values()))
+            raise ValueError(
+                f"value is {value!r}: expected one of the values of this metric, such as value={example!r}, of {names}"
+            )
         self.metric, self.references, self.value = metric, references, value
         self.from_ids = checked_bool(from_ids, "from_ids")
         #: The name under which the trainer logs the reward.
@@ -239,7 +242,8 @@ class Reward:
             TypeError: a completion or a reference that is neither text nor a conversation that ends with text.
         """
         if self.references not in columns:
-            raise ValueError(f"the data set has no column {self.references!r}: expected one of {sorted(columns)}")
+            named = f"one of {sorted(columns)}" if columns else f"reward(completions=[...], {self.references}=[...])"
+            raise ValueError(f"the data set has no column {self.references!r}: expected {named}")
         preds = list(list_column(completion_ids, "completion_ids"))
         target = list_column(columns[self.references], self.references)
         if not self.from_ids:

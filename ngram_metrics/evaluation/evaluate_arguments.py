@@ -103,7 +103,7 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
             metric = metric.strip()
             if metric not in (*METRICS, *INSTEAD):
                 close = did_you_mean(metric, METRICS)
-                raise ValueError(f"unknown metric {metric!r}: expected some of {','.join(METRICS)}{close}")
+                raise ValueError(f"unknown metric {metric!r} in metrics: expected some of {','.join(METRICS)}{close}")
             scorer = make_metric(metric)
         else:
             scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
@@ -265,5 +265,6 @@ def _texts(name: str, texts: object) -> list[str]:
     listed = list_sequence(name, texts, "a sequence of texts")
     for index, text in enumerate(listed):
         if not isinstance(text, str):
-            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text")
+            several = "; several systems are a mapping of names to segments" if name == "systems" else ""
+            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text{several}")
     return listed

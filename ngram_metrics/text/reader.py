@@ -207,7 +207,8 @@ class Reader(ABC):
         for name, value in self._text_options().items():
             if value is not None and value is not False:
                 raise ValueError(
-                    f"{name} is an option for text, but the segments are {segments.kind}: expected one or the other"
+                    f"{name} is an option for text, but the segments are {segments.kind}: expected texts, "
+                    f"or {name}={False if value is True else None}"
                 )
         dropped = pad_ids(self.pad_id) if segments.kind == "ids" else ()
         if isinstance(segments, PaddedSegments) or any(segments.padded):

@@ -17,7 +17,12 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
     ("systems", "references", "options", "words"),
     [
         ({}, ["x"], {}, "^systems is empty: expected at least one name with its segments$"),
-        ([["x"]], ["x"], {}, "^segment 0 of systems is a list: expected a text$"),
+        (
+            [["x"]],
+            ["x"],
+            {},
+            "^segment 0 of systems is a list: expected a text; several systems are a mapping of names to segments$",
+        ),
         ("x", ["x"], {}, "^systems is a str: expected a sequence of texts$"),
         ({"a": "x"}, ["x"], {}, "^system 'a' is a str: expected a sequence of texts$"),
         ({"a": [1]}, ["x"], {}, "^segment 0 of system 'a' is an int: expected a text$"),
@@ -41,7 +46,12 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"seed": 0.5}, "^seed is 0.5: expected an integer$"),
         (ONE, ["x"], {"seed": 2**64}, r"^seed is too large: expected an integer from -2\^63 to 2\^64 - 1$"),
         (ONE, ["x"], {"baseline": "b"}, r"^unknown baseline 'b': expected one of \['a'\]$"),
-        (ONE, ["x"], {"metrics": "bleu,rougel"}, "^unknown metric 'rougel': expected some of .*; did you mean 'rouge'"),
+        (
+            ONE,
+            ["x"],
+            {"metrics": "bleu,rougel"},
+            "^unknown metric 'rougel' in metrics: expected some of .*; did you mean 'rouge'",
+        ),
         (ONE, ["x"], {"metrics": ["bleu", 1]}, r"^metrics is \['bleu', 1\]: expected names, or a mapping of names to"),
         (ONE, ["x"], {"metrics": []}, r"^metrics is \[\]: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": {}}, "^metrics is {}: expected names, or a mapping of names to metric objects$"),
