@@ -6,14 +6,20 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.functional.score_functions import ngram_overlap
 from ngram_metrics.options import checked_bool, named_arguments
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
 from ngram_metrics.scores.pair_scores import pair_scores
+from ngram_metrics.scores.python_scores import aggregate_chrf_counts
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import pluralize, type_name
+from ngram_metrics.text.word_rules import remove_whitespace
+
+#: Up to this number of characters, over all comparisons, plain Python takes less time than arrays.
+_FEW_CHARACTERS = 2400
 
 
 @named_arguments
@@ -55,7 +61,13 @@ def pairwise_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
-    scores = pair_scores(measure, read_rows(reader, hypotheses, references, torch.device(device or "cpu")))
+    counted_on = torch.device(device or "cpu")
+    few = _few_texts(hypotheses, references, counted_on, reader.whitespace, pairs=True)
+    if few is not None:
+        counts = [measure.count_in_python([own], [[other]]) for own in few[0] for other in few[1]]
+        row = [100 * measure.score_in_python(*pair_counts) for pair_counts in counts]
+        return torch.tensor(row, dtype=torch.float64, device="cpu").view(1, len(few[0]), len(few[1]))
+    scores = pair_scores(measure, read_rows(reader, hypotheses, references, counted_on))
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
 
@@ -90,12 +102,38 @@ def aggregate_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
-    ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, torch.device(device or "cpu"))
+    counted_on = torch.device(device or "cpu")
+    few = _few_texts(hypotheses, references, counted_on, reader.whitespace, pairs=False)
+    if few is not None:
+        counts = [aggregate_chrf_counts(own, few[1], measure.char_order) for own in few[0]]
+        row = [100 * measure.score_in_python(*own_counts) for own_counts in counts]
+        return torch.tensor([row], dtype=torch.float64, device="cpu")
+    ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, counted_on)
     scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
     hypothesis_counts = hypothesis_groups.counts.tolist()
     sizes = set(zip(hypothesis_counts, reference_groups.counts.tolist(), strict=True))
     rows = scores.split(hypothesis_counts)
     return torch.stack(rows) if len(sizes) == 1 else list(rows)
+
+
+def _few_texts(
+    hypotheses: Groups, references: Groups, device: torch.device, whitespace: bool, pairs: bool
+) -> list[list[str]] | None:
+    """Return the characters of both sides of a single row of few texts, which plain Python counts sooner, or None.
+
+    Each document is counted as often as there are ``pairs`` of it, or the references for each hypothesis.
+    """
+    rows = [side[0] for side in (hypotheses, references) if type(side) is list and len(side) == 1]
+    if len(rows) != 2 or device.type != "cpu" or must_use_torch():
+        return None
+    sizes = []
+    for row in rows:
+        if type(row) is not list or not row or set(map(type, row)) != {str}:
+            return None
+        sizes.append(sum(map(len, row)))
+    if sizes[0] * (len(rows[1]) if pairs else 1) + sizes[1] * len(rows[0]) > _FEW_CHARACTERS:
+        return None
+    return [[text if whitespace else remove_whitespace(text) for text in row] for row in rows]
 
 
 @named_arguments

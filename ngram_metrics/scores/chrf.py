@@ -39,7 +39,7 @@ from ngram_metrics.counting.pools import aggregate_matches
 from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.options import MAX_NUMBER, check_booleans, checked_number, checked_order, exact
 from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.measure import Layout, PairCounts
+from ngram_metrics.scores.measure import Layout, PairCounts, pack, score_rows
 from ngram_metrics.scores.references import PairMeasure
 
 
@@ -125,14 +125,19 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         # Totals that broadcast to the matches are never expanded. A side without n-grams has no matches either, so its
         # quotient is 0.
         matches, *totals = statistics
-        divisors, present = zip(*((total.clamp(min=1).to(dtype), (total > 0).short()) for total in totals), strict=True)
+        divisors, present = zip(
+            *((total.clamp(min=1).to(dtype).unbind(-1), (total > 0).short().unbind(-1)) for total in totals),
+            strict=True,
+        )
         precision, recall = (torch.zeros_like(statistics.matches[..., 0], dtype=dtype) for _ in range(2))
         orders = torch.zeros_like(precision, dtype=torch.int16)
         # One order after another, as sacrebleu sums them.
-        for order, counts in enumerate(matches.to(dtype).unbind(-1)):
-            precision.addcdiv_(counts, divisors[0][..., order])
-            recall.addcdiv_(counts, divisors[1][..., order])
-            orders.addcmul_(present[0][..., order], present[1][..., order])
+        for counts, has, wants, has_any, wants_any in zip(
+            matches.to(dtype).unbind(-1), *divisors, *present, strict=True
+        ):
+            precision.addcdiv_(counts, has)
+            recall.addcdiv_(counts, wants)
+            orders.addcmul_(has_any, wants_any)
         divisor = orders.clamp_(min=1).to(dtype)
         return scale * _fscore(precision.div_(divisor), recall.div_(divisor), factor)
 
@@ -173,7 +178,8 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
     """
     matches, hypothesis, reference = aggregate_matches(hypotheses, references, measure.char_order)
     # All counts are multiplied by the number of references, so precision and recall are those of the average counts.
-    scores = measure.score(ChrfStatistics(matches, hypothesis * (reference > 0), reference))
+    statistics = ChrfStatistics(matches, hypothesis * (reference > 0), reference)
+    scores = score_rows(measure, pack(statistics, measure.layout))
     return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
 
 

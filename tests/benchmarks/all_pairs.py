@@ -6,6 +6,8 @@ groups of 16 x 16 at least 4 times, the aggregate of 1,024 at least 2 times; 4,0
 How to run: ``python tests/benchmarks/all_pairs.py FOLDER``, with the group ``bench`` installed, on an idle machine.
 FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
 
+    small       n distinct lines against n others and against the aggregate of n others, n = 1, 2, 4, ... 32; never
+                behind fastchrf
     pairwise    n distinct lines of all systems against n others, n = 64, 128, ... 1,024
     same        n = 1,024, the hypotheses being the references
     groups      the outputs of all systems for a segment against each other, 600 segments
@@ -41,10 +43,11 @@ from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run
 from ngram_metrics import ChrF, functional, mbr
 
 Groups = list[list[str]]
+SMALL_SIZES = (1, 2, 4, 8, 16, 32)
 SIZES = (64, 128, 256, 512, 1024)
 LARGEST = (2048, 4096)
 SEGMENTS = 600
-TASKS = ("pairwise", "same", "groups", "repetitive", "aggregate", "largest")
+TASKS = ("small", "pairwise", "same", "groups", "repetitive", "aggregate", "largest")
 
 
 def ours_pairwise(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
@@ -191,6 +194,10 @@ def main(options: Any) -> None:
     lines = distinct_lines(corpus)
     measured: list[tuple[str, str, Callable[[int, int], Any], float | None]] = []
     tasks = options.tasks.split(",")
+    if "small" in tasks:
+        for kind, between in (("pairwise", "x"), ("aggregate", "x aggregate of")):
+            for size in SMALL_SIZES:
+                measured.append((f"{size} {between} {size}, distinct lines", kind, fresh_lines(lines, size, False), 1))
     if "pairwise" in tasks:
         for size in SIZES:
             name = f"{size} x {size}, distinct lines"

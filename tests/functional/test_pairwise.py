@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from ngram_metrics import functional
 from ngram_metrics.counting import all_pairs, pools
 from ngram_metrics.counting import documents as documents_module
-from ngram_metrics.functional import pairwise_chrf
+from ngram_metrics.functional import pairwise_chrf, replacements
+from ngram_metrics.text.groups import read_rows
 
 NAMES = ["pairwise_chrf", "aggregate_chrf"]
 both = pytest.mark.parametrize("name", NAMES)
@@ -52,11 +53,38 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
 
 
 @both
+@given(own=st.lists(documents, max_size=4), others=st.lists(documents, max_size=4), options=options)
+def test_the_ways_of_counting_differ_by_no_more_than_the_last_bit(name, own, others, options):
+    """Plain Python at its bound, numpy below it, and the way of large pools; the last bound is met by chance."""
+    size = sum(map(len, own)) * (len(others) if name == "pairwise_chrf" else 1) + sum(map(len, others)) * len(own)
+    scores = []
+    for few, small in ((size, 0), (size - 1, 1 << 16), (-1, 0), (12, 20)):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(replacements, "_FEW_CHARACTERS", few)
+            patch.setattr(all_pairs, "FEW_SLOTS", small)
+            assert_scores_are_those_of_fastchrf(name, [own], [others], **options)
+            scores.append(getattr(functional, name)([own], [others], **options))
+    for other in scores[1:]:
+        torch.testing.assert_close(scores[0], other, rtol=2**-51, atol=0)
+
+
+@pytest.mark.parametrize("extra", [0, 1])
+@pytest.mark.parametrize(("name", "size"), [("pairwise_chrf", 5 * 3 + 9 * 2), ("aggregate_chrf", 5 + 9 * 2)])
+def test_few_texts_are_those_within_the_limit(monkeypatch, name, size, extra):
+    read = []
+    monkeypatch.setattr(replacements, "read_rows", lambda *rows: read.append(rows) or read_rows(*rows))
+    monkeypatch.setattr(replacements, "_FEW_CHARACTERS", size - extra)
+    getattr(functional, name)([["abc", "de"]], [["abcd", "e", "abcd"]])
+    assert len(read) == extra
+
+
+@both
 @given(rows=rows, options=options, same=st.booleans(), cut=st.booleans())
 def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, options, same, cut):
     hypotheses, references = map(list, zip(*rows, strict=True))
     with pytest.MonkeyPatch.context() as patch:
         if cut:
+            patch.setattr(replacements, "_FEW_CHARACTERS", -1)
             patch.setattr(documents_module, "CPU_SLOTS", 20)
             patch.setattr(all_pairs, "BLOCK_CELLS", 12)
             patch.setattr(pools, "POOL_PAIRS", 3)
