@@ -9,8 +9,7 @@ except ModuleNotFoundError as error:
     raise SystemExit(f"{error.name} is not installed: pip install -e '.[ignite]'") from error
 import torch
 from ignite.engine import Engine, Events
-from ignite.handlers import Checkpoint, EarlyStopping
-from torch import Tensor, nn
+from ignite.handlers import Checkpoint, DiskSaver, EarlyStopping
 from torch.utils.data import DataLoader
 
 from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore
@@ -18,14 +17,14 @@ from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore
 WORDS = ["the", "a", "cat", "dog", "bird", "sat", "ran", "sang", "here", "there"]
 
 
-def train(engine: Engine, source: Tensor) -> None:
+def train(engine: Engine, source: torch.Tensor) -> None:
     """Take a step; the right translation of word i is word i."""
     optimizer.zero_grad()
-    nn.functional.cross_entropy(model(source).flatten(0, 1), source.flatten()).backward()
+    torch.nn.functional.cross_entropy(model(source).flatten(0, 1), source.flatten()).backward()
     optimizer.step()
 
 
-def validate(engine: Engine, source: Tensor) -> tuple[list[str], ...]:
+def validate(engine: Engine, source: torch.Tensor) -> tuple[list[str], ...]:
     """Return what the metrics compare (1): hypotheses and references."""
     translations = model(source).argmax(-1)
     return tuple([" ".join(WORDS[i] for i in row) for row in ids] for ids in (translations, source))
@@ -44,7 +43,7 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     share = slice(idist.get_rank(), None, idist.get_world_size())  # a DistributedSampler would count segments twice
     training, validation = torch.randint(len(WORDS), (371, 6)).split([320, 51])
-    model = idist.auto_model(nn.Embedding(len(WORDS), len(WORDS)))
+    model = idist.auto_model(torch.nn.Embedding(len(WORDS), len(WORDS)))
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     trainer, evaluator = Engine(train), Engine(validate)
     # (3) Reset when the evaluator starts, updated after each batch, computed over all processes at its end.
@@ -52,7 +51,8 @@ if __name__ == "__main__":
     for name, metric in {"bleu": Bleu.sacrebleu(), "chrf": ChrF(confidence=0.95), "rougeL": rouge}.items():
         metric.attach(evaluator, name)
     # (4) Added after the metrics, so that the scores are there. Both keep the highest score.
-    best = Checkpoint({"model": model}, "runs/first_ignite", score_function=Checkpoint.get_default_score_fn("chrf"))
+    saver = DiskSaver("runs/first_ignite", require_empty=False)  # may hold the model of an earlier run
+    best = Checkpoint({"model": model}, saver, score_function=Checkpoint.get_default_score_fn("chrf"))
     evaluator.add_event_handler(Events.COMPLETED, best)
     evaluator.add_event_handler(Events.COMPLETED, EarlyStopping(3, best.score_function, trainer))
     trainer.add_event_handler(Events.EPOCH_COMPLETED, report)

@@ -49,6 +49,21 @@ def test_scores_rise_and_the_best_model_is_kept(script: str, tmp_path: Path):
     assert len([path for path in tmp_path.rglob("*") if path.suffix in (".ckpt", ".pt")]) == 1
 
 
+@pytest.mark.programs
+@pytest.mark.parametrize("script", ["first_lightning", "first_ignite"])
+def test_a_script_runs_twice_in_one_folder(script: str, tmp_path: Path):
+    assert chrf_by_epoch(printed(script, tmp_path)) == chrf_by_epoch(printed(script, tmp_path))
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize(("script", "needed"), [("first_trainer", "transformers"), ("first_accelerate", "accelerate")])
+def test_a_script_with_a_folder_of_checkpoints_runs_twice(script: str, needed: str, tmp_path: Path):
+    pytest.importorskip("accelerate")
+    pytest.importorskip(needed)
+    first, second = (printed(script, tmp_path).splitlines()[-1] for _ in range(2))
+    assert first == second
+
+
 @pytest.mark.parametrize("script", ["first_lightning", "first_ignite"])
 def test_a_first_script_is_short_and_needs_no_logger(script: str):
     lines = (EXAMPLES / f"{script}.py").read_text(encoding="utf-8").splitlines()
