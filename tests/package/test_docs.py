@@ -98,9 +98,19 @@ def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
     engines = {str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "engines").glob("*_scores.py")}
     harnesses = {str(path.relative_to(ROOT)) for path in (ROOT / "examples" / "harnesses").glob("*.py")}
     assert (
-        firsts | engines | harnesses | {f"examples/{name}.py" for name in ("own_metric", "reward", "lightning_resume")}
+        firsts
+        | engines
+        | harnesses
+        | {f"examples/{name}.py" for name in ("own_metric", "reward", "lightning_resume", "torchrun_resume")}
         == included
     )
+
+
+def test_a_page_links_to_the_scripts_that_it_includes():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for path in INCLUDED.findall(text):
+            assert f"[`{path}`](../../{path})" in text, f"{named(page)}: {path}"
 
 
 def test_code_has_a_language_and_sessions_are_doctests():
