@@ -6,6 +6,7 @@ The counts of ranks are added up in ``ngram_metrics.torchmetrics.states``, for `
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from typing import NamedTuple, TypedDict
 
@@ -22,7 +23,7 @@ __all__ = ["AllRanks"]
 
 #: The only key of the state: it does not depend on what was counted.
 _KEY = "ngram_metrics"
-#: The bytes of a length.
+#: The bytes of a length, and of the checksum at the end.
 _LENGTH = 8
 
 
@@ -98,7 +99,8 @@ class AllRanks:
         if failure:
             raise failure
         _check_ranks([_read_share(share, rank) for rank, share in enumerate(buffers)])
-        return {_KEY: b"".join(map(_framed, buffers))}
+        frames = b"".join(map(_framed, buffers))
+        return {_KEY: frames + _checksum(frames)}
 
     def load_state_dict(self, state: Mapping[str, object]) -> None:
         """Set the states of this rank to its share of those of all ranks, without waiting for another rank.
@@ -109,10 +111,13 @@ class AllRanks:
         Raises:
             TypeError, ValueError: no such state, or one of other metrics or settings; no metric is then changed.
         """
-        saved = state.get(_KEY)
+        saved = state.get(_KEY) if isinstance(state, Mapping) else None
         if not isinstance(saved, bytes):
             raise TypeError(f"{type_name(saved)} under {_KEY!r}: expected the dict that AllRanks.state_dict returned")
-        shares = [_read_share(share, rank) for rank, share in enumerate(_read_frames(saved))]
+        frames = saved[:-_LENGTH]
+        if len(saved) <= _LENGTH or saved[-_LENGTH:] != _checksum(frames):
+            raise ValueError(f"{len(saved)} bytes with another checksum: expected all that AllRanks saved, unchanged")
+        shares = [_read_share(share, rank) for rank, share in enumerate(_read_frames(frames))]
         accumulators = self._accumulators()
         described = shares[0].described
         if list(described) != list(accumulators):
@@ -156,6 +161,9 @@ class AllRanks:
             named = dict(self.metrics.items(keep_base=True, copy_state=False))
         elif isinstance(self.metrics, Mapping):
             named = self.metrics
+        for name in named:
+            if not isinstance(name, str):  # JSON would save another key
+                raise TypeError(f"the name {name!r} is {type_name(name)}: expected a str")
         accumulators = {}
         for name in sorted(named):
             metric = named[name]
@@ -190,21 +198,20 @@ def _framed(content: bytes) -> bytes:
     return len(content).to_bytes(_LENGTH, "little") + content
 
 
-def _read_frame(content: bytes) -> tuple[bytes, bytes]:
-    """Return the bytes behind a length, and what follows them.
+def _checksum(content: bytes) -> bytes:
+    """Return a checksum of bytes, as many as those of a length."""
+    return zlib.crc32(content).to_bytes(_LENGTH, "little")
 
-    Raises:
-        ValueError: there are fewer.
-    """
+
+def _read_frame(content: bytes) -> tuple[bytes, bytes]:
+    """Return the bytes behind a length, and what follows them."""
     stop = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
-    if len(content) < max(stop, _LENGTH):
-        raise ValueError(f"the states end after {len(content)} bytes of {stop}: expected all that AllRanks saved")
     return content[_LENGTH:stop], content[stop:]
 
 
 def _read_frames(content: bytes) -> list[bytes]:
     frames: list[bytes] = []
-    while content or not frames:
+    while content:
         frame, content = _read_frame(content)
         frames.append(frame)
     return frames

@@ -146,6 +146,52 @@ def test_a_rank_that_cannot_read_its_states_lets_no_other_wait(first: Results, s
 
 @pytest.mark.programs
 @pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("name", ["compute", "state_dict of ignite"])
+def test_a_rank_that_cannot_read_its_rows_lets_no_other_wait(first: Results, size: int, name: str):
+    *others, last = [of_rank["unlike"][name] for of_rank in first(size)]
+    assert last.startswith("RuntimeError: Sizes of tensors must match")
+    for error in others:
+        assert error.startswith(f"RuntimeError: rank {size - 1} cannot read its states: {last}")
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("size", [2, 3])
+@pytest.mark.parametrize("name", ["part", "none"])
+def test_metrics_of_a_part_of_the_ranks_go_on_with_their_own_counts(first: Results, size: int, name: str):
+    for of_rank in first(size):
+        found = of_rank["in groups"][name]
+        assert_same(found["resumed"], found["saved"])
+        if name == "part":
+            words = (
+                "ValueError: these states of ChrF, whose process_group has not all ranks, are those of 1 processes, and"
+            )
+            assert found["error"].startswith(words)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_metrics_of_a_trainer_wait_for_no_other_rank(first: Results, size: int):
+    metric = ChrF(pad_id=0, confidence=0.9)
+    ids = torch.tensor([[5, 6, 7, 0], [5, 6, 8, 9], [1, 2, 3, 4]])
+    metric.update(ids, ids.flip(0))
+    wanted = {name: float(value) for name, value in metric.compute().items()}
+    for of_rank in first(size):
+        values = of_rank["of a trainer"]["values"]
+        assert list(values.values()) == list(wanted.values())  # an interval of everything twice is narrower
+        assert of_rank["of a trainer"]["collectives"] == {}
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_plain_state_of_a_rank_of_another_group_is_not_taken(first: Results, size: int):
+    for rank, of_rank in enumerate(first(size)):
+        for owner, found in of_rank["in groups"]["plain"].items():
+            segments = len(TEXT[0][0]) if owner == rank else 0
+            assert (found["segments"], len(found["warnings"])) == (segments, 0 if owner == rank else 1)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("size", [2, 3])
 def test_a_rank_without_updates_saves_with_the_others(first: Results, size: int):
     for of_rank in first(size):
         assert of_rank["unlike"]["updated on all but one"] == ["ngram_metrics"]
@@ -290,8 +336,15 @@ def test_what_is_not_of_all_ranks_is_refused_and_changes_nothing():
     for metrics, wrong, error, words in (
         ({"a": metric}, {}, TypeError, "a NoneType under 'ngram_metrics': expected the dict that AllRanks.state_dict"),
         ({"a": metric}, {key: "text"}, TypeError, "a str under 'ngram_metrics': expected the dict"),
-        ({"a": metric}, {key: content[:-1]}, ValueError, r"the states end after \d+ bytes of \d+: expected all that"),
-        ({"a": metric}, {key: b""}, ValueError, "the states end after 0 bytes of 8"),
+        ({"a": metric}, [content], TypeError, "a NoneType under 'ngram_metrics': expected the dict"),
+        (
+            {"a": metric},
+            {key: content[:-1]},
+            ValueError,
+            r"\d+ bytes with another checksum: expected all that AllRanks",
+        ),
+        ({"a": metric}, {key: b""}, ValueError, "0 bytes with another checksum"),
+        ({"a": metric}, {key: bytes(8)}, ValueError, "8 bytes with another checksum"),
         (
             {"a": metric, "b": metric},
             state,
@@ -302,9 +355,50 @@ def test_what_is_not_of_all_ranks_is_refused_and_changes_nothing():
         with pytest.raises(error, match=words):
             AllRanks(metrics).load_state_dict(wrong)
         assert int(metric.sentences) == len(TEXT[0][0])
+    with pytest.raises(TypeError, match=r"the name 0 is an int: expected a str"):
+        AllRanks({0: metric, "a": metric})
     for other in (torchmetrics.text.BLEUScore(), {"b": torchmetrics.text.BLEUScore()}, {"b": 5}, 5):
         with pytest.raises(TypeError, match=r"the metric '\w*' is an? \w+: expected one of ngram_metrics"):
             AllRanks(other)
+
+
+def test_no_changed_byte_is_taken_and_no_metric_changes():
+    metrics = {"a": Bleu(), "b": ChrF(average="none")}
+    loaded = {"a": Bleu(), "b": ChrF(average="none")}
+    for metric in metrics.values():
+        metric.update(*TEXT[0])
+    ((key, content),) = AllRanks(metrics).state_dict().items()
+    for position in range(len(content)):
+        changed = bytearray(content)
+        changed[position] ^= 1
+        with pytest.raises(ValueError, match="with another checksum: expected all that AllRanks saved, unchanged"):
+            AllRanks(loaded).load_state_dict({key: bytes(changed)})
+    assert not any(int(metric.sentences) for metric in loaded.values())
+
+
+def test_states_loaded_into_a_synchronized_metric_stay():
+    metric, synchronized = Bleu(), Bleu()
+    metric.update(*TEXT[0])
+    synchronized.update(*TEXT[1])
+    synchronized.sync(dist_sync_fn=lambda state, group=None: [state, state], distributed_available=lambda: True)
+    AllRanks(synchronized).load_state_dict(AllRanks(metric).state_dict())
+    synchronized.update(*TEXT[1])
+    assert int(synchronized.sentences) == len(TEXT[0][0]) + len(TEXT[1][0])
+
+
+@pytest.mark.parametrize("letters", range(250, 262))
+def test_the_length_of_an_entry_does_not_depend_on_its_numbers(monkeypatch: pytest.MonkeyPatch, letters: int):
+    def split(text: str) -> list[str]:
+        return text.split()
+
+    split.__qualname__ = "s" * letters
+    metric = Bleu(tokenizer=split)
+    metric.persistent(True)
+    lengths = set()
+    for numbers in ((0, 1), (9, 10), (123_456, 999_999)):
+        monkeypatch.setattr(metric, "_rank_of_processes", lambda numbers=numbers: numbers)
+        lengths.add(len(metric.state_dict()["saved_by"]))
+    assert len(lengths) == 1
 
 
 @pytest.mark.programs

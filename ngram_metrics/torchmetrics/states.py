@@ -47,8 +47,9 @@ _OFTEN_SET = frozenset(
 )
 #: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
 SAVED_BY = "saved_by"
-#: Its length is a multiple of this, so that it does not depend on the numbers in it.
+#: Its length is a multiple of this, with room for so many digits, so that it does not depend on the numbers in it.
 _ENTRY_BYTES = 256
+_ENTRY_DIGITS = 20
 
 
 class States(torchmetrics.Metric):
@@ -138,19 +139,24 @@ class States(torchmetrics.Metric):
         rank, each rank takes that.
 
         Args:
-            shares: the states of each rank, as of ``saved_states``.
+            shares: the states of each rank of the default group, as of ``saved_states``.
 
         Raises:
-            ValueError: shares of different kinds of input; on every rank.
+            ValueError: shares of different kinds of input; on every rank. Another number of processes for a metric
+                whose group is only a part of them: nothing says which ranks of those that saved were one group.
         """
-        rank, processes = self._rank_of_processes()
+        rank, processes = world_rank()
+        synchronizes = self.sync_on_compute and (processes == 1 or self._is_in_group())
         first, *others = shares
         share = None
         if len(shares) == processes:
             share = shares[rank]
-        elif not self.sync_on_compute and all(
-            torch.equal(other[name], first[name]) for other in others for name in first
-        ):
+        elif synchronizes and processes > 1 and distributed.get_world_size(self.process_group) != processes:
+            raise ValueError(
+                f"these states of {type(self).__name__}, whose process_group has not all ranks, are those of "
+                f"{len(shares)} processes, and here are {processes}: expected as many"
+            )
+        elif not synchronizes and all(torch.equal(other[name], first[name]) for other in others for name in first):
             share = first
         else:
             joined = join_shares(shares)
@@ -176,7 +182,8 @@ class States(torchmetrics.Metric):
             rank, processes = (0, 1) if self._is_synced else self._rank_of_processes()
             entry = {"rank": rank, "processes": processes, "settings": self.describe_settings()}
             text = json.dumps(entry).encode()
-            saved[prefix + SAVED_BY] = byte_tensor(text.ljust(-(-len(text) // _ENTRY_BYTES) * _ENTRY_BYTES))
+            longest = len(text) - len(f"{rank}{processes}") + _ENTRY_DIGITS
+            saved[prefix + SAVED_BY] = byte_tensor(text.ljust(-(-longest // _ENTRY_BYTES) * _ENTRY_BYTES))
         return saved
 
     def load_states(self, saved: Mapping[str, State]) -> None:
@@ -192,6 +199,8 @@ class States(torchmetrics.Metric):
         # As Metric._wrap_update does: else compute would warn of missing data, or return its cached value.
         self._update_count = max(1, self._update_count)
         self._computed = None
+        # As Metric.reset does: unsync would bring back what was counted before.
+        self._is_synced, self._cache = False, None
 
     def _all_rows(self) -> Tensor:
         """Return all rows as one tensor ``(segments, fields)``, even if there are none or a sync has joined them."""
@@ -213,18 +222,17 @@ class States(torchmetrics.Metric):
         return distributed.is_available() and distributed.is_initialized() and bool(self.distributed_available_fn())
 
     def _rank_of_processes(self) -> tuple[int, int]:
-        """Return the rank of this process in the metric's group and the number of processes, alone ``(0, 1)``."""
-        if not self._is_in_group():
-            return 0, 1
-        return distributed.get_rank(self.process_group), distributed.get_world_size(self.process_group)
+        """Return what ``world_rank`` does, ``(0, 1)`` for a metric that never synchronizes."""
+        # Not of the metric's own group: two groups have a rank 0 each, with other counts.
+        return world_rank() if self._is_in_group() else (0, 1)
 
     def _takes(self, rank: int, processes: int) -> bool:
         """Return whether this process takes the counts of one rank, and warn where the counts of others are missing."""
         here = self._rank_of_processes()
         if not self.sync_on_compute or (rank, processes) == here:
             return True
-        if processes == 1:
-            return here[0] == 0
+        if processes == 1:  # or what a group has counted together
+            return distributed.get_rank(self.process_group) == 0
         is_alone = not self._is_in_group()
         where = "this is a single process" if is_alone else f"this is rank {here[0]} of {here[1]}"
         done = "counts of the other ranks are missing" if is_alone else "the states are not taken, and it begins empty"
@@ -382,11 +390,28 @@ class States(torchmetrics.Metric):
 
         Raises:
             ValueError: the ranks have metrics with different settings; on all ranks, after the states were gathered.
+            RuntimeError: another rank could not read its states; that one raises its own error, as late.
         """
         # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
         level = settings_digest(self.confidence).to(self.row.device)
-        buffers = gather(torch.cat((level, self.pack_states(self.row.device))), group=group)
-        all_equal(torch.stack([buffer[: len(level) + len(self.settings)] for buffer in buffers]))
+        compared = len(level) + len(self.settings)
+        failure = None
+        try:
+            buffer = torch.cat((level, self.pack_states(self.row.device)))
+        except Exception as error:
+            # A rank that left would leave the others waiting: zeros, which are no layout, come before its words.
+            failure = error
+            words = f"{type(error).__name__}: {error}".encode(errors="replace")
+            buffer = byte_tensor(bytes(compared) + words).to(self.row.device)
+        buffers = gather(buffer, group=group)
+        if failure:
+            raise failure
+        heads = torch.stack([buffer[:compared] for buffer in buffers])
+        for rank, layout in enumerate(heads[:, 0].tolist()):
+            if not layout:
+                words = bytes(buffers[rank][compared:].tolist())
+                raise RuntimeError(f"rank {rank} cannot read its states: {words.decode()}")
+        all_equal(heads)
         return [self.unpack_states(buffer[len(level) :]) for buffer in buffers]
 
     @contextmanager
@@ -403,6 +428,13 @@ class States(torchmetrics.Metric):
             for name, length in lengths.items():
                 del before[name][length:]
             raise
+
+
+def world_rank() -> tuple[int, int]:
+    """Return the rank of this process in the default group and the number of processes, alone ``(0, 1)``."""
+    if not distributed.is_available() or not distributed.is_initialized():
+        return 0, 1
+    return distributed.get_rank(), distributed.get_world_size()
 
 
 def all_equal(gathered: Tensor) -> Tensor:
@@ -448,11 +480,14 @@ def join_shares(shares: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def read_entry(entry: object) -> dict[str, Any]:
-    """Return what ``state_dict`` wrote in the entry that says whose the states are."""
+    """Return what ``state_dict`` wrote in the entry that says whose the states are, or raise ValueError."""
     try:
-        return cast("dict[str, Any]", json.loads(bytes(cast(Tensor, entry).tolist())))
-    except (AttributeError, TypeError, ValueError):
-        raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict") from None
+        saved_by = json.loads(bytes(cast(Tensor, entry).tolist()))
+        if 0 <= saved_by["rank"] < saved_by["processes"] and isinstance(saved_by["settings"], dict):
+            return cast("dict[str, Any]", saved_by)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        pass
+    raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict")
 
 
 def name_differences(saved: Mapping[str, str] | None, here: Mapping[str, str]) -> str:

@@ -151,6 +151,15 @@ def test_load_refuses_states_that_lack_some_or_are_others(case: Case, average: s
     metric, saved = case.filled(average, case.batches[:1]), _saved(case.filled(average))
     for wrong in (5, [5], torch.tensor(5), saved["saved_by"].half(), saved["saved_by"][1:]):
         _check_refused(metric, {**saved, "saved_by": wrong}, r"the entry saved_by is an? .*: expected the bytes of")
+    for text in (
+        b"[]",
+        b"5",
+        b'{"rank": 0}',
+        b'{"rank": 1, "processes": 1, "settings": {}}',
+        b'{"rank": 0, "settings": 5}',
+    ):
+        wrong = torch.tensor(list(text), dtype=torch.uint8)
+        _check_refused(metric, {**saved, "saved_by": wrong}, "the entry saved_by is a Tensor: expected the bytes of")
     for name, state in {**saved}.items():
         if name == "saved_by":
             continue

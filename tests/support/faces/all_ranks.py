@@ -16,6 +16,7 @@ from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, ignite
 from ngram_metrics.distributed import AllRanks
+from ngram_metrics.hugging_face import ComputeMetrics
 
 #: The batches of an epoch in two halves: before the checkpoint, and after it.
 HALVES: tuple[tuple[Batch, ...], tuple[Batch, ...]] = ((*TEXT, TEXT[1], TEXT[0]), (TEXT[2], TEXT[0], TEXT[1]))
@@ -145,9 +146,63 @@ def first(rank: int, processes: int, folder: Path) -> dict[str, Any]:
         found["unlike"]["updated on all but one"] = sorted(AllRanks(other).state_dict())
     assert calls == {"all_gather": 2}
     distributed.barrier()  # nobody waits for anything else
+    found["unlike"] |= _of_a_broken_rank(last)
+    compute_metrics = ComputeMetrics(ChrF(pad_id=0, confidence=0.9))
+    ids = torch.tensor([[5, 6, 7, 0], [5, 6, 8, 9], [1, 2, 3, 4]])
+    with _counted() as calls:
+        values = compute_metrics((ids, ids.flip(0)))
+    found["of a trainer"] = {"values": values, "collectives": dict(calls)}
+    found["in groups"] = _in_groups(rank, processes, folder)
     metric = METRICS["none"]()
     count({"": metric}, share_of(0, rank, processes))
     dcp.save({"metrics": AllRanks(metric)}, checkpoint_id=folder / f"dcp-{processes}")
+    return found
+
+
+def _of_a_broken_rank(is_broken: bool) -> dict[str, Any]:
+    """What each rank raises if one cannot read its rows, where ranks add up or save."""
+    found = {}
+    for name, metric in {"compute": METRICS["none"](), "state_dict of ignite": METRICS["of ignite"]()}.items():
+        count({"of ignite" if name != "compute" else name: metric}, TEXT[:1])
+        states = getattr(metric, "_accumulator", metric)
+        if is_broken:
+            states.rows.append(torch.zeros(1, 3))
+        segments = int(states.sentences)
+        with _counted() as calls:
+            error = _error_of(metric.compute if name == "compute" else metric.state_dict)
+        assert calls == {"all_gather": 2}
+        assert int(states.sentences) == segments
+        found[name] = error
+        distributed.barrier()
+    return found
+
+
+def _in_groups(rank: int, processes: int, folder: Path) -> dict[str, Any]:
+    """Save and load metrics that synchronize with a part of the ranks, or with none."""
+    groups = [distributed.new_group(list(range(start, processes, 2))) for start in (0, 1)]
+    keywords: dict[str, dict[str, Any]] = {
+        "part": {"process_group": groups[rank % 2]},
+        "none": {"distributed_available_fn": bool},
+    }
+    found: dict[str, Any] = {}
+    for name, options in keywords.items():
+        metric, resumed = ChrF(average="none", **options), ChrF(average="none", **options)
+        count({"": metric}, [TEXT[0]] * (rank + 1))
+        state = AllRanks(metric).state_dict()
+        AllRanks(resumed).load_state_dict(state)
+        found[name] = {"saved": metric.compute(), "resumed": resumed.compute()}
+    of_one_process = torch.load(folder / "shares-1.pt", weights_only=True)
+    resumed = ChrF(average="none", **keywords["part"])
+    found["part"]["error"] = _error_of(lambda: AllRanks(resumed).load_state_dict(of_one_process))
+    metric = ChrF(average="none", process_group=groups[rank % 2])
+    metric.persistent(True)
+    count({"": metric}, TEXT[:1])
+    states = [None] * processes
+    distributed.all_gather_object(states, metric.state_dict())
+    found["plain"] = {
+        owner: _loaded(ChrF(average="none", process_group=groups[rank % 2]), state)
+        for owner, state in enumerate(states)
+    }
     return found
 
 
