@@ -187,7 +187,8 @@ def _check_ranks(shares: list[_Share]) -> None:
             )
         for name, metric in described.items():
             if metric["digest"] != first[name]["digest"]:
-                differences = name_differences(first[name]["settings"], metric["settings"])
+                words = f"{{}} is {{}} on rank 0 and {{}} on rank {rank}"
+                differences = name_differences(first[name]["settings"], metric["settings"], words)
                 raise ValueError(f"the metric {name!r} has other settings on rank {rank} than on rank 0{differences}")
             if metric["synchronized"]:
                 raise ValueError(f"the metric {name!r} of rank {rank} has the states of all ranks: call unsync() first")

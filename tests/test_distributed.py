@@ -108,7 +108,7 @@ def test_a_collection_computes_with_two_collectives_for_each_of_its_metrics(firs
         assert calls["metrics"] == len(METRICS) - 1  # all but that of ignite
 
 
-OTHERS = "ValueError: the metric '' has other settings on rank {} than on rank 0"
+OTHERS = "ValueError: the metric '' has other settings on rank {0} than on rank 0"
 
 
 @pytest.mark.programs
@@ -116,10 +116,10 @@ OTHERS = "ValueError: the metric '' has other settings on rank {} than on rank 0
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("settings", f"{OTHERS} (ngram was 4, and is 3 here)"),
+        ("settings", f"{OTHERS} (ngram is 4 on rank 0 and 3 on rank {{0}})"),
         ("names", "ValueError: rank {} has the metrics ['a'], and rank 0 ['b']: expected the same"),
         ("more", "ValueError: rank {} has the metrics ['a', 'b'], and rank 0 ['a']: expected the same"),
-        ("class", f"{OTHERS} (class was 'ChrF', and is 'Bleu'"),
+        ("class", f"{OTHERS} (class is 'ChrF' on rank 0 and 'Bleu' on rank {{0}};"),
         ("synchronized", "ValueError: the metric '' of rank {} has the states of all ranks: call unsync() first"),
     ],
 )

@@ -490,10 +490,12 @@ def read_entry(entry: object) -> dict[str, Any]:
     raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict")
 
 
-def name_differences(saved: Mapping[str, str] | None, here: Mapping[str, str]) -> str:
+def name_differences(
+    saved: Mapping[str, str] | None, here: Mapping[str, str], words: str = "{} was {}, and is {} here"
+) -> str:
     """Return the settings that differ with both values, in parentheses, or nothing if one of them is not known."""
     both = [(name, (saved or here).get(name), here.get(name)) for name in {**(saved or here), **here}]
-    differing = [f"{name} was {there}, and is {value} here" for name, there, value in both if there != value]
+    differing = [words.format(*values) for values in both if values[1] != values[2]]
     return f" ({'; '.join(differing)})" if differing else ""
 
 
