@@ -35,6 +35,7 @@ from torch import Tensor
 from ngram_metrics.counting.documents import (
     PaddedTokens,
     RaggedTokens,
+    copy_to,
     ragged_chunks,
     remaining_tokens,
     repeat_each,
@@ -129,7 +130,7 @@ def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None 
     """
     device, lengths = tokens.ids.device, tokens.lengths
     document = torch.arange(len(lengths), device="cpu") if document is None else document
-    remaining, owner = (slots.to(device) for slots in (remaining_tokens(lengths), repeat_each(document, lengths)))
+    remaining, owner = copy_to(device, remaining_tokens(lengths), repeat_each(document, lengths))
     slot = torch.arange(len(tokens.ids), device=device)
     last = ngram_number = tokens.ids  # (slots,), of the token and of the n-gram of the order below
     last_bits = bit_length(max(1, tokens.id_bound - 1))

@@ -20,6 +20,7 @@ from ngram_metrics.counting.documents import (
     PaddedPairs,
     RaggedSides,
     RaggedTokens,
+    copy_to,
     flat_positions,
     float_dtype,
     owners,
@@ -94,8 +95,11 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
     """
     counts, device = sides.references.counts, sides.hypotheses.ids.device
     documents = _hypotheses_first(sides)
-    segment = owners(counts + 1).to(device)
-    is_reference = (flat_positions(counts + 1) > 0).to(device)
+    places = flat_positions(counts + 1)
+    reference = places.nonzero().squeeze(1)
+    hypothesis = reference - places.index_select(0, reference)  # that of each reference
+    place, segment, hypothesis, reference = copy_to(device, places, owners(counts + 1), hypothesis, reference)
+    is_reference = place > 0
     dtype = float_dtype(device)
     # The numbers of n-grams, and of tokens, in the table of weights.
     ngram_number = tokens = documents.ids[:0]
@@ -126,10 +130,8 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
             _sum_by_document(torch.stack((products, own_weights.square())), ngrams.document, documents.documents)
         )
     products, squares = torch.stack(sums, -1).unbind(0)  # (documents, orders)
-    hypothesis = (~is_reference).nonzero().squeeze(1)
-    reference = is_reference.nonzero().squeeze(1)
-    pair_squares = squares.index_select(0, hypothesis).index_select(0, owners(counts).to(device))
-    return WeightedMatches(products.index_select(0, reference), pair_squares, squares.index_select(0, reference))
+    own_squares = squares.index_select(0, hypothesis)
+    return WeightedMatches(products.index_select(0, reference), own_squares, squares.index_select(0, reference))
 
 
 def _hypotheses_first(sides: RaggedSides) -> RaggedTokens:

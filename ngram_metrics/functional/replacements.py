@@ -126,12 +126,10 @@ def _few_texts(
     rows = [side[0] for side in (hypotheses, references) if type(side) is list and len(side) == 1]
     if len(rows) != 2 or device.type != "cpu" or must_use_torch():
         return None
-    sizes = []
-    for row in rows:
-        if type(row) is not list or not row or set(map(type, row)) != {str}:
-            return None
-        sizes.append(sum(map(len, row)))
-    if sizes[0] * (len(rows[1]) if pairs else 1) + sizes[1] * len(rows[0]) > _FEW_CHARACTERS:
+    if any(type(row) is not list or set(map(type, row)) != {str} for row in rows):
+        return None
+    own, others = (sum(map(len, row)) for row in rows)
+    if own * (len(rows[1]) if pairs else 1) + others * len(rows[0]) > _FEW_CHARACTERS:
         return None
     return [[text if whitespace else remove_whitespace(text) for text in row] for row in rows]
 

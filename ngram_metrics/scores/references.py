@@ -131,21 +131,23 @@ def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
     counts, reference_index = pairs.counts, 0
     segment = torch.arange(len(counts), device="cpu")
     first = counts.cumsum(0) - counts
+    steps: list[Tensor] = []
     while len(segment):
         # The segments that have a reference with this number. Each occurs once, so each step adds to it once.
         there = counts.index_select(0, segment) > reference_index
         segment = segment.masked_select(there)
-        pair = first.index_select(0, segment) + reference_index
-        sums.index_add_(0, segment.to(sums.device), values.index_select(0, pair.to(values.device)))
+        steps += [segment, first.index_select(0, segment) + reference_index]
         reference_index += 1
+    _, *copies = copy_to(values.device, first, *steps)
+    for segment, pair in zip(copies[::2], copies[1::2], strict=True):
+        sums.index_add_(0, segment, values.index_select(0, pair))
     return sums
 
 
 def count_references(pairs: Pairs) -> Tensor:
     """Return how many references each segment has, ``(segments,)`` int64."""
-    return sum_over_references(
-        torch.ones_like(pairs.documents.references.lengths.to(pairs.documents.references.ids.device)), pairs
-    )
+    references = pairs.documents.references
+    return sum_over_references(torch.ones_like(references.lengths, device=references.ids.device), pairs)
 
 
 class PairMeasure(Measure[Statistics]):

@@ -215,6 +215,21 @@ def test_texts_go_to_the_device_in_few_copies(call: Any, copies: int, with_sever
             assert log.counts[:3] == (budget, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
 
 
+@pytest.mark.parametrize(("references", "copies", "waits"), [(1, 5, 12), (2, 9, 12), (3, 9, 12)])
+def test_texts_of_cider_go_to_the_device_in_few_copies(references: int, copies: int, waits: int):
+    """As many for any number of segments, and of several references; each order waits for three sizes."""
+    target = [["a cat sat", "the mat", "x"], ["y"] * 3, ["one two", "one 12", "z"]]
+    table = document_frequency(target)
+    preds = ["a cat sat on the mat", "", "one 12.5"]
+    with accelerator() as log:
+        cider_d(preds, target, table, average="none", device=DEVICE)  # a table is copied once
+        for times in (1, 5):
+            log.clear()
+            segments = preds * times, [several[:references] for several in target] * times
+            cider_d(*segments, table, average="none", device=DEVICE)
+            assert log.counts[:3] == (copies, 0, waits), log.lines(TO_DEVICE, TO_HOST, WAIT)
+
+
 #: Each way to read text, tokens and lists of ids.
 READERS: dict[str, tuple[Reader, Callable[[str], Any]]] = {
     "words": (WordReader(), str),
