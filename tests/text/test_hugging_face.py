@@ -30,8 +30,14 @@ def trained():
 
 def wrapped(tokenizer, **options):
     transformers = pytest.importorskip("transformers")
+    # Up to transformers 4 the wrapper sets the prefix of the tokenizer itself, by default to none.
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", **options
+        tokenizer_object=tokenizer,
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        add_prefix_space=True,
+        **options,
     )
 
 

@@ -60,7 +60,7 @@ def test_arithmetic_of_two_metrics(case: Case, average: str):
 
 @each_metric_of_one_value
 def test_tracker(case: Case, average: str):
-    tracker = MetricTracker(case.make(average))
+    tracker = MetricTracker(case.make(average), maximize=case.metric.higher_is_better)
     for batch in case.batches:
         tracker.increment()
         tracker.update(*batch)
