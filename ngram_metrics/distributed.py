@@ -14,9 +14,10 @@ import torch
 from torch import distributed
 from torchmetrics import Metric, MetricCollection
 
+from ngram_metrics.settings_digest import name_differences
 from ngram_metrics.text.messages import type_name
 from ngram_metrics.torchmetrics.agreement import byte_tensor
-from ngram_metrics.torchmetrics.states import States, gather_buffers, name_differences
+from ngram_metrics.torchmetrics.states import States, gather_buffers
 from ngram_metrics.torchmetrics.values import Item
 
 __all__ = ["AllRanks"]

@@ -71,6 +71,15 @@ def describe(part: object) -> dict[str, str]:
     return {name: repr(_described(getattr(part, name))) for name in attributes}
 
 
+def name_differences(
+    saved: Mapping[str, str] | None, here: Mapping[str, str], words: str = "{} was {}, and is {} here"
+) -> str:
+    """Return the settings that differ with both values, in parentheses, or nothing if one of them is not known."""
+    both = [(name, (saved or here).get(name), here.get(name)) for name in {**(saved or here), **here}]
+    differing = [words.format(*values) for values in both if values[1] != values[2]]
+    return f" ({'; '.join(differing)})" if differing else ""
+
+
 def _described(value: object) -> object:
     """Reduce a setting to plain values, or to its qualified name if it has none."""
     if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):

@@ -24,6 +24,7 @@ from ngram_metrics.text.messages import warn_of_no_segment
 from ngram_metrics.text.tokenizer_option import callable_name
 from ngram_metrics.torchmetrics.agreement import (
     NO_REFERENCES,
+    all_equal,
     batch_codes,
     callables_number,
     has_counted,
@@ -35,7 +36,7 @@ from ngram_metrics.torchmetrics.agreement import (
     settings_digest,
 )
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of, with_ends
-from ngram_metrics.torchmetrics.states import States, all_equal
+from ngram_metrics.torchmetrics.states import States
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -57,6 +57,15 @@ def byte_tensor(values: bytes) -> Tensor:
     return torch.from_numpy(np.frombuffer(values, np.uint8).copy())  # the copy can be written to
 
 
+def all_equal(gathered: Tensor) -> Tensor:
+    """Reduce the digests of all ranks ``(ranks, bytes)``, which must be the same."""
+    if not bool((gathered == gathered[0]).all()):
+        raise ValueError(
+            "the ranks have metrics with different settings: expected the same class, options, average and confidence"
+        )
+    return gathered[0]
+
+
 def _addresses(value: object) -> Iterator[int]:
     # The digest of a table says everything.
     if value is None or isinstance(value, (str, Number, DocumentFrequency)):

@@ -17,10 +17,11 @@ from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.scorer import Scorer
-from ngram_metrics.settings_digest import describe
+from ngram_metrics.settings_digest import describe, name_differences
 from ngram_metrics.text.messages import type_name, warn_user
 from ngram_metrics.torchmetrics.agreement import (
     LAYOUT,
+    all_equal,
     byte_tensor,
     callables_number,
     has_counted,
@@ -148,7 +149,6 @@ class States(torchmetrics.Metric):
         rank, processes = world_rank()
         synchronizes = self.sync_on_compute and (processes == 1 or self._is_in_group())
         first, *others = shares
-        share = None
         if len(shares) == processes:
             share = shares[rank]
         elif synchronizes and processes > 1 and distributed.get_world_size(self.process_group) != processes:
@@ -160,17 +160,13 @@ class States(torchmetrics.Metric):
             share = first
         else:
             joined = join_shares(shares)
-            share = joined if rank == 0 else None
+            share = joined if rank == 0 else {}
         return share if share and int(share["sentences"]) else None
 
     def describe_settings(self) -> dict[str, str]:
         """Return everything that the digest of settings holds, in words."""
-        kept_counts = "of each segment" if self._keeps_rows else "sums"
-        settings = {
-            "class": repr(type(self).__name__),
-            "average": repr(self.scorer.average),
-            "kept counts": kept_counts,
-        }
+        settings = {"class": repr(type(self).__name__), "average": repr(self.scorer.average)}
+        settings["kept counts"] = "of each segment" if self._keeps_rows else "sums"
         return {**settings, **describe(self.scorer.reader), **describe(self.scorer.measure)}
 
     def state_dict(  # type: ignore[override]  # that of torchmetrics.Metric
@@ -437,15 +433,6 @@ def world_rank() -> tuple[int, int]:
     return distributed.get_rank(), distributed.get_world_size()
 
 
-def all_equal(gathered: Tensor) -> Tensor:
-    """Reduce the digests of all ranks ``(ranks, bytes)``, which must be the same."""
-    if not bool((gathered == gathered[0]).all()):
-        raise ValueError(
-            "the ranks have metrics with different settings: expected the same class, options, average and confidence"
-        )
-    return gathered[0]
-
-
 def moved(state: AnyState, device: torch.device) -> AnyState:
     """Return a state, a tensor or a list of tensors, on a device."""
     return state.to(device) if isinstance(state, Tensor) else [rows.to(device) for rows in state]
@@ -488,15 +475,6 @@ def read_entry(entry: object) -> dict[str, Any]:
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict")
-
-
-def name_differences(
-    saved: Mapping[str, str] | None, here: Mapping[str, str], words: str = "{} was {}, and is {} here"
-) -> str:
-    """Return the settings that differ with both values, in parentheses, or nothing if one of them is not known."""
-    both = [(name, (saved or here).get(name), here.get(name)) for name in {**(saved or here), **here}]
-    differing = [words.format(*values) for values in both if values[1] != values[2]]
-    return f" ({'; '.join(differing)})" if differing else ""
 
 
 def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
