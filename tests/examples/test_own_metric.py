@@ -50,4 +50,5 @@ def test_processes_report_what_one_does(processes: int):
     run = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert run.returncode == 0, run.stderr
     expected = {"bleu": round(expected_bleu(), 4), "recall": round(expected_recall(2), 4)}
-    assert run.stdout.splitlines() == [str(expected)] * processes
+    # torchrun starts Python without a buffer: the ends of two lines may come after both.
+    assert run.stdout.replace("\n", "") == str(expected) * processes
