@@ -64,7 +64,7 @@ def pairwise_chrf(
     counted_on = torch.device(device or "cpu")
     few = _few_texts(hypotheses, references, counted_on, reader.whitespace, pairs=True)
     if few is not None:
-        counts = [measure.count_in_python([own], [[other]]) for own in few[0] for other in few[1]]
+        counts = [measure.count_in_python([text], [[reference]]) for text in few[0] for reference in few[1]]
         row = [100 * measure.score_in_python(*pair_counts) for pair_counts in counts]
         return torch.tensor(row, dtype=torch.float64, device="cpu").view(1, len(few[0]), len(few[1]))
     scores = pair_scores(measure, read_rows(reader, hypotheses, references, counted_on))
@@ -105,8 +105,8 @@ def aggregate_chrf(
     counted_on = torch.device(device or "cpu")
     few = _few_texts(hypotheses, references, counted_on, reader.whitespace, pairs=False)
     if few is not None:
-        counts = [aggregate_chrf_counts(own, few[1], measure.char_order) for own in few[0]]
-        row = [100 * measure.score_in_python(*own_counts) for own_counts in counts]
+        counts = [aggregate_chrf_counts(text, few[1], measure.char_order) for text in few[0]]
+        row = [100 * measure.score_in_python(*text_counts) for text_counts in counts]
         return torch.tensor([row], dtype=torch.float64, device="cpu")
     ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, counted_on)
     scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
@@ -128,8 +128,8 @@ def _few_texts(
         return None
     if any(type(row) is not list or set(map(type, row)) != {str} for row in rows):
         return None
-    own, others = (sum(map(len, row)) for row in rows)
-    if own * (len(rows[1]) if pairs else 1) + others * len(rows[0]) > _FEW_CHARACTERS:
+    characters, reference_characters = (sum(map(len, row)) for row in rows)
+    if characters * (len(rows[1]) if pairs else 1) + reference_characters * len(rows[0]) > _FEW_CHARACTERS:
         return None
     return [[text if whitespace else remove_whitespace(text) for text in row] for row in rows]
 

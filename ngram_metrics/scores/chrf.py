@@ -132,12 +132,11 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         precision, recall = (torch.zeros_like(statistics.matches[..., 0], dtype=dtype) for _ in range(2))
         orders = torch.zeros_like(precision, dtype=torch.int16)
         # One order after another, as sacrebleu sums them.
-        for counts, has, wants, has_any, wants_any in zip(
-            matches.to(dtype).unbind(-1), *divisors, *present, strict=True
-        ):
-            precision.addcdiv_(counts, has)
-            recall.addcdiv_(counts, wants)
-            orders.addcmul_(has_any, wants_any)
+        by_order = zip(matches.to(dtype).unbind(-1), *divisors, *present, strict=True)
+        for counts, hypothesis_total, reference_total, in_hypothesis, in_reference in by_order:
+            precision.addcdiv_(counts, hypothesis_total)
+            recall.addcdiv_(counts, reference_total)
+            orders.addcmul_(in_hypothesis, in_reference)
         divisor = orders.clamp_(min=1).to(dtype)
         return scale * _fscore(precision.div_(divisor), recall.div_(divisor), factor)
 
