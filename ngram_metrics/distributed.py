@@ -16,8 +16,8 @@ from torchmetrics import Metric, MetricCollection
 
 from ngram_metrics.settings_digest import name_differences
 from ngram_metrics.text.messages import type_name
-from ngram_metrics.torchmetrics.agreement import byte_tensor
-from ngram_metrics.torchmetrics.states import States, gather_buffers
+from ngram_metrics.torchmetrics.agreement import byte_tensor, gather_buffers, gather_packed
+from ngram_metrics.torchmetrics.states import States
 from ngram_metrics.torchmetrics.values import Item
 
 __all__ = ["AllRanks"]
@@ -87,19 +87,14 @@ class AllRanks:
                 ranks, after the states were gathered.
             RuntimeError: another rank could not read its states; that one raises its own error, as late.
         """
-        failure = None
-        try:
-            buffer = self._pack()
-        except Exception as error:
-            # A rank that left would leave the others waiting: it sends the words of its error, and raises with them.
-            failure = error
-            buffer = _framed(json.dumps(f"{type(error).__name__}: {error}").encode())
-        buffers = [buffer]
-        if distributed.is_available() and distributed.is_initialized():
-            buffers = [tensor.numpy().tobytes() for tensor in gather_buffers(byte_tensor(buffer))]
-        if failure:
-            raise failure
-        _check_ranks([_read_share(share, rank) for rank, share in enumerate(buffers)])
+        is_alone = not (distributed.is_available() and distributed.is_initialized())
+        gathered = gather_packed(
+            lambda: byte_tensor(self._pack()),
+            (lambda buffer: [buffer]) if is_alone else gather_buffers,
+            torch.device("cpu"),
+        )
+        buffers = [buffer.numpy().tobytes() for buffer in gathered]
+        _check_ranks(list(map(_read_share, buffers)))
         frames = b"".join(map(_framed, buffers))
         return {_KEY: frames + _checksum(frames)}
 
@@ -118,7 +113,7 @@ class AllRanks:
         frames = saved[:-_LENGTH]
         if len(saved) <= _LENGTH or saved[-_LENGTH:] != _checksum(frames):
             raise ValueError(f"{len(saved)} bytes with another checksum: expected all that AllRanks saved, unchanged")
-        shares = [_read_share(share, rank) for rank, share in enumerate(_read_frames(frames))]
+        shares = list(map(_read_share, _read_frames(frames)))
         accumulators = self._accumulators()
         described = shares[0].described
         if list(described) != list(accumulators):
@@ -219,9 +214,6 @@ def _read_frames(content: bytes) -> list[bytes]:
     return frames
 
 
-def _read_share(content: bytes, rank: int) -> _Share:
+def _read_share(content: bytes) -> _Share:
     header, states = _read_frame(content)
-    described = json.loads(header)
-    if isinstance(described, str):
-        raise RuntimeError(f"rank {rank} has no states, and so no rank has saved any: {described}")
-    return _Share(described, states)
+    return _Share(json.loads(header), states)

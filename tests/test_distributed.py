@@ -141,7 +141,7 @@ def test_a_rank_that_cannot_read_its_states_lets_no_other_wait(first: Results, s
     *others, last = [of_rank["unlike"][name] for of_rank in first(size)]
     assert last.startswith(words)
     for error in others:
-        assert error.startswith(f"RuntimeError: rank {size - 1} has no states, and so no rank has saved any: {words}")
+        assert error.startswith(f"RuntimeError: rank {size - 1} cannot read its states: {words}")
 
 
 @pytest.mark.programs

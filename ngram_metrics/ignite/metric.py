@@ -17,7 +17,8 @@ from ngram_metrics.scorer import rename_values
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
-from ngram_metrics.torchmetrics.states import State, gather_buffers
+from ngram_metrics.torchmetrics.agreement import gather_buffers
+from ngram_metrics.torchmetrics.states import State
 from ngram_metrics.torchmetrics.values import Item, is_item
 
 try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
 
 import torch
@@ -24,6 +25,8 @@ from ngram_metrics.torchmetrics.agreement import (
     all_equal,
     byte_tensor,
     callables_number,
+    gather_buffers,
+    gather_packed,
     has_counted,
     join_codes,
     settings_digest,
@@ -33,8 +36,6 @@ from ngram_metrics.torchmetrics.agreement import (
 State: TypeAlias = Tensor | list[Tensor]
 #: Gathers the bytes of all ranks in a group, which is a keyword.
 Gather: TypeAlias = Callable[..., list[Tensor]]
-#: A process group; None for the default one.
-Group: TypeAlias = "distributed.ProcessGroup | None"
 AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
 #: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
 _OFTEN_SET = frozenset(
@@ -391,23 +392,10 @@ class States(torchmetrics.Metric):
         # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
         level = settings_digest(self.confidence).to(self.row.device)
         compared = len(level) + len(self.settings)
-        failure = None
-        try:
-            buffer = torch.cat((level, self.pack_states(self.row.device)))
-        except Exception as error:
-            # A rank that left would leave the others waiting: zeros, which are no layout, come before its words.
-            failure = error
-            words = f"{type(error).__name__}: {error}".encode(errors="replace")
-            buffer = byte_tensor(bytes(compared) + words).to(self.row.device)
-        buffers = gather(buffer, group=group)
-        if failure:
-            raise failure
-        heads = torch.stack([buffer[:compared] for buffer in buffers])
-        for rank, layout in enumerate(heads[:, 0].tolist()):
-            if not layout:
-                words = bytes(buffers[rank][compared:].tolist())
-                raise RuntimeError(f"rank {rank} cannot read its states: {words.decode()}")
-        all_equal(heads)
+        buffers = gather_packed(
+            lambda: torch.cat((level, self.pack_states(self.row.device))), partial(gather, group=group), self.row.device
+        )
+        all_equal(torch.stack([buffer[:compared] for buffer in buffers]))
         return [self.unpack_states(buffer[len(level) :]) for buffer in buffers]
 
     @contextmanager
@@ -475,26 +463,3 @@ def read_entry(entry: object) -> dict[str, Any]:
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict")
-
-
-def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
-    """Return the tensors of all ranks, which have one shape, joined along the first dimension: one collective."""
-    backend = distributed.get_backend(group)
-    sent = tensor
-    if backend == "nccl" and not tensor.is_cuda:
-        sent = tensor.cuda()
-    elif backend in ("gloo", "mpi"):
-        sent = tensor.cpu()
-    gathered = [torch.empty_like(sent) for _ in range(distributed.get_world_size(group))]
-    distributed.all_gather(gathered, sent, group)
-    return torch.cat(gathered).to(tensor.device)
-
-
-def gather_buffers(
-    buffer: Tensor, group: Group = None, gather: Callable[[Tensor, Group], Tensor] = gather_ranks
-) -> list[Tensor]:
-    """Return the one-dimensional tensors of all ranks, which may differ in length: two collectives."""
-    sizes: list[int] = gather(torch.tensor([len(buffer)], device=buffer.device), group).tolist()
-    padded = torch.nn.functional.pad(buffer, (0, max(sizes) - len(buffer)))
-    rows = gather(padded, group).reshape(len(sizes), -1)
-    return [row[:size] for row, size in zip(rows, sizes, strict=True)]
