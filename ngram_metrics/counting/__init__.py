@@ -12,9 +12,9 @@ Ids come in two layouts, both sides in the same one:
   ``target`` may also be a sequence of several references. They are counted on the CPU.
 
 On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On other devices, in graphs that
-``torch.compile`` or a trace records, and for what does not fit the others (several references, documents of more than
-about 8,000 tokens, high orders) one kernel in torch counts. The counts are the same. To have everything counted by the
-torch kernel, for a comparison, set ``NGRAM_METRICS_COUNTING=torch`` in the environment.
+``torch.compile`` or a trace records, and for what does not fit the others (high orders, more than 255 references) one
+kernel in torch counts. The counts are the same. To have everything counted by the torch kernel, for a comparison, set
+``NGRAM_METRICS_COUNTING=torch`` in the environment.
 
 ``ngram_metrics.functional.matched_orders`` says where the matches are: for each token the longest order of a matched
 n-gram that covers it.

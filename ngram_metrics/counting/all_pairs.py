@@ -35,7 +35,7 @@ from torch import Tensor
 from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs, flat_positions, owners, repeat_each
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.numpy_matches import numpy_matches
+from ngram_metrics.counting.numpy_matches import has_numpy_segments, numpy_matches, plan_matches
 from ngram_metrics.counting.pools import Pool, indices, pools, tally
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
@@ -134,9 +134,9 @@ def _count_few(hypotheses: DocumentGroups, references: DocumentGroups, max_order
     reference = column + repeat_each(repeat_each(widths.cumsum(0) - widths, heights), partners)
     hypothesis = owners(partners)
     pairs = RaggedPairs(hypotheses.tokens.take(hypothesis), references.tokens.take(reference))
-    counts = numpy_matches(pairs, max_order)
-    if counts is None:
+    if not has_numpy_segments(pairs) or not (plan := plan_matches(pairs, max_order)).fits:
         return None
+    counts = numpy_matches(plan, max_order)
     if len(counts) < cells:
         row = owners(heights) * height + flat_positions(heights)  # (hypotheses,)
         counts = counts.new_zeros(cells, max_order).index_copy_(0, repeat_each(row, partners) * width + column, counts)

@@ -304,6 +304,14 @@ def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
     return RaggedSides(both.slice(0, first), groups)
 
 
+def has_data(ids: Tensor) -> bool:
+    """Return whether a tensor is in the memory of the CPU, and not one without data, such as in ``torch.vmap``."""
+    try:
+        return ids.device.type == "cpu" and ids.data_ptr() is not None
+    except RuntimeError:
+        return False
+
+
 def float_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype of weights and scores: float64, or float32 if the device has no float64."""
     return torch.float32 if device.type == "mps" else torch.float64

@@ -3,10 +3,10 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU, most segments are counted by ``ngram_metrics.counting.numpy_matches``. All others are counted here, and the
-same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta`` device, compile in
-one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a hypothesis with its
-references. The cuts do not change the counts.
+On a CPU, nearly all segments are counted by ``ngram_metrics.counting.numpy_matches``. All others are counted here, and
+the same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta`` device, compile
+in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a hypothesis with
+its references. The cuts do not change the counts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,12 @@ from ngram_metrics.counting.keys import (
     run_starts,
     sorted_keys,
 )
-from ngram_metrics.counting.numpy_matches import add_empty_orders, numpy_matches
+from ngram_metrics.counting.numpy_matches import (
+    add_empty_orders,
+    has_numpy_segments,
+    numpy_matches,
+    plan_matches,
+)
 
 #: Bits of a count if a sum holds two counts. A count may be all slots of a chunk, and no sum overflows.
 _PAIR_BITS = 31
@@ -126,8 +131,8 @@ def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
 
 
 def _matches(documents: Documents, max_order: int) -> Tensor:
-    if (matches := numpy_matches(documents, max_order)) is not None:
-        return matches
+    if has_numpy_segments(documents) and (plan := plan_matches(documents, max_order)).fits:
+        return numpy_matches(plan, max_order)
     counted = [_count(chunk, max_order) for chunk in chunks_of(documents)]
     return torch.cat(counted) if counted else documents.hypotheses.lengths.new_zeros(0, max_order)
 

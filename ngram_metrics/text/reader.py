@@ -15,6 +15,7 @@ from ngram_metrics.counting.documents import (
     DocumentGroups,
     RaggedSides,
     RaggedTokens,
+    has_data,
     host_counts,
     padded_sides,
 )
@@ -110,14 +111,14 @@ class Reader(ABC):
         """
         if isinstance(segments, PaddedSegments):
             is_read = segments.leading_shape is None and self._separator is None and bool(pad_ids(self.pad_id))
-            return is_read and all(map(_has_data, segments[:2]))
+            return is_read and all(map(has_data, segments[:2]))
         if segments.kind == "text":
             return self.reads_text_in_python
         documents = segments.documents
         tensors = [document for document in documents if isinstance(document, Tensor)]
         lists = documents if not tensors else [document for document in documents if not isinstance(document, Tensor)]
         types = set(map(type, chain.from_iterable(lists)))
-        return types <= {int if segments.kind == "ids" else str} and all(map(_has_data, tensors))
+        return types <= {int if segments.kind == "ids" else str} and all(map(has_data, tensors))
 
     def read_in_python(
         self, segments: Segments | PaddedSegments
@@ -214,14 +215,6 @@ class Reader(ABC):
         if isinstance(segments, PaddedSegments) or any(segments.padded):
             refuse_missing_pad_id(dropped)
         return dropped
-
-
-def _has_data(ids: Tensor) -> bool:
-    """Return whether a tensor is in the memory of the CPU, and not one without data, such as in ``torch.vmap``."""
-    try:
-        return ids.device.type == "cpu" and ids.data_ptr() is not None
-    except RuntimeError:
-        return False
 
 
 def _tokens(row: Sequence[int], dropped: Container[int]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Segments counted with numpy: the matches of counters at every bound of a chunk, of a key and of a packed count."""
+"""Segments counted with numpy: the matches of counters at every bound of a chunk, of a bin and of a key."""
 
 import random
 
@@ -13,11 +13,17 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import RaggedPairs
-from ngram_metrics.counting.numpy_matches import numpy_matches as count
+from ngram_metrics.counting.numpy_matches import plan_matches
 from ngram_metrics.functional import bleu_score
 
 LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}
 both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def count(documents, max_order):
+    """The matches, or None if their keys do not fit."""
+    plan = plan_matches(documents, max_order)
+    return numpy_matches.numpy_matches(plan, max_order) if plan.fits else None
 
 
 def matches_of(layout, pairs, max_order):
@@ -35,40 +41,42 @@ def with_bound(pairs, id_bound):
     return RaggedPairs(*(ragged(side, id_bound) for side in zip(*pairs, strict=True)))
 
 
+def set_sizes(patch, data, slot_bits):
+    """Set how many slots chunks and bins have. Chunks of 2^16 slots hold no key of four places, only ranks."""
+    bits = data.draw(st.sampled_from(slot_bits))
+    patch.setattr(numpy_matches, "MOST_SLOT_BITS", bits)
+    patch.setattr(numpy_matches, "LEAST_SLOT_BITS", bits)
+    patch.setattr(numpy_matches, "_BIN_SLOTS", data.draw(st.sampled_from([1, 7, 128])))
+
+
 @both_layouts
 @given(data=st.data())
 def test_matches_are_those_of_counters_in_chunks_of_any_size(layout, data):
-    ids = st.integers(0, data.draw(st.sampled_from([1, 3, 40, 1000])))
+    ids = st.integers(0, data.draw(st.sampled_from([1, 3, 40, 1000, 200_000])))
     document = st.lists(ids, max_size=12)
     pairs = data.draw(st.lists(st.tuples(document, document), max_size=8))
     with pytest.MonkeyPatch.context() as patch:
-        bits = data.draw(st.sampled_from([5, 6, 10]))
-        patch.setattr(numpy_matches, "MOST_SLOT_BITS", bits)
-        patch.setattr(numpy_matches, "LEAST_SLOT_BITS", bits)
+        set_sizes(patch, data, [2, 5, 6, 10, 16])
         for max_order in (1, 2, 4, 5):
             assert matches_of(layout, pairs, max_order) == expected(pairs, max_order)
 
 
-@pytest.mark.parametrize("bits", [13, 14, 15])
+@pytest.mark.parametrize("slots", [2**13 - 2, 2**15 - 2, 2**15 - 1, 2**15, 2**16 - 2, 2**16 - 1, 2**16])
 @both_layouts
-def test_a_pair_fills_a_chunk_to_the_last_slot(layout, bits):
+def test_a_pair_fills_a_chunk_to_the_last_slot_and_beyond(layout, slots):
     """Two runs of all slots: neither a count nor a place overflows its bits."""
-    slots = (1 << bits) - 2
     half = slots // 2
     for pairs in (
-        [([7] * half, [7] * half)],
+        [([7] * half, [7] * (slots - half))],
         [([7] * (slots - 1), [7])],
         [([], [7] * slots)],
-        [(list(range(half)), list(range(half))), ([1], [1])],
+        [(list(range(half)), list(range(slots - half))), ([1], [1])],
     ):
-        # Places as digits need the bits of a slot; so many orders fit.
-        orders = min(3, (63 - 1 - bits) // bits)
-        assert matches_of(layout, pairs, orders) == [
-            [max(0, min(len(one), len(other)) - lost) for lost in range(orders)] for one, other in pairs
+        assert matches_of(layout, pairs, 3) == [
+            [max(0, min(len(one), len(other)) - lost) for lost in range(3)] for one, other in pairs
         ]
     # No slot is matched: the sum over the runs is the number of slots.
-    apart = [(list(range(half)), list(range(half, slots)))]
-    assert matches_of(layout, apart, orders) == [[0] * orders]
+    assert matches_of(layout, [(list(range(half)), list(range(half, slots)))], 3) == [[0] * 3]
 
 
 @pytest.mark.parametrize("spare", [-1, 0, 1])
@@ -80,10 +88,11 @@ def test_keys_are_exact_where_they_fill_the_word_and_left_to_torch_beyond(spare)
         ends = [0, 1, bound - 2, bound - 1]
         pairs = [(draw.choices(ends, k=9), draw.choices(ends, k=9)) for _ in range(40)]
         assert count(with_bound(pairs, bound), orders).tolist() == expected(pairs, orders)
-    assert count(with_bound([([0] * 40, [0] * 40)], 2**20), 9) is None  # ranks of 80 tokens have 7 bits
-    assert (
-        count(with_bound([([0] * 9, [0] * 9)], 2**53), 9) is None
-    )  # ids are ranked beside at least 11 bits of a segment
+    for distinct in (61, 62, 63):  # ranks of up to 62 tokens have six bits
+        pairs = [(list(range(distinct)), [0, *range(distinct - 5)])] * 3
+        rows = count(with_bound(pairs, 2**20), 9)
+        assert rows is None if distinct > 62 else rows.tolist() == expected(pairs, 9)
+    assert count(with_bound([([0] * 9, [0] * 9)], 2**53), 9) is None  # ids are ranked beside 16 bits of a slot
     assert count(with_bound([([0] * 9, [0] * 9)], 40), 9) is not None
 
 
@@ -119,32 +128,43 @@ def test_several_references_have_the_matches_of_counters_in_chunks_of_any_size(l
         for hypothesis, references in data.draw(segments_of_ids)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        bits = data.draw(st.sampled_from([6, 7, 10]))
-        patch.setattr(numpy_matches, "MOST_SLOT_BITS", bits)
-        patch.setattr(numpy_matches, "LEAST_SLOT_BITS", bits)
+        set_sizes(patch, data, [2, 6, 7, 10, 16])
         for max_order in (1, 2, 4, 5):
             assert count(LAYOUTS[layout](segments), max_order).tolist() == oracles.match_rows(segments, max_order)
 
 
-@pytest.mark.parametrize("references", [2, 3, 6, 7, 8, 20])
+@pytest.mark.parametrize("references", [2, 3, 4, 7, 8, 255, 256])
 @both_layouts
-def test_counts_of_documents_fill_their_sum_to_the_last_bit_and_are_left_to_torch_beyond(layout, references):
-    bits = 63 // (references + 1)
-    length = (1 << min(bits, 10)) - 1
+def test_numbers_of_documents_fill_their_bits_and_are_left_to_torch_beyond(layout, references):
     segments = [
-        (
-            [1] * length,
-            [[1] * (length - number) for number in range(min(references, length))] + [[]] * max(0, references - length),
-        ),
-        ([1] * length, [[2] * length] * references),
-        ([1, 2], [[2] * length] * references),
+        ([1] * 9, [[1] * (number % 9) for number in range(references)]),
+        ([1] * 9, [[2] * 9] * references),
+        ([1, 2] * 4, [*[[1, 1]] * (references - 1), [2, 1, 2]]),
         ([], [[]]),
     ] * 40
     rows = count(LAYOUTS[layout](segments), 3)
-    assert rows.tolist() == oracles.match_rows(segments, 3)
-    if bits <= 10:
-        segments.append(([1], [[1] * (length + 1)] * references))
-        assert count(LAYOUTS[layout](segments), 3) is None
+    assert rows is None if references == 256 else rows.tolist() == oracles.match_rows(segments, 3)
+
+
+@pytest.mark.parametrize("spare", [-1, 0, 1])
+@pytest.mark.parametrize(("orders", "bits", "references"), [(6, 10, 4), (6, 10, 1), (5, 12, 3), (20, 3, 2), (4, 15, 4)])
+def test_bins_hold_as_many_segments_as_their_keys_can_number(orders, bits, references, spare):
+    """Beside the digits there are 0 to 2 bits: neighbours with the same n-grams have to be told apart."""
+    bound = (1 << bits) - 2 + spare
+    draw = random.Random(orders)
+    hypothesis = draw.choices([0, bound - 1], k=25)
+    segments = [(hypothesis[index % 5 :], [hypothesis[: 25 - index % 4]] * references) for index in range(40)]
+    segments += [([bound - 1], [[bound - 1]] * references)] * 40
+    rows = count(ragged_sides(segments), orders)
+    assert rows.tolist() == oracles.match_rows(segments, orders)
+
+
+@pytest.mark.parametrize("hypothesis", range(4))
+@pytest.mark.parametrize("first", range(4))
+@pytest.mark.parametrize("second", range(4))
+def test_only_the_largest_count_of_one_reference_clips(hypothesis, first, second):
+    segments = [([5] * hypothesis, [[5] * first, [5] * second]), ([5, 6, 5], [[5], [6, 5]])]
+    assert count(ragged_sides(segments), 3).tolist() == oracles.match_rows(segments, 3)
 
 
 def test_missing_references_are_not_counted():
@@ -157,13 +177,13 @@ def test_missing_references_are_not_counted():
     assert count(padded_sides(segments, spare=2), 4).tolist() == oracles.match_rows(segments, 4)
 
 
-@pytest.mark.parametrize("slots", [30, 31])
-def test_a_segment_with_several_references_fills_a_chunk_or_is_left_to_torch(monkeypatch, slots):
+@pytest.mark.parametrize("slots", [30, 31, 62, 63])
+def test_a_segment_with_several_references_fills_a_chunk_and_more(monkeypatch, slots):
     monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)
     monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 5)
-    segments = [([7] * 10, [[7] * 10, [7] * (slots - 20)]), ([1], [[1]])]
-    rows = count(ragged_sides(segments), 2)
-    assert rows is None if slots > 30 else rows.tolist() == [[10, 9], [1, 0]]
+    tokens = list(range(100, 100 + slots - 20))
+    segments = [([7] * 10, [[7] * 10, tokens]), ([1], [[1]]), (tokens, [[7] * 10, tokens[-10:]])]
+    assert count(ragged_sides(segments), 2).tolist() == oracles.match_rows(segments, 2)
 
 
 def test_more_pairs_than_a_key_can_number_are_cut():
@@ -185,13 +205,14 @@ def test_the_last_place_of_a_chunk_is_not_taken_for_the_end_of_a_reference(monke
         assert count(with_bound(pairs, 5000), 2).tolist() == [[1, 0], [0, 0], [0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("pairs", "max_order"),
-    [([([1], [2**20])], 1), ([([-1], [1])], 1), ([([1] * 2**15, [1])], 1), ([([1] * 40, [1] * 40)], 40)],
-    ids=["ids", "negative", "long", "orders"],
-)
-def test_what_does_not_fit_is_left_to_torch(pairs, max_order):
-    assert matches_of("padded", pairs, max_order) is None
+def test_orders_that_do_not_fit_are_left_to_torch():
+    assert matches_of("padded", [([1] * 40, [1] * 40)], 40) is None
+
+
+@pytest.mark.parametrize("ids", [[2**20 - 1], [2**20], [-1, 1], [-(2**63), 2**63 - 1]])
+def test_any_padded_ids_are_counted(ids):
+    pairs = [(ids, ids[:1]), ([ids[0]], [0]), ([0], [0])]
+    assert matches_of("padded", pairs, 2) == expected(pairs, 2)
 
 
 def test_orders_beyond_the_longest_document_fit():

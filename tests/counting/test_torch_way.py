@@ -21,7 +21,7 @@ def refuse(*arguments: object) -> None:
 @pytest.fixture
 def in_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numpy_matches, "FORCES_TORCH", True)
-    monkeypatch.setattr(numpy_matches, "_matches", refuse)
+    monkeypatch.setattr(numpy_matches, "numpy_segments", refuse)
     monkeypatch.setattr(lengths, "_lengths_of_texts", refuse)
     monkeypatch.setattr(subsequence_pairs, "_count_texts", refuse)
     monkeypatch.setattr(python_matches, "clipped_matches", refuse)
