@@ -3,8 +3,7 @@
 Only n-grams that occur on both sides matter. Most occur in a few documents: for these the pairs of documents that share
 the n-gram are listed, and the smaller counts added. A few n-grams occur in many documents: these are counted by a
 matrix product, which is then cheaper. The work is cut into pools of whole groups, and a large group into blocks of
-hypotheses; no cut changes the counts. A few pairs on a CPU are counted one by one, as segments are, which takes fewer
-calls.
+hypotheses; no cut changes the counts. A small batch on a CPU has all its n-grams in one table of numpy.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
@@ -29,23 +28,27 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs, flat_positions, owners, repeat_each
+from ngram_metrics.counting.documents import DocumentGroups
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.numpy_matches import has_numpy_segments, numpy_matches, plan_matches
-from ngram_metrics.counting.pools import Pool, indices, pools, tally
+from ngram_metrics.counting.pools import (
+    Pool,
+    SmallLayout,
+    indices,
+    make_table,
+    pools,
+    small_layout,
+    tally,
+)
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
 #: Listing one pair costs as much as this many multiply-adds of a matrix product.
 PAIR_COST = 512
-#: Up to this number of tokens in all pairs together each pair is counted by itself on a CPU, with fewer calls.
-FEW_SLOTS = 1 << 16
-#: Room for the counts of a pair takes as much time as counting this many tokens.
-_SLOTS_OF_A_CELL = 8
 #: Cells of the table of counts, 4 bytes each, for each n-gram counted there.
 TABLE_CELLS = 32
 #: Cells of a matrix of ones, 4 bytes each.
@@ -95,9 +98,15 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
     Yields:
         Blocks that cover all groups, in order.
     """
-    few = _count_few(hypotheses, references, max_order)
-    if few is not None:
-        yield few
+    same = references is hypotheses
+    layout = small_layout((hypotheses,) if same else (hypotheses, references), max_order)
+    if layout.is_small:
+        matches = _count_small(layout)
+        lengths, reference_lengths = layout.padded_lengths()
+        if same:
+            _fill_diagonal(matches, lengths)
+        rows = 0, layout.sizes[0]
+        yield MatchBlock((0, layout.groups), rows, matches.permute(1, 2, 3, 0), lengths, reference_lengths)
         return
     for pool in pools(hypotheses, references, BLOCK_CELLS // max_order):
         height, width = pool.hypothesis_lengths.shape[1], pool.reference_lengths.shape[1]
@@ -113,35 +122,37 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
                     add_listed(order_matches, listed, pool, rows)
             lengths = pool.hypothesis_lengths[:, slice(*rows)]
             if pool.same:
-                diagonal = matches[..., slice(*rows)].diagonal(dim1=2, dim2=3)
-                diagonal.copy_(ngram_totals(lengths, max_order).permute(2, 0, 1))
+                _fill_diagonal(matches[..., slice(*rows)], lengths)
             yield MatchBlock(pool.groups, rows, matches.permute(1, 2, 3, 0), lengths, pool.reference_lengths)
 
 
-def _count_few(hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> MatchBlock | None:
-    """Count each pair by itself, in numpy, or return None if they are many."""
-    heights, widths = hypotheses.counts, references.counts
-    if heights.numel() == 0 or hypotheses.tokens.ids.device.type != "cpu":
-        return None
-    height, width = int(heights.max()), int(widths.max())
-    # Each document is as often in a pair as there are documents on the other side.
-    slots = len(hypotheses.tokens.ids) * width + len(references.tokens.ids) * height
-    cells = len(heights) * height * width
-    if not cells or max(slots, cells * _SLOTS_OF_A_CELL) > FEW_SLOTS or cells * max_order > BLOCK_CELLS:
-        return None
-    partners = repeat_each(widths, heights)  # (hypotheses,)
-    column = flat_positions(partners)  # (pairs,)
-    reference = column + repeat_each(repeat_each(widths.cumsum(0) - widths, heights), partners)
-    hypothesis = owners(partners)
-    pairs = RaggedPairs(hypotheses.tokens.take(hypothesis), references.tokens.take(reference))
-    if not has_numpy_segments(pairs) or not (plan := plan_matches(pairs, max_order)).fits:
-        return None
-    counts = numpy_matches(plan, max_order)
-    if len(counts) < cells:
-        row = owners(heights) * height + flat_positions(heights)  # (hypotheses,)
-        counts = counts.new_zeros(cells, max_order).index_copy_(0, repeat_each(row, partners) * width + column, counts)
-    lengths = hypotheses.padded_lengths(), references.padded_lengths()
-    return MatchBlock((0, len(heights)), (0, height), counts.view(-1, height, width, max_order), *lengths)
+def _count_small(layout: SmallLayout) -> Tensor:
+    """Return the matches of a small batch, ``(orders, groups, hypotheses, references)`` int64, without a diagonal.
+
+    They are a product as in ``fill_product``. An n-gram has a column for each threshold up to its largest count.
+    """
+    counts, bounds = make_table(layout)
+    most = counts.max(1, initial=0).astype(np.int64)  # (ngrams,)
+    ends = most.cumsum()
+    ngram = np.arange(len(most)).repeat(most)  # (columns,)
+    threshold = np.arange(len(ngram)) - (ends - most).take(ngram)
+    # Each order of each group has as many columns as the largest.
+    begins = np.append(0, ends).take(bounds)
+    sizes = np.diff(begins)  # (orders * groups,)
+    width = int(sizes.max())
+    column = np.arange(len(ngram)) + (np.arange(len(sizes)) * width - begins[:-1]).repeat(sizes)
+    ones = np.zeros((len(sizes) * width, layout.depth), np.float32)
+    ones[column] = counts.take(ngram, 0) > threshold[:, None].astype(np.float32)
+    blocks = ones.reshape(layout.orders, layout.groups, width, layout.depth)
+    product = np.matmul(blocks[..., : layout.sizes[0]].swapaxes(2, 3), blocks[..., layout.first_reference :])
+    matches = np.zeros((layout.max_order, *product.shape[1:]), np.int64)
+    matches[: layout.orders] = product
+    return torch.from_numpy(matches)
+
+
+def _fill_diagonal(matches: Tensor, lengths: Tensor) -> None:
+    """Write the matches of each document of ``lengths`` ``(groups, rows)`` with itself."""
+    matches.diagonal(dim1=2, dim2=3).copy_(ngram_totals(lengths, len(matches)).permute(2, 0, 1))
 
 
 class _Runs(NamedTuple):

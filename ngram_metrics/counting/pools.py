@@ -4,24 +4,42 @@
 in the aggregate is its average count in the references (Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk
 Decoding with Reference Aggregation"). So the work grows with the number of documents and not of pairs. Averages are
 fractions, so all counts are multiplied by the number of references and stay integers.
+
+A small batch on a CPU is one table of n-grams and documents, made in numpy, whose operations take less time to start
+than those of torch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, flat_positions, owners, ragged_chunks, repeat_each
-from ngram_metrics.counting.keys import Digits, SortedKeys, bit_length, ragged_digits, run_starts, sorted_keys
-from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.keys import (
+    KEY_BITS,
+    Digits,
+    SortedKeys,
+    bit_length,
+    ragged_digits,
+    run_starts,
+    sorted_keys,
+)
+from ngram_metrics.counting.numpy_matches import must_use_torch
 
 #: Limit of rows times tokens of the largest group in a pool of several: it bounds a matrix with a column per n-gram.
 POOL_CELLS = 1 << 24
 #: Limit of hypotheses times references of a pool of several groups, with padding: it keeps padding small.
 POOL_PAIRS = 1 << 24
+#: A small batch has at most this number of slots. The arrays of all orders together then stay in a CPU's cache.
+SMALL_SLOTS = 1 << 14
+#: Limit of its slots times the rows of a group and the orders, counting each group as the largest: it bounds the arrays
+#: made from its table, 4 bytes for each, and the counts of all its pairs.
+SMALL_CELLS = 1 << 22
 
 
 class Pool(NamedTuple):
@@ -153,6 +171,126 @@ def indices(mask: Tensor) -> Tensor:
     return mask.nonzero().squeeze(1)
 
 
+class SmallLayout(NamedTuple):
+    """Where the documents of a batch stand in a table: the rows are those of a ``Pool``.
+
+    Attributes:
+        sides: the hypotheses and the references, or one side that is both.
+        group: ``(documents,)`` int64, of all sides.
+        row: ``(documents,)`` int64, the row in the group.
+        lengths: ``(documents,)`` int64.
+        sizes: for each side the largest number of documents in a group.
+        max_order: the longest order to count.
+        orders: the longest order of which both sides have n-grams.
+        bits: the width of a digit.
+    """
+
+    sides: Sequence[DocumentGroups]
+    group: NDArray[np.int64]
+    row: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    sizes: list[int]
+    max_order: int
+    orders: int
+    bits: int
+
+    @property
+    def groups(self) -> int:
+        """The number of groups."""
+        return len(self.sides[0].counts)
+
+    @property
+    def depth(self) -> int:
+        """The number of rows of a group."""
+        return sum(self.sizes)
+
+    @property
+    def first_reference(self) -> int:
+        """The first row of the references."""
+        return self.depth - self.sizes[-1]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the documents are counted in a table: on a CPU, within the budget, with keys that fit."""
+        if not self.orders or self.sides[0].tokens.ids.device.type != "cpu" or must_use_torch():
+            return False
+        slots = np.bincount(self.group, self.lengths)  # (groups,)
+        cells = self.groups * max(int(slots.max()), self.depth) * self.depth * self.max_order
+        key_bits = bit_length(self.groups - 1) + self.orders * self.bits + bit_length(self.depth - 1)
+        return slots.sum() <= SMALL_SLOTS and cells <= SMALL_CELLS and key_bits <= KEY_BITS
+
+    def padded_lengths(self) -> list[Tensor]:
+        """Return ``DocumentGroups.padded_lengths`` of hypotheses and references."""
+        lengths = np.zeros((self.groups, self.depth), np.int64)
+        lengths[self.group, self.row] = self.lengths
+        rows = torch.from_numpy(lengths)
+        return [rows[:, : self.sizes[0]], rows[:, self.first_reference :]]
+
+
+def small_layout(sides: Sequence[DocumentGroups], max_order: int) -> SmallLayout:
+    """Lay out the documents of hypotheses and references, or of one side that is both."""
+    counts = [side.counts.numpy() for side in sides]
+    lengths = [side.tokens.lengths.numpy() for side in sides]
+    sizes = [int(side.max(initial=0)) for side in counts]
+    numbers = np.arange(len(counts[0]))
+    group = [numbers.repeat(side) for side in counts]
+    row = [
+        np.arange(len(owner)) - (side.cumsum() - side).take(owner) for owner, side in zip(group, counts, strict=True)
+    ]
+    row[-1] += sum(sizes[:-1])
+    orders = min(max_order, *(int(side.max(initial=0)) for side in lengths))
+    bits = bit_length(max(side.tokens.id_bound for side in sides))
+    documents = np.concatenate(group), np.concatenate(row), np.concatenate(lengths)
+    return SmallLayout(sides, *documents, sizes, max_order, orders, bits)
+
+
+class NgramTable(NamedTuple):
+    """The n-grams of a small batch that occur more than once in their group: no other has a match.
+
+    Attributes:
+        counts: ``(ngrams, depth)`` float32, exact, the count of the n-gram in each row of its group.
+        bounds: ``(orders * groups + 1,)`` int64, the first n-gram of each group, order after order, and the end.
+    """
+
+    counts: NDArray[np.float32]
+    bounds: NDArray[np.int64]
+
+
+def make_table(layout: SmallLayout) -> NgramTable:
+    """Count the n-grams of a small batch in each document.
+
+    The keys are those of ``ngram_metrics.counting.keys``, with the row of the document below the last digit. Documents
+    lie so far apart that zeros follow the last token in each key.
+    """
+    orders, bits, row_bits = layout.orders, layout.bits, bit_length(layout.depth - 1)
+    ids = np.concatenate([side.tokens.ids.numpy() for side in layout.sides])
+    slots = len(ids)
+    document = np.arange(len(layout.lengths)).repeat(layout.lengths)  # (slots,)
+    position = np.arange(slots) + document * (orders - 1)
+    digits = np.zeros(slots + len(layout.lengths) * (orders - 1), np.int64)
+    digits[position] = ids + 1
+    shifts = np.arange((orders - 1) * bits, -1, -bits)  # (orders,), of the last digit of each order
+    keys = np.correlate(digits, 1 << shifts).take(position)
+    keys <<= row_bits
+    keys |= (layout.group << orders * bits + row_bits | layout.row).take(document)
+    keys.sort()
+    shifts += row_bits
+    # All orders one after another: whether a run of equal n-grams begins at a slot, and at the end.
+    begins = np.ones(orders * slots + 1, np.bool_)
+    digit = shifts[:, None]
+    np.greater_equal(keys[1:] ^ keys[:-1], 1 << digit, out=begins[:-1].reshape(orders, slots)[:, 1:])
+    inside = keys & ((1 << bits) - 1 << digit) != 0  # the n-gram ends inside its document
+    kept = (inside.reshape(-1) > (begins[:-1] & begins[1:])).nonzero()[0]
+    is_first = begins.take(kept)
+    row = np.tile(keys & (1 << row_bits) - 1, orders).take(kept)
+    ngrams = int(is_first.sum())
+    cell = (is_first.cumsum() - 1) * layout.depth + row
+    counts = np.bincount(cell, minlength=ngrams * layout.depth).reshape(ngrams, layout.depth)
+    group_starts = keys.searchsorted(np.arange(layout.groups) << orders * bits + row_bits)
+    starts = (np.arange(0, orders * slots, slots)[:, None] + group_starts).reshape(-1)
+    return NgramTable(counts.astype(np.float32), np.append(kept[is_first].searchsorted(starts), ngrams))
+
+
 class AggregateMatches(NamedTuple):
     """Counts of each hypothesis and of its aggregate reference, all multiplied by R, the number of references.
 
@@ -183,26 +321,52 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
         The counts of all hypotheses, in their order.
     """
     device = hypotheses.tokens.ids.device
-    own_totals = ngram_totals(hypotheses.tokens.lengths, max_order)
-    matches = [own_totals[:0].to(device)]
-    for pool in pools(hypotheses, references, POOL_PAIRS):
-        counts, reference_counts = hypotheses.counts[slice(*pool.groups)], references.counts[slice(*pool.groups)]
-        orders = [
-            _matches(keys, order, pool, reference_counts.to(device))
-            for keys in sorted_keys(pool.digits, max_order)
-            for order in range(keys.first, keys.last + 1)
+    layout = small_layout((hypotheses, references), max_order)
+    if layout.is_small:
+        matches = _small_matches(layout)
+    else:
+        parts = [
+            _pool_matches(pool, hypotheses, references, max_order) for pool in pools(hypotheses, references, POOL_PAIRS)
         ]
-        # The places of the hypotheses are known on the CPU.
-        present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)  # (hypotheses,)
-        matches.append(torch.stack(orders, -1).flatten(0, 1).index_select(0, present.to(device)))
-    reference_totals = own_totals.new_zeros(len(references.counts), max_order).index_add_(
-        0, owners(references.counts), ngram_totals(references.tokens.lengths, max_order)
-    )
-    group = owners(hypotheses.counts)
-    hypothesis_totals = own_totals * references.counts.index_select(0, group).unsqueeze(-1)
+        matches = torch.cat(parts) if parts else torch.zeros(0, max_order, dtype=torch.int64, device=device)
+    first = hypotheses.tokens.documents
+    totals = np.maximum(layout.lengths[:, None] - np.arange(max_order), 0)  # (documents, orders)
+    reference_totals = np.zeros((layout.groups, max_order), np.int64)
+    np.add.at(reference_totals, layout.group[first:], totals[first:])
+    group = layout.group[:first]
+    hypothesis_totals = totals[:first] * references.counts.numpy().take(group)[:, None]
     return AggregateMatches(
-        torch.cat(matches), hypothesis_totals.to(device), reference_totals.index_select(0, group).to(device)
+        matches, *(torch.from_numpy(side).to(device) for side in (hypothesis_totals, reference_totals.take(group, 0)))
     )
+
+
+def _pool_matches(pool: Pool, hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> Tensor:
+    """Return the matches of the hypotheses of a pool, ``(hypotheses, orders)``."""
+    device = hypotheses.tokens.ids.device
+    counts, reference_counts = hypotheses.counts[slice(*pool.groups)], references.counts[slice(*pool.groups)]
+    orders = [
+        _matches(keys, order, pool, reference_counts.to(device))
+        for keys in sorted_keys(pool.digits, max_order)
+        for order in range(keys.first, keys.last + 1)
+    ]
+    # The places of the hypotheses are known on the CPU.
+    present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)  # (hypotheses,)
+    return torch.stack(orders, -1).flatten(0, 1).index_select(0, present.to(device))
+
+
+def _small_matches(layout: SmallLayout) -> Tensor:
+    """Return the matches of the hypotheses of a small batch, ``(hypotheses, orders)``."""
+    counts, bounds = make_table(layout)
+    first = layout.first_reference
+    references = np.tile(layout.sides[1].counts.numpy(), layout.orders).repeat(np.diff(bounds))  # (ngrams,)
+    scaled = counts[:, :first] * references[:, None].astype(np.float32)
+    sums = np.zeros((len(counts) + 1, first), np.float32)  # of all n-grams before each
+    np.minimum(scaled, counts[:, first:].sum(1, keepdims=True)).cumsum(0, out=sums[1:])
+    by_order = np.diff(sums.take(bounds, 0), axis=0).reshape(layout.orders, layout.groups, first)
+    hypotheses = layout.sides[0].tokens.documents
+    matches = np.zeros((hypotheses, layout.max_order), np.int64)
+    matches[:, : layout.orders] = by_order[:, layout.group[:hypotheses], layout.row[:hypotheses]].T
+    return torch.from_numpy(matches)
 
 
 def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor) -> Tensor:

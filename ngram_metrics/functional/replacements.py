@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import torch
 from torch import Tensor
 from torch.nn.functional import pad
@@ -19,7 +21,7 @@ from ngram_metrics.text.messages import pluralize, type_name
 from ngram_metrics.text.word_rules import remove_whitespace
 
 #: Up to this number of characters, over all comparisons, plain Python takes less time than arrays.
-_FEW_CHARACTERS = 2400
+_FEW_CHARACTERS = 1000
 
 
 @named_arguments
@@ -60,13 +62,14 @@ def pairwise_chrf(
                  [ 79.6537,  57.1529,  50.7218]]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
+    whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
     counted_on = torch.device(device or "cpu")
-    few = _few_texts(hypotheses, references, counted_on, reader.whitespace, pairs=True)
-    if few is not None:
-        counts = [measure.count_in_python([text], [[reference]]) for text in few[0] for reference in few[1]]
+    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses, references, counted_on, True):
+        texts, others = _read_row(hypotheses, whitespace), _read_row(references, whitespace)
+        counts = [measure.count_in_python([text], [[reference]]) for text in texts for reference in others]
         row = [100 * measure.score_in_python(*pair_counts) for pair_counts in counts]
-        return torch.tensor(row, dtype=torch.float64, device="cpu").view(1, len(few[0]), len(few[1]))
+        return torch.tensor(row, dtype=torch.float64, device="cpu").view(1, len(texts), len(others))
+    reader = CharacterReader(whitespace=whitespace)
     scores = pair_scores(measure, read_rows(reader, hypotheses, references, counted_on))
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
@@ -101,13 +104,14 @@ def aggregate_chrf(
         tensor([[78.5639, 63.3719]], dtype=torch.float64)
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
-    reader = CharacterReader(whitespace=not checked_bool(remove_whitespace, "remove_whitespace"))
+    whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
     counted_on = torch.device(device or "cpu")
-    few = _few_texts(hypotheses, references, counted_on, reader.whitespace, pairs=False)
-    if few is not None:
-        counts = [aggregate_chrf_counts(text, few[1], measure.char_order) for text in few[0]]
+    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses, references, counted_on, False):
+        others = _read_row(references, whitespace)
+        counts = [aggregate_chrf_counts(text, others, measure.char_order) for text in _read_row(hypotheses, whitespace)]
         row = [100 * measure.score_in_python(*text_counts) for text_counts in counts]
         return torch.tensor([row], dtype=torch.float64, device="cpu")
+    reader = CharacterReader(whitespace=whitespace)
     ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, counted_on)
     scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
     hypothesis_counts = hypothesis_groups.counts.tolist()
@@ -116,22 +120,24 @@ def aggregate_chrf(
     return torch.stack(rows) if len(sizes) == 1 else list(rows)
 
 
-def _few_texts(
-    hypotheses: Groups, references: Groups, device: torch.device, whitespace: bool, pairs: bool
-) -> list[list[str]] | None:
-    """Return the characters of both sides of a single row of few texts, which plain Python counts sooner, or None.
+def _is_one_row(side: Groups) -> TypeGuard[list[list[str]]]:
+    """Return whether a side is a list with a single list of texts."""
+    return type(side) is list and len(side) == 1 and type(side[0]) is list and set(map(type, side[0])) == {str}
+
+
+def _are_few(hypotheses: list[list[str]], references: list[list[str]], device: torch.device, pairs: bool) -> bool:
+    """Return whether plain Python counts the texts of single rows on a device sooner than arrays do.
 
     Each document is counted as often as there are ``pairs`` of it, or the references for each hypothesis.
     """
-    rows = [side[0] for side in (hypotheses, references) if type(side) is list and len(side) == 1]
-    if len(rows) != 2 or device.type != "cpu" or must_use_torch():
-        return None
-    if any(type(row) is not list or set(map(type, row)) != {str} for row in rows):
-        return None
-    characters, reference_characters = (sum(map(len, row)) for row in rows)
-    if characters * (len(rows[1]) if pairs else 1) + reference_characters * len(rows[0]) > _FEW_CHARACTERS:
-        return None
-    return [[text if whitespace else remove_whitespace(text) for text in row] for row in rows]
+    characters, reference_characters = (sum(map(len, side[0])) for side in (hypotheses, references))
+    counted = characters * (len(references[0]) if pairs else 1) + reference_characters * len(hypotheses[0])
+    return counted <= _FEW_CHARACTERS and device.type == "cpu" and not must_use_torch()
+
+
+def _read_row(side: list[list[str]], whitespace: bool) -> list[str]:
+    """Return the characters of the texts of a single row."""
+    return side[0] if whitespace else list(map(remove_whitespace, side[0]))
 
 
 @named_arguments

@@ -39,7 +39,7 @@ from ngram_metrics.counting.pools import aggregate_matches
 from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.options import MAX_NUMBER, check_booleans, checked_number, checked_order, exact
 from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.measure import Layout, PairCounts, pack, score_rows
+from ngram_metrics.scores.measure import PYTHON_ROWS, Layout, PairCounts, is_scored_in_python, pack, score_rows
 from ngram_metrics.scores.references import PairMeasure
 
 
@@ -165,6 +165,22 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
             totals = (ngram_totals(side_lengths, matches.shape[-1]) for side_lengths in lengths)
             kinds.append(ChrfStatistics(matches, *totals))
         return kinds[0] if len(kinds) == 1 else ChrfStatistics(*(torch.cat(f, -1) for f in zip(*kinds, strict=True)))
+
+    def score_pairs(self, *counts: PairCounts) -> Tensor:
+        """Return the scores of pairs: of a few on a CPU in plain Python, which gives the same to the last bit."""
+        shape = counts[0].matches.shape[:-1]
+        if shape.numel() > PYTHON_ROWS or not is_scored_in_python(self, counts[0].matches):
+            return super().score_pairs(*counts)
+        rows: list[python_scores.ChrfCounts] = [([], [], []) for _ in range(shape.numel())]
+        for matches, *lengths in counts:
+            order = matches.shape[-1]
+            sides = [side.expand(shape).reshape(-1).tolist() for side in lengths]
+            for row, *fields in zip(rows, matches.flatten(0, -2).tolist(), *sides, strict=True):
+                row[0].extend(fields[0])
+                row[1].extend(python_scores.ngram_totals(fields[1], order))
+                row[2].extend(python_scores.ngram_totals(fields[2], order))
+        scores = [self.score_in_python(*row) for row in rows]
+        return torch.tensor(scores, dtype=torch.float64, device="cpu").view(shape)
 
 
 def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:

@@ -152,6 +152,10 @@ class Measure(ABC, Generic[Statistics]):
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""
         raise NotImplementedError
 
+    def score_pairs(self, *counts: PairCounts) -> Tensor:
+        """Return the scores of pairs from the counts of each kind of token."""
+        return self.score(self.pair_statistics(*counts))
+
 
 #: A measure with any type of statistics, for code that does not look into them.
 AnyMeasure: TypeAlias = Measure[Any]

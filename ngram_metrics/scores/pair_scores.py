@@ -71,6 +71,8 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ..
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
     matrices: Tensor | list[Tensor] = []
     for block in score_blocks(measure, kinds, place):
+        if len(set(shapes)) == 1 and block.scores.shape == (len(shapes), *shapes[0]):
+            return block.scores
         if len(matrices) == 0:
             # Filled block by block: joining the blocks at the end would need two or three times the memory.
             room = block.scores.new_empty
@@ -87,16 +89,16 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ..
 def _score(measure: AnyMeasure, counts: Sequence[PairCounts], place: tuple[int, ...]) -> Tensor:
     """Score the pairs of a block, ``(groups, rows, references)``, in pieces that stay in the cache."""
     matches = counts[0].matches
-    groups, rows, references = matches.shape[:-1]
-    scores = matches.new_empty((groups, rows, references), dtype=float_dtype(matches.device))
+    groups, rows, _ = shape = matches.shape[:-1]
     value: tuple[Any, ...] = (..., *place)
+    orders = sum(kind_counts.matches.shape[-1] for kind_counts in counts)
+    if matches.device.type != "cpu" or shape.numel() * orders <= CACHED_COUNTS:
+        return measure.score_pairs(*counts)[value]
+    scores = matches.new_empty(shape, dtype=float_dtype(matches.device))
     # A piece is whole groups, or whole rows of a single group, which may be large.
     by_rows = groups == 1
     pieces = rows if by_rows else groups
-    at_once = max(1, pieces)
-    if matches.device.type == "cpu":
-        orders = sum(kind_counts.matches.shape[-1] for kind_counts in counts)
-        at_once = max(1, CACHED_COUNTS * pieces // max(1, scores.numel() * orders))
+    at_once = max(1, CACHED_COUNTS * pieces // (shape.numel() * orders))
     for first in range(0, pieces, at_once):
         piece = slice(first, first + at_once)
         index = (slice(None), piece) if by_rows else (piece,)
@@ -104,7 +106,7 @@ def _score(measure: AnyMeasure, counts: Sequence[PairCounts], place: tuple[int, 
             PairCounts(matches[index], hypotheses[index], others if by_rows else others[index])
             for matches, hypotheses, others in counts
         ]
-        scores[index] = measure.score(measure.pair_statistics(*piece_counts))[value]
+        scores[index] = measure.score_pairs(*piece_counts)[value]
     return scores
 
 

@@ -26,9 +26,9 @@ every_path = pytest.mark.parametrize("path", PATHS)
 
 @pytest.fixture(scope="module", autouse=True)
 def counted_in_pools():
-    """As large groups are; the tests of few pairs say so."""
+    """As large groups are; the tests of small batches say so."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_pairs, "FEW_SLOTS", 0)
+        patch.setattr(pools_module, "SMALL_CELLS", 0)
         yield
 
 
@@ -124,28 +124,47 @@ def test_counts_are_those_of_counters(batch, max_order, same):
     assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 
 
-@given(batch=batches(), max_order=st.integers(1, 5), same=st.booleans())
-def test_few_pairs_are_counted_one_by_one(batch, max_order, same):
-    """Groups of the same sizes and of different ones, some without documents on a side."""
+@given(batch=batches(), max_order=st.integers(1, 12), same=st.booleans(), cells=st.sampled_from([1 << 22, 300, 3000]))
+def test_small_batches_are_counted_in_a_table(batch, max_order, same, cells):
+    """Groups of the same sizes and of different ones, some without documents on a side, and keys of up to 63 bits."""
     if same:
         batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(all_pairs, "FEW_SLOTS", 1 << 16)
+        patch.setattr(pools_module, "SMALL_CELLS", cells)
         assert listed_matches(batch, max_order, same) == expected_matches(batch, max_order)
+        assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 
 
 @pytest.mark.parametrize("spare", [0, -1])
-def test_few_pairs_are_those_whose_tokens_are_within_the_limit(monkeypatch, spare):
+def test_small_batches_are_those_within_the_limit(monkeypatch, spare):
     pooled = []
+    for module in (all_pairs, pools_module):
+        monkeypatch.setattr(module, "pools", lambda *groups: pooled.append(groups) or ())
+    # The larger group has 70 tokens in 5 rows, and both are counted as large.
+    batch = [([[1] * 30, [2] * 20], [[1] * 10, [2] * 5, [3] * 5]), ([[1]], [])]
+    monkeypatch.setattr(pools_module, "SMALL_CELLS", 2 * 70 * 5 * 2 + spare)
+    assert len(list(all_pairs_matches(*both_sides(batch), 2))) == 1 + spare
+    aggregate_matches(*both_sides(batch), 2)
+    assert len(pooled) == -2 * spare
+    # Six rows of one token each: more documents than tokens.
+    monkeypatch.setattr(pools_module, "SMALL_CELLS", 5 * 5 + spare)
+    assert len(list(all_pairs_matches(*both_sides([([[], [1]], [[], [], [1]])]), 1))) == 1 + spare
+
+
+@pytest.mark.parametrize("spare", [0, -1])
+def test_small_batches_are_those_whose_keys_fit(monkeypatch, spare):
+    """Keys of 2 bits for a group, 6 digits of 10 bits and a bit for a row are 63."""
+    pooled = []
+    monkeypatch.setattr(pools_module, "SMALL_CELLS", 1 << 22)
     monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
-    batch = [([[1] * 30, [2] * 20], [[1] * 10, [2] * 5, [3] * 5])]  # 50 tokens three times, and 20 twice
-    monkeypatch.setattr(all_pairs, "FEW_SLOTS", 190 + spare)
-    blocks = list(all_pairs_matches(*both_sides(batch), 2))
-    assert (len(blocks), len(pooled)) == ((1, 0) if spare == 0 else (0, 1))
-    # Six pairs of two orders are more counts than a block may have.
-    monkeypatch.setattr(all_pairs, "FEW_SLOTS", 1 << 16)
-    monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 11)
-    assert not list(all_pairs_matches(*both_sides(batch), 2))
+    group = ([[0, 1022, 3, 0, 1022, 3, 5]], [[1022, 3, 0, 1022, 3, 5, 1]])
+    batch = [group] * (4 - spare)
+    hypotheses, references = both_sides(batch)
+    wide = [side._replace(tokens=side.tokens._replace(id_bound=1023)) for side in (hypotheses, references)]
+    blocks = list(all_pairs_matches(*wide, 6))
+    assert (len(blocks), len(pooled)) == (1 + spare, -spare)
+    for block in blocks:
+        assert block.matches.flatten(0, 2).tolist() == [expected_matches([group], 6)[0][0][0]] * 4
 
 
 @every_path

@@ -55,13 +55,13 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
 @both
 @given(own=st.lists(documents, max_size=4), others=st.lists(documents, max_size=4), options=options)
 def test_the_ways_of_counting_differ_by_no_more_than_the_last_bit(name, own, others, options):
-    """Plain Python at its bound, numpy below it, and the way of large pools; the last bound is met by chance."""
+    """Plain Python at its bound, numpy above it, and the way of large pools; the last bound is met by chance."""
     size = sum(map(len, own)) * (len(others) if name == "pairwise_chrf" else 1) + sum(map(len, others)) * len(own)
     scores = []
-    for few, small in ((size, 0), (size - 1, 1 << 16), (-1, 0), (12, 20)):
+    for few, small in ((size, 0), (size - 1, 1 << 22), (-1, 0), (12, 600)):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(replacements, "_FEW_CHARACTERS", few)
-            patch.setattr(all_pairs, "FEW_SLOTS", small)
+            patch.setattr(pools, "SMALL_CELLS", small)
             assert_scores_are_those_of_fastchrf(name, [own], [others], **options)
             scores.append(getattr(functional, name)([own], [others], **options))
     for other in scores[1:]:
@@ -89,6 +89,7 @@ def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, option
             patch.setattr(all_pairs, "BLOCK_CELLS", 12)
             patch.setattr(pools, "POOL_PAIRS", 3)
             patch.setattr(pools, "POOL_CELLS", 40)
+            patch.setattr(pools, "SMALL_CELLS", 0)
         assert_scores_are_those_of_fastchrf(name, hypotheses, hypotheses if same else references, **options)
     copied = [[*row] for row in hypotheses]
     score = getattr(functional, name)

@@ -23,7 +23,7 @@ from mbr_cases import (
 
 import ngram_metrics
 from ngram_metrics import mbr
-from ngram_metrics.counting import all_pairs
+from ngram_metrics.counting import all_pairs, pools
 from ngram_metrics.scores.overlap import OverlapMeasure
 
 several = st.lists(sentences, min_size=1, max_size=5)
@@ -66,6 +66,7 @@ def test_the_first_of_equally_good_ones_is_chosen():
 
 
 def test_the_first_of_equally_good_ones_across_blocks(monkeypatch):
+    monkeypatch.setattr(pools, "SMALL_CELLS", 0)
     monkeypatch.setattr(all_pairs, "BLOCK_CELLS", 6)  # two hypotheses a block
     row = ["x", "y", "b", "a b", "a b", "b a", "a", "b a"]
     decoded = mbr.decode(ngram_metrics.NgramOverlap(), [row], [["a b", "b a", "a b"]])

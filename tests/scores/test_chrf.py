@@ -15,6 +15,10 @@ from oracles import close
 from sacrebleu.metrics import CHRF
 from torchmetrics.functional.text import chrf_score as torchmetrics_chrf
 
+from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.scores.chrf import ChrfMeasure
+from ngram_metrics.scores.measure import PairCounts
+
 OURS = MEASURES["chrF"]
 batches = OURS.batches
 #: At least three words, one of them "a": some n-gram of every short order on both sides, and a match.
@@ -229,3 +233,22 @@ def test_the_table_of_peers(batch, sacrebleu, eps, torchmetrics):
     if len(batch) == 1:
         assert 100 * sentence_chrf(batch[0][1][0], batch[0][0], beta=2) == pytest.approx(eps, abs=5e-4)
     assert 100 * torchmetrics_score(batch) == pytest.approx(torchmetrics, abs=5e-4)
+
+
+@given(data=st.data(), settings=chrf_settings, shape=st.tuples(*[st.integers(0, 5)] * 3))
+def test_pairs_score_the_same_in_python_and_in_arrays_to_the_last_bit(data, settings, shape):
+    """Up to 16 pairs and more, with orders that the documents of a side, or of both, are too short for."""
+    names = ("char_order", "word_order", "beta", "eps_smoothing")
+    measure = ChrfMeasure(**{name: settings[name] for name in names if name in settings})
+    groups, rows, references = shape
+    counts = []
+    for order in measure.pair_orders:
+        draw = torch.Generator().manual_seed(data.draw(st.integers(0, 99)))
+        lengths = torch.randint(0, 12, (groups, rows, 1), generator=draw)
+        reference_lengths = torch.randint(0, 12, (groups, 1, references), generator=draw)
+        most = torch.minimum(*(ngram_totals(side, order) for side in (lengths, reference_lengths)))
+        matches = (torch.rand(most.shape, generator=draw) * (most + 1)).long()
+        counts.append(PairCounts(matches, lengths, reference_lengths))
+    scores = measure.score_pairs(*counts)
+    assert scores.dtype == torch.float64
+    assert scores.equal(measure.score(measure.pair_statistics(*counts)))

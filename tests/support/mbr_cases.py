@@ -125,6 +125,7 @@ def cut_small(patch, block=60):
     patch.setattr(all_pairs, "DENSE_CELLS", 50)
     patch.setattr(all_pairs, "CPU_LISTED_PAIRS", 5)
     patch.setattr(pools, "POOL_CELLS", 40)
+    patch.setattr(pools, "SMALL_CELLS", 0)
 
 
 def random_rows(sizes, seed=0):
