@@ -365,11 +365,11 @@ def _count(keys: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray[np.int6
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
         bounds = (differs >= 1 << plan.document_bits + (plan.orders - order) * plan.bits).nonzero()[0]
         before_bounds = before.take(bounds, mode="clip")  # unchecked; (runs + 1,)
-        of_runs = before_bounds[1:] - before_bounds[:-1]
-        np.abs(of_runs, out=of_runs)
+        run_unmatched = before_bounds[1:] - before_bounds[:-1]
+        np.abs(run_unmatched, out=run_unmatched)
         if plan.documents > 2:
-            _add_unmatched(of_runs, bounds, keys, plan)
-        unmatched[order - 1] = np.add.reduceat(of_runs, bounds.searchsorted(starts), dtype=of_runs.dtype)
+            _add_unmatched(run_unmatched, bounds, keys, plan)
+        unmatched[order - 1] = np.add.reduceat(run_unmatched, bounds.searchsorted(starts), dtype=run_unmatched.dtype)
     matches = np.zeros((len(chunk.sizes), plan.orders), np.int64)
     # All other slots are matched, one of the hypothesis and one of a reference.
     matches[segments] = ((chunk.sizes[segments] - unmatched) >> 1).T

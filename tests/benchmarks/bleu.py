@@ -11,7 +11,8 @@ holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
     strings     (b) strings, split at whitespace, to the corpus score
     13a         (c) strings through the tokenizers 13a and intl to the corpus score
     sentences   (d) strings to a score a sentence, each order smoothed
-    references  (e) as a to d, with four references a sentence
+    references  (e) as a to d, with four references a sentence; strings in batches of 64, each scored; and padded ids,
+                256 sentences of up to 1,024, which ignite takes as lists
     batches     (f) as a, in the small batches of a training loop
 
 What it checks: the scores agree, in every repeat, within the tolerance the table states: 1e-9 where a peer counts in
@@ -30,6 +31,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import bleuscore
+import torch
 from harness import (
     Batch,
     Contestant,
@@ -44,6 +46,7 @@ from harness import (
 from ignite.metrics import Bleu as IgniteBleu
 from nltk.translate.bleu_score import corpus_bleu
 from sacrebleu.metrics import BLEU
+from torch import Tensor
 from torchmetrics.text import BLEUScore, SacreBLEUScore
 
 from ngram_metrics import Bleu
@@ -101,6 +104,58 @@ def torchmetrics_face(average: str, size: int | None = None) -> Timed:
         return call
 
     return prepare
+
+
+def score_batches(batch: Batch, score: Callable[[Sequence[str], Sequence[list[str]]], float]) -> list[float]:
+    """Score each 64 sentences by themselves."""
+    sides = batch.hypotheses, batch.references
+    return [score(*(side[start : start + 64] for side in sides)) for start in range(0, len(batch.hypotheses), 64)]
+
+
+def our_batches(batch: Batch) -> Callable[[], list[float]]:
+    metric = Bleu(average="micro", tokenizer="13a")
+
+    def score(hypotheses: Sequence[str], references: Sequence[list[str]]) -> float:
+        metric.reset()
+        metric.update(hypotheses, references)
+        return float(metric.compute())
+
+    return lambda: score_batches(batch, score)
+
+
+def sacrebleu_batches(batch: Batch) -> Callable[[], list[float]]:
+    metric = BLEU(smooth_method="none", force=True)
+
+    def score(hypotheses: Sequence[str], references: Sequence[list[str]]) -> float:
+        return metric.corpus_score(hypotheses, list(map(list, zip(*references, strict=True)))).score / 100
+
+    return lambda: score_batches(batch, score)
+
+
+def fresh_ids(repeat: int, contestant: int) -> tuple[Tensor, Tensor]:
+    """Draw ids ``(256, 1024)`` and ``(256, 4, 1024)``, few of them frequent, with 0 past the ends of rows."""
+    generator = torch.Generator().manual_seed(repeat)
+    ids = torch.multinomial(1 / torch.arange(1.0, 32_001.0), 256 * 5 * 1024, True, generator=generator).view(256, 5, -1)
+    lengths = torch.randint(256, 1025, (256, 5, 1), generator=generator)
+    lengths[:, 1:] = lengths[:, 1:].sort(1).values  # of two equally near, the first is the shorter
+    ids = (ids + 1) * (torch.arange(1024) < lengths)
+    return ids[:, 0], ids[:, 1:]
+
+
+def our_ids(ids: tuple[Tensor, Tensor]) -> Callable[[], float]:
+    return lambda: float(bleu_score(*ids, average="micro", pad_id=0))
+
+
+def ignite_ids(ids: tuple[Tensor, Tensor]) -> Callable[[], float]:
+    metric = IgniteBleu(average="micro")
+    hypotheses = [row[row > 0].tolist() for row in ids[0]]
+    references = [[row[row > 0].tolist() for row in several] for several in ids[1]]
+
+    def call() -> float:
+        metric.update((hypotheses, references))
+        return float(metric.compute())
+
+    return call
 
 
 def nltk_corpus(batch: Batch) -> Callable[[], float]:
@@ -210,6 +265,10 @@ def references(corpus: Corpus, options: Any) -> None:
     time_each("(e) 4 references, strings, whitespace, micro", at_whitespace(None, None), four, options)
     time_each("(e) 4 references, strings, 13a, micro", by_rule("13a", None), four_13a, options)
     time_each("(e) 4 references, strings, a score a sentence", SENTENCES, four, options)
+    by_batch = [Contestant("ngram_metrics.Bleu", our_batches), Contestant("sacrebleu corpus_score", sacrebleu_batches)]
+    time_each("(e) 4 references, strings, 13a, a score for 64 sentences", by_batch, four_13a, options)
+    padded = [Contestant("ngram_metrics bleu_score", our_ids), Contestant("ignite Bleu, of lists", ignite_ids)]
+    time_each("(e) 4 references, padded ids, micro", padded, fresh_ids, options)
 
 
 def small_batches(corpus: Corpus, options: Any) -> None:

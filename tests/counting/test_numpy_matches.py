@@ -200,18 +200,20 @@ def test_the_last_place_of_a_chunk_is_not_taken_for_the_end_of_a_reference(monke
     monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)
     monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 5)
     for last in (slots - 1, slots):
-        tokens = list(range(100, 100 + last - 5))
-        pairs = [([1, 2], [1]), (tokens, [1]), ([], [2])]
+        tokens = list(range(100, 100 + last - 6))
+        pairs = [([1, 2], [1]), (tokens, [1]), ([], [7, 2])]
         assert count(with_bound(pairs, 5000), 2).tolist() == [[1, 0], [0, 0], [0, 0]]
+        # A segment by itself.
+        assert count(with_bound([([2, 2], [*tokens, 4, 4, 4, 2])], 5000), 2).tolist() == [[1, 0]]
 
 
 def test_orders_that_do_not_fit_are_left_to_torch():
     assert matches_of("padded", [([1] * 40, [1] * 40)], 40) is None
 
 
-@pytest.mark.parametrize("ids", [[2**20 - 1], [2**20], [-1, 1], [-(2**63), 2**63 - 1]])
+@pytest.mark.parametrize("ids", [[2**20 - 1], [2**20], [-1, 1], [1, 2**63 - 1], [-(2**63), 2**63 - 1]])
 def test_any_padded_ids_are_counted(ids):
-    pairs = [(ids, ids[:1]), ([ids[0]], [0]), ([0], [0])]
+    pairs = [(ids, ids[:1]), ([ids[-1]], [ids[-1], ids[0]]), ([ids[0]], [0]), ([0], [0])]
     assert matches_of("padded", pairs, 2) == expected(pairs, 2)
 
 
@@ -246,3 +248,4 @@ def test_tensors_without_data_are_left_to_torch():
     preds, target = (torch.randint(0, 4, (2, 3, 8), generator=torch.Generator().manual_seed(seed)) for seed in range(2))
     expected = [float(_bleu(*batch)) for batch in zip(preds, target, strict=True)]
     assert torch.vmap(_bleu)(preds, target).tolist() == expected
+    assert torch.vmap(_bleu, (None, 0))(preds[0], target)[0] == expected[0]
