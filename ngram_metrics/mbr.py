@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -114,14 +115,13 @@ def decode(
     scorer = _scorer_of(metric)
     kinds = read_rows(scorer.reader, hypotheses, references, metric.device)
     candidates, others = kinds[0]
-    for name, side in (("hypotheses", candidates), ("references", others)):
-        empty = (side.counts == 0).nonzero()
-        if len(empty):
-            raise ValueError(f"row {int(empty[0])} has no {name}: expected at least one")
+    heights, widths = candidates.counts.tolist(), others.counts.tolist()
+    for name, counts in (("hypotheses", heights), ("references", widths)):
+        if 0 in counts:
+            raise ValueError(f"row {counts.index(0)} has no {name}: expected at least one")
     device = candidates.tokens.ids.device
-    weights = _weights(reference_probabilities, others.counts.tolist()).to(float_dtype(device)).to(device)
+    weights = _weights(reference_probabilities, widths).to(float_dtype(device)).to(device)
     totals = weights.sum(-1)
-    heights = candidates.counts.tolist()
     expected: list[list[Tensor]] = [[] for _ in heights]
     for block in score_blocks(scorer.measure, kinds, scorer.pair_place):
         groups = slice(*block.groups)
@@ -147,7 +147,7 @@ def _scorer_of(metric: Utility) -> Scorer:
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:
     """Return the weight of each reference, 0 if missing, ``(rows, references)`` float64 from 0 to 1 on the CPU."""
     if probabilities is None:
-        probabilities = [[1.0] * count for count in counts]
+        return torch.from_numpy((np.arange(max(counts)) < np.array(counts)[:, None]).astype(np.float64))
     flat = [row.reshape(-1) if isinstance(row, Tensor) else row for row in probabilities]
     rows = [_numbers(row, index) for index, row in enumerate(list_on_host(flat))]
     if len(rows) != len(counts):

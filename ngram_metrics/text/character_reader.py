@@ -20,12 +20,15 @@ from ngram_metrics.text.numbering import both_to, columns_of
 from ngram_metrics.text.reader import Reader, batch_of, sides_of
 from ngram_metrics.text.single_texts import split_characters
 from ngram_metrics.text.word_bounds import CHARACTERS, CHRF_WORDS, code_points, counts_between, text_of
+from ngram_metrics.text.word_rules import remove_whitespace
 from ngram_metrics.text.words import number_words
 
 #: The numbers of code points that are not tokens, and of those that have not occurred yet.
 _NO_TOKEN, _NEW = -1, -2
 #: The first texts have most of the code points; so few are numbered in a fraction of the time of a chunk.
 _FEW = 64
+#: Up to this number of characters, removing whitespace text by text takes less time than operations on arrays.
+_FEW_CHARACTERS = 1 << 13
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,8 @@ class CharacterReader(Reader):
 
 def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
     """Number the code points of texts ``0, 1, ...`` in any order, with or without ``whitespace``."""
+    if sum(map(len, texts)) <= _FEW_CHARACTERS:
+        return _number_few(texts, whitespace)
     sizes = np.fromiter(map(len, texts), np.int64, len(texts)) + 1  # each text with a newline after it
     numbering = _Numbering(whitespace)
     numbering.extend("".join(texts[:_FEW]))
@@ -107,6 +112,19 @@ def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
         lengths.append(counts_between(positions, ends))
     tokens = torch.from_numpy(np.concatenate(ids, dtype=np.int64))
     return RaggedTokens(tokens, torch.from_numpy(np.concatenate(lengths)), numbering.distinct)
+
+
+def _number_few(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
+    """Number the code points of a few texts with fewer operations on arrays."""
+    read = texts if whitespace else list(map(remove_whitespace, texts))
+    codes = code_points("".join(read))
+    is_present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)
+    is_present[codes] = True
+    present = is_present.nonzero()[0]
+    number_of = np.empty(len(is_present), np.int64)
+    number_of[present] = np.arange(len(present))
+    lengths = np.fromiter(map(len, read), np.int64, len(read))
+    return RaggedTokens(torch.from_numpy(number_of.take(codes)), torch.from_numpy(lengths), len(present))
 
 
 class _Numbering:

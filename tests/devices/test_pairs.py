@@ -96,12 +96,13 @@ def test_probabilities_of_references_come_to_the_host_in_one_copy():
     with accelerator() as log:
         metric = ChrF(device=DEVICE)
         asked = []
-        for probabilities in (numbers, list(map(there, numbers))):
+        as_rows = [there(row.unsqueeze(0)) for row in numbers]
+        for probabilities in (numbers, list(map(there, numbers)), as_rows):
             log.clear()
             decoded = mbr.decode(metric, rows, rows, probabilities)
             asked.append(log.count(TO_HOST))
             assert_equal(decoded.expected_utilities, expected.expected_utilities)
-        assert asked[1] == asked[0] + 1
+        assert asked[1] == asked[2] == asked[0] + 1
 
 
 def documents(number: int) -> torch.Tensor:

@@ -31,10 +31,17 @@ def numbered(several):
     return [[names.setdefault(token, len(names)) for token in document] for document in several]
 
 
-@given(st.lists(texts, max_size=6), st.booleans(), st.sampled_from([0, 1, 64]), st.sampled_from([1, 2, 13, 1 << 16]))
-def test_characters_are_code_points_in_chunks_of_any_size(several, whitespace, few, chunk):
-    """New code points may be in the first texts, in the first chunk, or in a later one."""
+@given(
+    st.lists(texts, max_size=6),
+    st.booleans(),
+    st.sampled_from([0, 1, 64]),
+    st.sampled_from([1, 2, 13, 1 << 16]),
+    st.sampled_from([-1, 12, 1 << 16]),
+)
+def test_characters_are_code_points_in_chunks_of_any_size(several, whitespace, few, chunk, small):
+    """New code points may be in the first texts, in the first chunk, or in a later one; or all texts are few."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(character_reader, "_FEW_CHARACTERS", small)
         patch.setattr(character_reader, "_FEW", few)
         patch.setattr(character_reader, "CHARACTERS", chunk)
         tokens = number_characters(several, whitespace)
@@ -52,7 +59,9 @@ def test_more_code_points_than_two_bytes_hold():
     assert tokens.ids[:7].tolist() == tokens.ids[-7:].tolist() == tokens.ids[7:14].tolist()
 
 
-def test_all_whitespace_of_python_is_left_out_and_nothing_else():
+@pytest.mark.parametrize("few", [-1, 1 << 13])
+def test_all_whitespace_of_python_is_left_out_and_nothing_else(monkeypatch, few):
+    monkeypatch.setattr(character_reader, "_FEW_CHARACTERS", few)
     # What sacrebleu drops is what `str.split` splits at.
     assert len(SPACES) == 29
     assert {"\t", "\n", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u202f", "\u3000"} < set(SPACES)
