@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.corpus import corpus_ngrams
-from ngram_metrics.counting.documents import DocumentGroups, float_dtype, owners
+from ngram_metrics.counting.documents import DocumentGroups, copy_to, float_dtype, owners
 from ngram_metrics.counting.weighted_matches import NgramWeights
 
 #: The number of the layout of a file; one more for each change.
@@ -81,13 +81,13 @@ class DocumentFrequency:
             weights = []
             for counts in self.counts:
                 unknown = torch.full((1,), most, dtype=torch.float64, device="cpu")
-                weights.append(torch.cat((most - counts.double().log(), unknown)).to(device, dtype))
+                weights.append(torch.cat((most - counts.double().log(), unknown)).to(dtype))
             # A tensor holds no larger ids; those of lists are looked up in ``numbers``.
             most_id = torch.iinfo(torch.int64).max
             ids = [token for token in self.tokens if isinstance(token, int) and token <= most_id]
             corpus_ids = torch.tensor(ids if self.kind == "ids" else (), dtype=torch.int64, device="cpu")
-            keys = [order_keys.to(device) for order_keys in self.keys]
-            self._on_device[device] = corpus_ids.to(device), NgramWeights(keys, weights)
+            corpus_ids, *keys = copy_to(device, corpus_ids, *self.keys)
+            self._on_device[device] = corpus_ids, NgramWeights(keys, copy_to(device, *weights))
         return self._on_device[device]
 
     def save(self, path: str | os.PathLike[str]) -> None:

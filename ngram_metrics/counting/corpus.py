@@ -35,7 +35,6 @@ from torch import Tensor
 from ngram_metrics.counting.documents import (
     PaddedTokens,
     RaggedTokens,
-    copy_to,
     ragged_chunks,
     remaining_tokens,
     repeat_each,
@@ -48,6 +47,7 @@ from ngram_metrics.counting.keys import (
     ragged_digits,
     rank_in_rows,
     run_starts,
+    select_slots,
     sorted_keys,
 )
 from ngram_metrics.counting.numpy_matches import must_use_torch
@@ -70,10 +70,13 @@ class Largest(NamedTuple):
 class CorpusNgrams(NamedTuple):
     """The n-grams of one order: an entry for each n-gram of each document that has it.
 
+    On other devices than a CPU, where reading the number of entries would wait, there are as many as n-grams with
+    repetitions. The last entry is then repeated, with 0 as ``times``, and ``prefix`` and ``last`` end with zeros.
+
     Attributes:
-        ngram: ``(entries,)`` int64 in ``[0, ngrams)``, ascending, the number of the n-gram.
+        ngram: ``(entries,)`` int64, ascending, the number of the n-gram, from 0 without gaps.
         document: ``(entries,)`` int64, ascending for each n-gram.
-        times: ``(entries,)`` int64, at least 1, how often the document has it.
+        times: ``(entries,)`` int64, how often the document has it.
         prefix: ``(ngrams,)`` int64, the number of the n-gram that ends before the last token, in the order below; 0 for
             order 1. N-grams are numbered by it, and then by their last token.
         last: ``(ngrams,)`` int64, the number of the last token among those of order 1; for order 1 its id.
@@ -85,10 +88,9 @@ class CorpusNgrams(NamedTuple):
     prefix: Tensor
     last: Tensor
 
-    @property
-    def ngrams(self) -> int:
-        """The number of distinct n-grams."""
-        return len(self.last)
+    def distinct(self) -> Tensor:
+        """Return the number of distinct n-grams, ``()`` int64."""
+        return self.ngram[-1:].sum() + min(1, len(self.ngram))
 
     def totals(self) -> Tensor:
         """Return how often each n-gram occurs, ``(ngrams,)`` int64."""
@@ -96,7 +98,7 @@ class CorpusNgrams(NamedTuple):
 
     def documents(self) -> Tensor:
         """Return how many documents have each n-gram, ``(ngrams,)`` int64."""
-        return self._sums(torch.ones_like(self.ngram))
+        return self._sums((self.times > 0).long())
 
     def largest(self) -> Largest:
         """Return the largest count of each n-gram in a document, this document, and the second largest count."""
@@ -107,10 +109,10 @@ class CorpusNgrams(NamedTuple):
         entry = torch.arange(len(self.ngram), device=self.ngram.device)
         candidate = torch.where(has_most, entry, len(entry))
         first = torch.full_like(none, len(entry)).scatter_reduce(0, self.ngram, candidate, "amin")
-        others = self.times.index_fill(0, first, 0)
-        return Largest(
-            largest, self.document.index_select(0, first), none.scatter_reduce(0, self.ngram, others, "amax")
-        )
+        # The numbers after the last n-gram have no entry, and write to the one that is cut off.
+        others = torch.cat((self.times, none[:1])).index_fill_(0, first, 0)[:-1]
+        owner = self.document.index_select(0, first.clamp(max=len(entry) - 1))
+        return Largest(largest, owner, none.scatter_reduce(0, self.ngram, others, "amax"))
 
     def sum_by_document(self, values: Tensor, documents: int) -> Tensor:
         """Sum values of the entries, ``(entries,)``, over each document: ``(documents,)``."""
@@ -121,29 +123,35 @@ class CorpusNgrams(NamedTuple):
 
 
 def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None = None) -> Iterator[CorpusNgrams]:
-    """Count the n-grams of a corpus for each of the orders ``1..max_order``, which waits for the device.
+    """Count the n-grams of a corpus for each of the orders ``1..max_order``, without waiting for the device.
 
     Args:
         tokens: the texts, with one vocabulary.
         max_order: the longest order to count, at least 1.
-        document: ``(texts,)`` int64 on the CPU, ascending, the document of each text; None if each is one.
+        document: ``(texts,)`` int64 on the device of the ids, ascending, the document of each text; None if each is
+            one.
     """
-    device, lengths = tokens.ids.device, tokens.lengths
-    document = torch.arange(len(lengths), device="cpu") if document is None else document
-    remaining, owner = copy_to(device, remaining_tokens(lengths), repeat_each(document, lengths))
-    slot = torch.arange(len(tokens.ids), device=device)
+    device = tokens.ids.device
+    lengths = tokens.device_lengths
+    slots = len(tokens.ids)
+    document = torch.arange(len(lengths), device=device) if document is None else document
+    remaining = remaining_tokens(lengths, slots)
+    owner = repeat_each(document, lengths, slots)
+    slot = torch.arange(slots, device=device)
     last = ngram_number = tokens.ids  # (slots,), of the token and of the n-gram of the order below
     last_bits = bit_length(max(1, tokens.id_bound - 1))
     number_bits = 0
     for order in range(1, max_order + 1):
-        slot = slot.masked_select(remaining.index_select(0, slot) >= order)
+        if order > 1:
+            slots = int((tokens.lengths - (order - 1)).clamp(min=0).sum())
+            slot = select_slots(slot, remaining.index_select(0, slot) >= order, slots)
         key = last.index_select(0, slot + (order - 1))
         if order > 1:
             key |= ngram_number.index_select(0, slot) << last_bits
         key, sorted_slot = _sort_slots(key, slot, last_bits + number_bits)
         starts = run_starts(key)
         ngram = starts.cumsum(0) - 1  # (n-grams with repetitions,)
-        distinct = key.masked_select(starts)
+        distinct = select_slots(key, starts, slots)
         entries = _entries(ngram, owner.index_select(0, sorted_slot))
         yield CorpusNgrams(*entries, distinct >> last_bits, distinct & ((1 << last_bits) - 1))
         ngram_number = torch.empty_like(tokens.ids).index_copy_(0, sorted_slot, ngram)
@@ -170,8 +178,11 @@ def _sort_slots(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tenso
 
 def _entries(ngram: Tensor, document: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return each n-gram and document once, equal n-grams as neighbours, with their number of occurrences."""
-    starts = (run_starts(ngram) | run_starts(document)).nonzero().squeeze(1)
-    count = starts.diff(append=starts.new_full((1,), len(ngram)))
+    slots = len(ngram)
+    is_start = run_starts(ngram) | run_starts(document)
+    starts = select_slots(torch.arange(slots, device=ngram.device), is_start, slots, rest=slots)
+    count = starts.diff(append=starts.new_full((1,), slots))
+    starts = starts.clamp(max=slots - 1)
     return ngram.index_select(0, starts), document.index_select(0, starts), count
 
 
@@ -207,7 +218,7 @@ def _count_in_rows(tokens: PaddedTokens, order: int) -> Tensor:
 
 def _count_in_documents(tokens: RaggedTokens, order: int) -> Tensor:
     documents = tokens.documents
-    digits, _ = ragged_digits((tokens,), torch.arange(documents, device="cpu"), documents)
+    digits = ragged_digits((tokens,), torch.arange(documents, device=tokens.ids.device), documents)
     assert digits.group is not None
     # Sorting leaves each document its range of slots.
     return tokens.ids.new_zeros(documents).index_add_(0, digits.group, _first_of_their_kind(digits, order).long())

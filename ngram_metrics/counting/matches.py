@@ -30,7 +30,6 @@ from ngram_metrics.counting.documents import (
     RaggedSides,
     RaggedTokens,
     flat_positions,
-    owners,
     ragged_chunks,
     repeat_each,
     row_chunks,
@@ -104,20 +103,20 @@ def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGro
     """Return for each segment the reference length nearest to the hypothesis length, of two the shorter.
 
     Args:
-        hypothesis_lengths: ``(segments,)`` int64.
+        hypothesis_lengths: ``(segments,)`` int64, on the device of the ids.
         references: the references of the same segments.
 
     Returns:
-        ``(segments,)`` int64, on the device of the references' lengths.
+        ``(segments,)`` int64, on the same device.
     """
-    lengths = references.tokens.lengths
+    lengths = references.tokens.device_lengths
     if references.single or len(hypothesis_lengths) == 0:
         return lengths.reshape(-1)
     if isinstance(references, PaddedReferences):
         distance = _distance(hypothesis_lengths.unsqueeze(-1), lengths)
         nearest = torch.where(references.present, distance, torch.iinfo(torch.int64).max).amin(-1)
     else:
-        segment = owners(references.counts)
+        _, segment = references.owners()
         distance = _distance(hypothesis_lengths.index_select(0, segment), lengths)
         nearest = torch.zeros_like(hypothesis_lengths).scatter_reduce(0, segment, distance, "amin", include_self=False)
     # The lowest bit is 1 if the reference is longer than the hypothesis.
@@ -144,8 +143,10 @@ def chunks_of(documents: Documents) -> Iterator[Chunk]:
     if isinstance(documents, PaddedSides):
         return _padded_chunks(documents.hypotheses, documents.references.tokens)
     if isinstance(documents, RaggedPairs):
-        return _ragged_chunks(*documents)
-    return _ragged_chunks(documents.hypotheses, *documents.references)
+        hypotheses, references = documents
+        counts = (torch.ones_like(lengths) for lengths in (references.lengths, references.device_lengths))
+        return _ragged_chunks(hypotheses, DocumentGroups(references, *counts))
+    return _ragged_chunks(*documents)
 
 
 class Chunk(NamedTuple):
@@ -199,25 +200,25 @@ def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterat
         yield Chunk(digits, width, document, count + 1, max(width, reference_width), None)
 
 
-def _ragged_chunks(hypotheses: RaggedTokens, references: RaggedTokens, counts: Tensor | None = None) -> Iterator[Chunk]:
-    """Yield segments with ``counts`` references each, or with one if ``counts`` is None."""
+def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[Chunk]:
+    """Yield segments with their references."""
     device = hypotheses.ids.device
-    counts = torch.ones_like(hypotheses.lengths) if counts is None else counts
-    groups = DocumentGroups(references, counts)
-    sizes = hypotheses.lengths + groups.join().lengths
-    for start, stop in ragged_chunks(sizes, device, update=True):
-        hypothesis = hypotheses.slice(start, stop)
-        reference, counts = groups.slice(start, stop)
-        group = torch.cat((torch.arange(stop - start, device="cpu"), owners(counts)))
-        lengths = torch.cat((hypothesis.lengths, reference.lengths))
-        host = [sizes[start:stop].cumsum(0)]
-        count = int(counts.max())
+    joined = references.join()
+    device_sizes = hypotheses.device_lengths + joined.device_lengths
+    for start, stop in ragged_chunks(hypotheses.lengths + joined.lengths, device, update=True):
+        groups = references.slice(start, stop)
+        sides = hypothesis, reference = hypotheses.slice(start, stop), groups.tokens
+        group = torch.cat((torch.arange(stop - start, device=device), groups.owners()[1]))
+        longest = max(int(side.lengths.max()) for side in sides)
+        count = int(groups.counts.max())
+        document = None
         if count > 1:
-            document_number = torch.cat((torch.zeros_like(hypothesis.lengths), flat_positions(counts) + 1))
-            host.append(repeat_each(document_number, lengths))
-        digits, (ends, *documents) = ragged_digits((hypothesis, reference), group, stop - start, *host)
-        document = documents[0] if documents else None
-        yield Chunk(digits, len(hypothesis.ids), document, count + 1, int(lengths.max()), ends)
+            in_group = flat_positions(groups.device_counts, reference.documents) + 1
+            lengths = torch.cat([side.device_lengths for side in sides])
+            slots = len(hypothesis.ids) + len(reference.ids)
+            document = repeat_each(torch.cat((in_group.new_zeros(stop - start), in_group)), lengths, slots)
+        digits = ragged_digits(sides, group, stop - start)
+        yield Chunk(digits, len(hypothesis.ids), document, count + 1, longest, device_sizes[start:stop].cumsum(0))
 
 
 def _count(chunk: Chunk, max_order: int) -> Tensor:

@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.counting.documents import DocumentGroups, flat_positions, owners, ragged_chunks, repeat_each
+from ngram_metrics.counting.documents import DocumentGroups, copy_to, flat_positions, owners, ragged_chunks, repeat_each
 from ngram_metrics.counting.keys import (
     KEY_BITS,
     Digits,
@@ -148,9 +148,10 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     places = [flat_positions(side.counts) + first for side, first in zip(sides, (0, first_reference), strict=False)]
     lengths = torch.cat([side.tokens.lengths for side in sides])
     row = repeat_each(group * depth + torch.cat(places), lengths)
-    digits, (row, hypothesis_lengths, reference_lengths) = ragged_digits(
-        [side.tokens for side in sides], group, groups[1] - groups[0], row, hypothesis_lengths, reference_lengths
+    group, row, hypothesis_lengths, reference_lengths = copy_to(
+        hypotheses.tokens.ids.device, group, row, hypothesis_lengths, reference_lengths
     )
+    digits = ragged_digits([side.tokens for side in sides], group, groups[1] - groups[0])
     if same:
         reference_lengths = hypothesis_lengths  # which says so
     return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)

@@ -93,9 +93,8 @@ def clipped_matches(
     order = checked_order(ngram)
     sides = _read_sides(preds, target, pad_ids(pad_id))
     hypotheses, references = sides
-    device = hypotheses.ids.device
-    lengths = hypotheses.lengths.to(device)
-    closest = matches.closest_reference_length(hypotheses.lengths, references).to(device)
+    lengths = hypotheses.device_lengths
+    closest = matches.closest_reference_length(lengths, references)
     return NgramMatches(
         matches.clipped_matches(sides, order),
         matches.ngram_totals(lengths, order),
@@ -145,8 +144,8 @@ def ngram_counts(
         documents = [_read_ids(document, f"ids[{index}]", dropped) for index, document in enumerate(_items(ids, "ids"))]
         tokens, lengths = _join(documents)
     names, numbers = torch.unique(tokens, return_inverse=True)
-    owner = torch.zeros_like(lengths) if corpus else None
-    orders = corpus_ngrams(RaggedTokens(numbers, lengths, len(names)), order, owner)
+    texts = RaggedTokens(numbers, lengths, len(names))
+    orders = corpus_ngrams(texts, order, torch.zeros_like(texts.device_lengths) if corpus else None)
     entries = next(orders)
     token_ids = names.index_select(0, entries.last)
     ngrams = token_ids.unsqueeze(1)  # (ngrams of the order, order)
@@ -154,6 +153,7 @@ def ngram_counts(
         last = token_ids.index_select(0, entries.last)
         ngrams = torch.cat((ngrams.index_select(0, entries.prefix), last.unsqueeze(1)), 1)
     by_document = torch.sort(entries.document, stable=True).indices
+    by_document = by_document.masked_select(entries.times.index_select(0, by_document) > 0)
     ngram_of_entry = entries.ngram.index_select(0, by_document)
     return NgramCounts(
         ngrams.index_select(0, ngram_of_entry),

@@ -20,8 +20,7 @@ from ngram_metrics.counting.documents import (
     PaddedPairs,
     RaggedSides,
     RaggedTokens,
-    copy_to,
-    flat_positions,
+    concatenate,
     float_dtype,
     owners,
     row_chunks,
@@ -86,20 +85,17 @@ class WeightedMatches(NamedTuple):
 
 
 def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWeights | None) -> WeightedMatches:
-    """Sum the weighted n-grams of each hypothesis and each of its references, which waits for the device.
+    """Sum the weighted n-grams of each hypothesis and each of its references, without waiting for the device.
 
     Args:
         sides: segments; with ``weights`` their tokens are numbered as those of the corpus, else by one vocabulary.
         max_order: the longest order.
         weights: the weights; None for ln(segments / those in which a reference has the n-gram, at least 1).
     """
-    counts, device = sides.references.counts, sides.hypotheses.ids.device
-    documents = _hypotheses_first(sides)
-    places = flat_positions(counts + 1)
-    reference = places.nonzero().squeeze(1)
-    hypothesis = reference - places.index_select(0, reference)  # that of each reference
-    place, segment, hypothesis, reference = copy_to(device, places, owners(counts + 1), hypothesis, reference)
-    is_reference = place > 0
+    segments, device = sides.hypotheses.documents, sides.hypotheses.ids.device
+    documents, hypothesis, reference = _hypotheses_first(sides)
+    segment = owners(sides.references.device_counts + 1, documents.documents)
+    is_reference = torch.zeros_like(segment, dtype=torch.bool).index_fill_(0, reference, True)
     dtype = float_dtype(device)
     # The numbers of n-grams, and of tokens, in the table of weights.
     ngram_number = tokens = documents.ids[:0]
@@ -111,7 +107,7 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
             # Of a segment with this n-gram, the last document is a reference if any reference has it.
             has_reference = torch.cat((starts[1:], starts.new_ones(min(1, len(starts))))) & in_reference
             frequency = torch.zeros_like(ngrams.last).index_add_(0, ngrams.ngram, has_reference.long())
-            weight = math.log(max(1, len(counts))) - frequency.clamp(min=1).to(dtype).log()
+            weight = math.log(max(1, segments)) - frequency.clamp(min=1).to(dtype).log()
         else:
             if order == 1:
                 ngram_number = tokens = weights.tokens(ngrams.last)
@@ -134,16 +130,26 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
     return WeightedMatches(products.index_select(0, reference), own_squares, squares.index_select(0, reference))
 
 
-def _hypotheses_first(sides: RaggedSides) -> RaggedTokens:
-    """Return all documents, each hypothesis before its references."""
-    hypotheses, (references, counts) = sides
-    position = flat_positions(counts + 1)
-    segment = owners(counts + 1)
-    before = counts.cumsum(0) - counts
-    document = torch.where(position == 0, segment, len(counts) + before.index_select(0, segment) + position - 1)
-    fields = zip(hypotheses[:2], references[:2], strict=True)
-    ids, lengths = (torch.cat(field) for field in fields)
-    return RaggedTokens(ids, lengths, max(hypotheses.id_bound, references.id_bound)).take(document)
+def _hypotheses_first(sides: RaggedSides) -> tuple[RaggedTokens, Tensor, Tensor]:
+    """Return all documents, each hypothesis before its references.
+
+    The other two are on the device of the ids, ``(references,)`` int64: the index among all documents of the hypothesis
+    of each reference, and that of each reference.
+    """
+    hypotheses, references = sides
+    owner, sent_owner = references.owners()
+    places = hypothesis, reference = _places(sent_owner, references.device_counts)
+    on_host = places if sent_owner is owner else _places(owner, references.counts)
+    documents = concatenate((hypotheses, references.tokens)).take(
+        torch.cat(on_host).argsort(), torch.cat(places).argsort()
+    )
+    return documents, hypothesis.index_select(0, sent_owner), reference
+
+
+def _places(owner: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the index of each hypothesis, and of each reference, if each hypothesis is before its references."""
+    hypothesis = torch.arange(len(counts), device=counts.device) + counts.cumsum(0) - counts
+    return hypothesis, owner + torch.arange(1, len(owner) + 1, device=owner.device)
 
 
 def _sum_by_document(values: Tensor, document: Tensor, documents: int) -> Tensor:
@@ -153,8 +159,9 @@ def _sum_by_document(values: Tensor, document: Tensor, documents: int) -> Tensor
         document, order = document.sort(stable=True)
         lengths = torch.zeros(documents, dtype=torch.int64, device=document.device)
         lengths.index_add_(0, document, torch.ones_like(document))
+        # unsafe: it does not check the lengths, for which it would wait.
         return torch.segment_reduce(
-            values.index_select(1, order), "sum", lengths=lengths.expand(2, -1), axis=1, initial=0
+            values.index_select(1, order), "sum", lengths=lengths.expand(2, -1), axis=1, unsafe=True, initial=0
         )
     return torch.stack([row.new_zeros(documents).index_add_(0, document, row) for row in values])
 

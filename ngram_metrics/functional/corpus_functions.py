@@ -330,7 +330,7 @@ def near_duplicates(
     rouge = metrics.rouge(use_stemmer, normalizer, tokenizer, rouge_keys="rougeL", pad_id=pad_id)
     rows = [texts]
     ((groups, _),) = read_rows(rouge.reader, rows, rows, torch.device("cpu"))
-    documents = groups.tokens.to(torch.device("cpu"))
+    documents = groups.tokens._replace(ids=groups.tokens.ids.cpu(), sent_lengths=None)
     duplicates: list[tuple[int, int, float]] = []
     for pairs in near_pairs(documents, least):
         first, second, lengths = map(torch.from_numpy, pairs)

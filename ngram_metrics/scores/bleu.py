@@ -50,7 +50,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Batch, copy_to, float_dtype
+from ngram_metrics.counting.documents import Batch, float_dtype
 from ngram_metrics.counting.matches import clipped_matches, closest_reference_length, ngram_totals
 from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.options import (
@@ -141,16 +141,12 @@ class BleuMeasure(Measure[BleuStatistics]):
     def statistics(self, batch: Batch) -> BleuStatistics:
         """Count matches, totals and lengths: one row per segment."""
         hypotheses, references = batch.sides
-        lengths, closest = copy_to(
-            hypotheses.ids.device,
-            hypotheses.lengths,
-            closest_reference_length(hypotheses.lengths, references),
-        )
+        lengths = hypotheses.device_lengths
         return BleuStatistics(
             matches=clipped_matches(batch.sides, self.ngram),
             totals=ngram_totals(lengths, self.ngram),
             hypothesis_length=lengths,
-            reference_length=closest,
+            reference_length=closest_reference_length(lengths, references),
         )
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> python_scores.BleuCounts:

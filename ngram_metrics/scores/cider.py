@@ -32,7 +32,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Batch, PaddedPairs, RaggedSides, copy_to
+from ngram_metrics.counting.documents import Batch, PaddedPairs, RaggedSides
 from ngram_metrics.counting.weighted_matches import NgramWeights, padded_weighted_matches, ragged_weighted_matches
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.options import Average, checked_number, checked_order
@@ -108,7 +108,7 @@ class CiderMeasure(Measure[CiderStatistics]):
             assert isinstance(pairs.documents, PaddedPairs)
             assert weights is not None
             sums = padded_weighted_matches(pairs.documents, weights)
-        hypothesis, reference = copy_to(device, *(side.lengths for side in pairs.documents))
+        hypothesis, reference = (side.device_lengths for side in pairs.documents)
         apart = (hypothesis - reference).to(sums.products.dtype)
         norms = sums.hypothesis_squares.sqrt() * sums.reference_squares.sqrt()
         similarities = sums.products / torch.where(norms > 0, norms, 1)

@@ -14,13 +14,12 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import (
     Batch,
+    DocumentGroups,
     PaddedPairs,
     PaddedSides,
     PaddedTokens,
     RaggedPairs,
     RaggedSides,
-    copy_to,
-    owners,
 )
 from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.options import checked_order
@@ -35,14 +34,14 @@ class Pairs(NamedTuple):
         segment: ``(pairs,)`` int64, the segment of each pair; None if each segment has one pair.
         present: ``(pairs,)`` bool, whether the reference exists; None if all exist.
         segments: the number of segments.
-        counts: ``(segments,)`` int64 on the CPU, the pairs of each segment; None if all have the same number.
+        references: the references of each segment; None if all segments have the same number of pairs.
     """
 
     documents: RaggedPairs | PaddedPairs
     segment: Tensor | None
     present: Tensor | None
     segments: int
-    counts: Tensor | None = None
+    references: DocumentGroups | None = None
 
 
 def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
@@ -59,16 +58,14 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
         )
         segment = torch.arange(segments * count, device=ids.device).div(count, rounding_mode="floor")
         return Pairs(PaddedPairs(repeated, flat), segment, sides.references.present.reshape(-1), segments)
-    owner = owners(sides.references.counts)
-    documents = RaggedPairs(sides.hypotheses.take(owner), sides.references.tokens)
-    segment = owner.to(sides.hypotheses.ids.device)
-    return Pairs(documents, segment, None, sides.hypotheses.documents, sides.references.counts)
+    owner, segment = sides.references.owners()
+    documents = RaggedPairs(sides.hypotheses.take(owner, segment), sides.references.tokens)
+    return Pairs(documents, segment, None, sides.hypotheses.documents, sides.references)
 
 
 def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
     """Count the n-gram matches of each pair for the orders up to ``max_order``, which may be 0."""
-    device = pairs.documents.hypotheses.ids.device
-    lengths = copy_to(device, *(side.lengths for side in pairs.documents))
+    lengths = [side.device_lengths for side in pairs.documents]
     if max_order == 0:
         return PairCounts(lengths[0].new_zeros(len(lengths[0]), 0), *lengths)
     return PairCounts(pair_matches(pairs.documents, max_order), *lengths)
@@ -121,31 +118,28 @@ def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
     if pairs.segment is None:
         return values
     sums = values.new_zeros((pairs.segments, *values.shape[1:]))
-    if pairs.counts is None:
+    if pairs.references is None:
         assert pairs.present is not None
         values = values * pairs.present.reshape(-1, *[1] * (values.dim() - 1))
         rows_by_segment = values.unflatten(0, (pairs.segments, len(values) // max(1, pairs.segments)))
         for reference in rows_by_segment.unbind(1):
             sums = sums + reference
         return sums
-    counts, reference_index = pairs.counts, 0
-    segment = torch.arange(len(counts), device="cpu")
-    first = counts.cumsum(0) - counts
-    steps: list[Tensor] = []
-    while len(segment):
-        # The segments that have a reference with this number. Each occurs once, so each step adds to it once.
-        there = counts.index_select(0, segment) > reference_index
-        segment = segment.masked_select(there)
-        steps += [segment, first.index_select(0, segment) + reference_index]
-        reference_index += 1
-    _, *copies = copy_to(values.device, first, *steps)
-    for segment, pair in zip(copies[::2], copies[1::2], strict=True):
-        sums.index_add_(0, segment, values.index_select(0, pair))
+    counts = pairs.references.device_counts
+    # Those with most references first: the segments that have an i-th reference are then the first ones.
+    segment = counts.argsort(descending=True)
+    first = (counts.cumsum(0) - counts).index_select(0, segment)
+    with_as_many = pairs.references.counts.bincount().flip(0).cumsum(0).flip(0).tolist()
+    for index, many in enumerate(with_as_many[1:]):
+        # Each segment occurs once, so each step adds to it once.
+        sums.index_add_(0, segment[:many], values.index_select(0, first[:many] + index))
     return sums
 
 
 def count_references(pairs: Pairs) -> Tensor:
     """Return how many references each segment has, ``(segments,)`` int64."""
+    if pairs.references is not None:
+        return pairs.references.device_counts
     references = pairs.documents.references
     return sum_over_references(torch.ones_like(references.lengths, device=references.ids.device), pairs)
 

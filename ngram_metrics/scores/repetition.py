@@ -47,7 +47,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.corpus import CorpusNgrams, corpus_ngrams, distinct_ngrams
-from ngram_metrics.counting.documents import Batch, RaggedTokens, float_dtype, host_counts
+from ngram_metrics.counting.documents import Batch, RaggedTokens, float_dtype
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.options import Average, checked_order
@@ -95,7 +95,7 @@ class RepetitionMeasure(Measure[RepetitionStatistics]):
     def statistics(self, batch: Batch) -> RepetitionStatistics:
         """Count distinct and all n-grams: one row per text."""
         texts = batch.sides.hypotheses
-        totals = count_ngrams(texts.lengths, self.ngram).to(texts.ids.device)
+        totals = count_ngrams(texts.device_lengths, self.ngram)
         return RepetitionStatistics(distinct_ngrams(texts, self.ngram), totals)
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
@@ -119,15 +119,12 @@ class RepetitionMeasure(Measure[RepetitionStatistics]):
 
 
 def distinct_in_corpus(texts: RaggedTokens, orders: Sequence[int]) -> RepetitionStatistics:
-    """Count for each order the distinct n-grams of all texts together, and all n-grams, ``(orders,)``.
-
-    This waits for the device.
-    """
-    distinct = [ngrams.ngrams for ngrams in corpus_ngrams(texts, max(orders))]
-    device = texts.ids.device
+    """Count for each order the distinct n-grams of all texts together, and all n-grams, ``(orders,)``."""
+    distinct = [ngrams.distinct() for ngrams in corpus_ngrams(texts, max(orders))]
+    lengths = texts.device_lengths
     return RepetitionStatistics(
-        distinct=host_counts([distinct[order - 1] for order in orders]).to(device),
-        totals=torch.stack([count_ngrams(texts.lengths, order).sum() for order in orders]).to(device),
+        distinct=torch.stack([distinct[order - 1] for order in orders]),
+        totals=torch.stack([count_ngrams(lengths, order).sum() for order in orders]),
     )
 
 
@@ -141,19 +138,19 @@ def distinct_score(statistics: RepetitionStatistics, average: Average) -> Tensor
 
 
 def self_bleu_statistics(texts: RaggedTokens, ngram: int) -> BleuStatistics:
-    """Count the matches of each text with all other texts, up to the order ``ngram``, which waits for the device.
+    """Count the matches of each text with all other texts, up to the order ``ngram``.
 
     Args:
         texts: at least two texts, with one vocabulary.
         ngram: the longest order.
     """
-    device, text_count = texts.ids.device, texts.documents
-    matches = [_matches(ngrams, text_count) for ngrams in corpus_ngrams(texts, ngram)]
+    lengths = texts.device_lengths
+    matches = [_matches(ngrams, len(lengths)) for ngrams in corpus_ngrams(texts, ngram)]
     return BleuStatistics(
         matches=torch.stack(matches, -1),  # (texts, orders)
-        totals=ngram_totals(texts.lengths, ngram).to(device),
-        hypothesis_length=texts.lengths.to(device),
-        reference_length=_closest_other_length(texts.lengths).to(device),
+        totals=ngram_totals(lengths, ngram),
+        hypothesis_length=lengths,
+        reference_length=_closest_other_length(lengths),
     )
 
 
@@ -176,13 +173,10 @@ def _closest_other_length(lengths: Tensor) -> Tensor:
 
 
 def repeated_elsewhere(texts: RaggedTokens, ngram: int) -> Tensor:
-    """Return for each text the sum over its distinct n-grams of the other texts that have them, ``(texts,)`` int64.
-
-    This waits for the device.
-    """
+    """Return for each text the sum over its distinct n-grams of the other texts that have them, ``(texts,)`` int64."""
     for ngrams in corpus_ngrams(texts, ngram):  # noqa: B007
         pass  # only the last order is needed, and no other is kept
-    others = ngrams.documents().index_select(0, ngrams.ngram) - 1
+    others = (ngrams.documents().index_select(0, ngrams.ngram) - 1) * (ngrams.times > 0)
     return ngrams.sum_by_document(others, texts.documents)
 
 

@@ -314,7 +314,6 @@ def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
         separated = cast(PaddedPairs, pair_up(summaries).documents)
         hits = union_subsequence_hits(separated, batch.separator_id)
         return hits, *(side.lengths for side in pairs.documents)
-    if pairs.counts is not None:
-        summaries = summaries._replace(hypotheses=summaries.hypotheses.repeat(pairs.counts))
-    hits = union_subsequence_hits(summaries)
-    return hits, *(side.join().lengths.to(hits.device) for side in summaries)
+    if pairs.references is not None:
+        summaries = summaries._replace(hypotheses=summaries.hypotheses.take(*pairs.references.owners()))
+    return union_subsequence_hits(summaries), *(side.join().device_lengths for side in summaries)

@@ -16,7 +16,7 @@ from ngram_metrics.counting.documents import Batch, RaggedTokens, even_chunks
 from ngram_metrics.options import pad_signature
 from ngram_metrics.text.input_forms import Segments
 from ngram_metrics.text.messages import shortened
-from ngram_metrics.text.numbering import both_to, columns_of
+from ngram_metrics.text.numbering import columns_of
 from ngram_metrics.text.reader import Reader, batch_of, sides_of
 from ngram_metrics.text.single_texts import split_characters
 from ngram_metrics.text.word_bounds import CHARACTERS, CHRF_WORDS, code_points, counts_between, text_of
@@ -81,13 +81,12 @@ class CharacterReader(Reader):
     def _texts(self, segments: Segments) -> Sequence[str]:
         return list(map(str.lower, segments.documents)) if self.lowercase else segments.documents
 
-    def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
+    def _encode_text(self, segments: Segments) -> Batch:
         texts = self._texts(segments)
-        characters = number_characters(texts, self.whitespace)
+        batch = batch_of(segments, number_characters(texts, self.whitespace))
         if not self.words:
-            return batch_of(segments, characters.to(device))
-        characters, words = both_to(device, characters, number_words(CHRF_WORDS, texts, columns_of(segments)))
-        return batch_of(segments, characters)._replace(words=sides_of(segments, words))
+            return batch
+        return batch._replace(words=sides_of(segments, number_words(CHRF_WORDS, texts, columns_of(segments))))
 
 
 def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:

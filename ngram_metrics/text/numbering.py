@@ -89,14 +89,6 @@ def columns_of(segments: Segments) -> list[Integers]:
     return [*[np.ones_like(counts)] * systems, counts]
 
 
-def both_to(device: torch.device, first: RaggedTokens, second: RaggedTokens) -> tuple[RaggedTokens, RaggedTokens]:
-    """Return two readings of the same documents with their ids on a device, in one copy."""
-    if device.type == "cpu":
-        return first, second
-    ids = torch.cat((first.ids, second.ids)).to(device)
-    return first._replace(ids=ids[: len(first.ids)]), second._replace(ids=ids[len(first.ids) :])
-
-
 def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens:
     """Concatenate 1-D id tensors without the ``dropped`` ids, and renumber the rest, which waits for the device.
 

@@ -92,7 +92,7 @@ class Reader(ABC):
     def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
         """Turn checked segments into token ids, or raise the errors of ``read``."""
         if segments.kind == "text":
-            return self._encode_text(segments, device)
+            return self._encode_text(segments).to(device)
         dropped = self._check_options(segments)
         if isinstance(segments, PaddedSegments):
             return self._encode_padded(segments, dropped)
@@ -177,18 +177,19 @@ class Reader(ABC):
         """Return the options that are for text only, by name, with None or False if they are not set."""
 
     @abstractmethod
-    def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
-        """Encode texts."""
+    def _encode_text(self, segments: Segments) -> Batch:
+        """Encode texts on the CPU."""
 
     def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...], device: torch.device) -> Batch:
         """Encode sequences of tokens or ids, without the ids in ``dropped``."""
         documents = segments.documents
         if documents and all(isinstance(document, Tensor) for document in documents):
-            return batch_of(segments, number_tensors(segments, dropped))
+            tokens = number_tensors(segments, dropped)
+            return batch_of(segments, tokens).to(tokens.ids.device)
         if segments.kind == "tokens":
             self._check_tokens(segments)
         lists = listed_ids(segments, dropped) if segments.kind == "ids" else documents
-        return batch_of(segments, number_tokens(lists, segments.name_of).to(device))
+        return batch_of(segments, number_tokens(lists, segments.name_of)).to(device)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         """Encode padded ids without gaps, in steps that do not depend on the data."""

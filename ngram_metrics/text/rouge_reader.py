@@ -38,7 +38,7 @@ from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
-from ngram_metrics.text.numbering import both_to, columns_of, listed_ids, number_tokens
+from ngram_metrics.text.numbering import columns_of, listed_ids, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of
 from ngram_metrics.text.single_texts import (
     SPLIT_AT_LINES,
@@ -149,26 +149,26 @@ class RougeReader(Reader):
             return documents
         return [summary_of_ids(document, separator) for document in documents]
 
-    def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
+    def _encode_text(self, segments: Segments) -> Batch:
         """Encode texts, and warn if the ASCII rule finds no words in a text that has letters or digits."""
-        batch = self._encode_words(segments, device)
+        batch = self._encode_words(segments)
         if self._follows_ascii_rule and isinstance(batch.sides, RaggedSides):
             lengths = torch.cat((batch.sides.hypotheses.lengths, batch.sides.references.tokens.lengths))
             warn_of_no_words(segments.documents, lengths)
         return batch
 
-    def _encode_words(self, segments: Segments, device: torch.device) -> Batch:
+    def _encode_words(self, segments: Segments) -> Batch:
         texts = segments.documents
         splitter = self.sentence_splitter
         if not self.sentences:
-            return batch_of(segments, self._number(texts, segments.name_of, columns_of(segments)).to(device))
+            return batch_of(segments, self._number(texts, segments.name_of, columns_of(segments)))
         if splitter is None and self.normalizer is None and self._rule is not None and self.tokenizer in SPLIT_AT_LINES:
             lines = self._number(texts, segments.name_of, columns_of(segments), by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
             # Lines without words are dropped: they would be sentences, and compared with every other sentence.
             lengths = lines.lengths[lines.lengths > 0]
             counts = text[lines.lengths > 0].bincount(minlength=len(texts)).tolist()
-            return _batch_lines(segments, lines._replace(lengths=lengths).to(device), counts)
+            return _batch_lines(segments, lines._replace(lengths=lengths), counts)
         split = split_sentences(texts, splitter, segments.name_of)
         owner = [index for index, lines in enumerate(split) for _ in lines]
 
@@ -178,7 +178,7 @@ class RougeReader(Reader):
         sizes = map(len, split)
         columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in columns_of(segments)]
         lines = self._number(list(chain.from_iterable(split)), name_of, columns)
-        whole, lines = both_to(device, self._number(texts, segments.name_of, columns_of(segments)), lines)
+        whole = self._number(texts, segments.name_of, columns_of(segments))
         return _add_summaries(segments, whole, lines, list(map(len, split)))
 
     def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...], device: torch.device) -> Batch:
@@ -188,7 +188,7 @@ class RougeReader(Reader):
         split = [split_ids(document, separator) for document in listed_ids(segments, dropped, separator)]
         counts = list(map(len, split))
         lines = number_tokens(list(chain.from_iterable(split)), segments.name_of)
-        return _batch_lines(segments, lines.to(device), counts)
+        return _batch_lines(segments, lines, counts).to(device)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         batch = super()._encode_padded(segments, dropped)

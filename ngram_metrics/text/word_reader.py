@@ -86,14 +86,14 @@ class WordReader(Reader):
     def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
         return list(map(SPLITTERS[self.tokenizer], self._texts(segments)))
 
-    def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
+    def _encode_text(self, segments: Segments) -> Batch:
         texts = self._texts(segments)
         rule = rule_of(self.tokenizer)
         if rule is None or (rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS):
             tokens = number_tokens(split_words(texts, self.tokenizer, segments.name_of), segments.name_of)
         else:
             tokens = number_words(rule, texts, columns_of(segments))
-        return batch_of(segments, tokens.to(device))
+        return batch_of(segments, tokens)
 
     def _texts(self, segments: Segments) -> Sequence[str]:
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
@@ -185,7 +185,7 @@ class VocabularyReader(TokenReader):
         ids = np.array([numbers[token] if token in numbers else others[token] for token in tokens], np.int64)
         bound = max(1, len(numbers) + len(others))
         ragged = RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
-        return batch_of(segments, ragged.to(device))
+        return batch_of(segments, ragged).to(device)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         batch = super()._encode_padded(segments, dropped)
@@ -243,7 +243,7 @@ class TextReader(Reader):
                 f"the segments are {segments.kind}, and this metric takes text only: expected each as a str, such as "
                 "tokens joined by spaces, or decoded ids"
             )
-        return super().encode(segments, device)
+        return super().encode(segments, torch.device("cpu"))
 
     def signature(self) -> dict[str, str]:
         """Return no settings: there are none."""
@@ -252,7 +252,7 @@ class TextReader(Reader):
     def _text_options(self) -> dict[str, object]:
         return {}
 
-    def _encode_text(self, segments: Segments, device: torch.device) -> Batch:
+    def _encode_text(self, segments: Segments) -> Batch:
         texts = segments.documents
         if not self.splits:
             advice = "normalized=True and asian_support=True, which split Chinese and Japanese into characters"

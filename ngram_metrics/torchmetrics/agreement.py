@@ -159,7 +159,7 @@ def join_range(known: Tensor, references: DocumentGroups | PaddedReferences | li
     """
     if isinstance(references, list):
         return torch.maximum(known, known.new_tensor((-min(references), max(references))))
-    counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.counts
+    counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.device_counts
     if len(counts) == 0:
         return known
     fewest, most = counts.aminmax()

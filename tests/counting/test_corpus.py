@@ -61,7 +61,7 @@ def table(texts, max_order, document=None, id_bound=None):
             (*names[one], words[other] if order > 1 else other)
             for one, other in zip(found.prefix.tolist(), last, strict=True)
         ]
-        assert len(set(names)) == len(names) == found.ngrams
+        assert len(set(names)) == len(names) == found.distinct()
         assert found.ngram.tolist() == sorted(found.ngram.tolist())
         rows.append(dict(zip(names, zip(*(column.tolist() for column in columns), strict=True), strict=True)))
     return rows

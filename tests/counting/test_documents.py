@@ -4,6 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import documents_of, groups, ragged
+from pretend.device import DEVICE
 
 from ngram_metrics.counting.documents import (
     copy_to,
@@ -13,6 +14,7 @@ from ngram_metrics.counting.documents import (
     ragged_from_ids,
     repeat_each,
 )
+from ngram_metrics.text.word_reader import WordReader
 
 #: A matrix of ids, some of which occur often enough to be dropped here and there.
 matrices = st.integers(0, 8).flatmap(
@@ -58,12 +60,13 @@ def test_documents_are_taken_in_the_order_and_as_often_as_asked(documents, data)
 
 
 @given(st.lists(documents, max_size=4), st.data())
-def test_repeated_references_stand_in_a_row(each, data):
-    times = [data.draw(st.integers(0, 3)) for _ in each]
-    repeated = groups(each).repeat(torch.tensor(times, dtype=torch.int64))
-    expected = [group for group, n in zip(each, times, strict=True) for _ in range(n)]
-    assert repeated.counts.tolist() == [len(group) for group in expected]
-    assert documents_of(repeated.tokens) == [document for group in expected for document in group]
+def test_groups_are_taken_in_the_order_and_as_often_as_asked(each, data):
+    numbers = data.draw(st.lists(st.integers(0, len(each) - 1))) if each else []
+    indices = torch.tensor(numbers, dtype=torch.int64)
+    taken = groups(each).take(indices, indices)
+    expected = [each[number] for number in numbers]
+    assert taken.counts.tolist() == [len(group) for group in expected]
+    assert documents_of(taken.tokens) == [document for group in expected for document in group]
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1)))
@@ -95,9 +98,23 @@ def test_positions_count_from_0_in_each_document(lengths):
 
 
 def test_what_goes_to_cuda_is_pinned_and_not_waited_for(monkeypatch):
-    calls = []
-    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda tensor: calls.append("pinned") or tensor)
-    monkeypatch.setattr(torch.Tensor, "to", lambda tensor, *args, **options: calls.append((*args, options)) or tensor)
-    parts = copy_to(torch.device("cuda"), torch.tensor([1, 2]), torch.tensor([[3], [4]]))
-    assert [part.tolist() for part in parts] == [[1, 2], [[3], [4]]]
-    assert calls == ["pinned", (torch.device("cuda"), {"non_blocking": True})]
+    calls, pinned = [], []
+
+    def empty(*size, pin_memory=False, **options):
+        room = torch.zeros(*size, **options)
+        pinned.extend([room] * pin_memory)
+        return room
+
+    def to(tensor, *args, **options):
+        calls.append((any(tensor is room for room in pinned), *args, options))
+        return tensor.clone()
+
+    monkeypatch.setattr(torch, "empty", empty)
+    monkeypatch.setattr(torch.Tensor, "to", to)
+    batch = WordReader().read(["a b", "c"], [["a", "b b"], ["c"]], torch.device("cuda"))
+    assert calls == [(True, torch.device("cuda"), {"non_blocking": True})]
+    references = batch.sides.references
+    assert [part.tolist() for part in (references.sent_counts, references.tokens.sent_lengths)] == [[2, 1], [1, 2, 1]]
+    calls.clear()
+    copy_to(DEVICE, torch.tensor([1, 2]))
+    assert calls == [(False, DEVICE, {"non_blocking": False})]

@@ -1,6 +1,7 @@
 """On an accelerator every metric counts and scores as on the CPU, and asks for few copies, waits and launches."""
 
 import functools
+import random
 from collections.abc import Callable
 from itertools import cycle
 from typing import Any
@@ -13,8 +14,10 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
 from torch import Tensor
 
-from ngram_metrics import CiderD, ROUGEScore, ignite
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, ignite
+from ngram_metrics.counting import documents, ngram_counts
 from ngram_metrics.counting.documents import RaggedTokens
+from ngram_metrics.counting.subsequence import table
 from ngram_metrics.distributed import AllRanks
 from ngram_metrics.functional import (
     bleu_score,
@@ -24,6 +27,8 @@ from ngram_metrics.functional import (
     document_frequency,
     repetition,
     rouge_score,
+    self_bleu,
+    self_repetition,
 )
 from ngram_metrics.text.character_reader import CharacterReader
 from ngram_metrics.text.reader import Reader
@@ -189,45 +194,100 @@ def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
         assert asked[1] == asked[2]
         if isinstance(case.whole[0], Tensor):
             assert asked[1] == (0, 0, 0)
-        elif case.metric not in (ROUGEScore, CiderD):  # which read back how many tokens or n-grams there are
-            assert asked[1][1:] == (0, 0)
+        else:
+            waits = int(case.metric is ROUGEScore)  # for the number of tokens that two texts have in common
+            # TER is counted on the CPU, from where its sums go, and the numbers of references.
+            assert asked[1] == (2 if case.metric is Ter else 1, waits, 0)
 
 
-@pytest.mark.parametrize(
-    ("call", "copies", "with_several"),
-    [
-        (functools.partial(bleu_score, tokenizer="13a"), 3, 3),
-        (chrf_score, 3, 5),
-        (functools.partial(chrf_score, word_order=2), 5, 9),
-    ],
-    ids=["BLEU", "chrF", "chrF++"],
-)
-def test_texts_go_to_the_device_in_few_copies(call: Any, copies: int, with_several: int):
-    """The ids once; for each kind of token its lengths once, and what the counting needs once.
-
-    With several references, chrF copies which documents are pairs, and of which segments, for each kind of token.
-    """
-    preds = ["a cat sat on the mat", "", "one 12.5"] * 5
-    target = [["a cat sat", "the mat", "x"], ["y"] * 3, ["one two", "one 12", "z"]] * 5
-    for references, budget in ((1, copies), (3, with_several)):
-        with accelerator() as log:
-            call(preds, [several[:references] for several in target], average="none", device=DEVICE)
-            assert log.counts[:3] == (budget, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
+#: Metrics of texts, and how often a batch is waited for: ROUGE-L asks how many tokens two texts have in common.
+OF_TEXTS: dict[str, tuple[Callable[..., Any], int]] = {
+    "BLEU": (Bleu.sacrebleu, 0),
+    "ROUGE-1 and ROUGE-2": (functools.partial(ROUGEScore, rouge_keys=("rouge1", "rouge2")), 0),
+    "ROUGE-L": (functools.partial(ROUGEScore, rouge_keys="rougeL"), 1),
+    "ROUGE-Lsum": (functools.partial(ROUGEScore, rouge_keys="rougeLsum"), 0),
+    "ROUGE": (ROUGEScore, 1),
+    "mean ROUGE": (functools.partial(ROUGEScore, accumulate="avg"), 1),
+    "chrF": (ChrF, 0),
+    "chrF++": (functools.partial(ChrF, word_order=2), 0),
+    "overlap": (functools.partial(NgramOverlap, ngram=2), 0),
+    "GLEU": (Gleu, 0),
+    "repetition": (functools.partial(Repetition, ngram=2), 0),
+}
+WORDS = ["the", "a", "cat", "mat,", "sat", "12.5", "\n", "né"]
 
 
-@pytest.mark.parametrize(("references", "copies", "waits"), [(1, 5, 12), (2, 9, 12), (3, 9, 12)])
-def test_texts_of_cider_go_to_the_device_in_few_copies(references: int, copies: int, waits: int):
-    """As many for any number of segments, and of several references; each order waits for three sizes."""
-    target = [["a cat sat", "the mat", "x"], ["y"] * 3, ["one two", "one 12", "z"]]
-    table = document_frequency(target)
-    preds = ["a cat sat on the mat", "", "one 12.5"]
+def texts_of(seed: int, segments: int, references: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Texts of 0 to 12 words, with so many references each, or with 1 to 4."""
+    draw = random.Random(seed)
+    counts = [references or draw.randint(1, 4) for _ in range(segments)]
+    texts = [" ".join(draw.choices(WORDS, k=draw.randrange(13))) for _ in range(segments + sum(counts))]
+    others = iter(texts[segments:])
+    return texts[:segments], [[next(others) for _ in range(count)] for count in counts]
+
+
+@pytest.mark.parametrize(("references", "slots"), [(1, None), (3, None), (None, None), (None, 50)])
+@pytest.mark.parametrize("name", OF_TEXTS)
+def test_a_batch_of_texts_goes_to_the_device_in_one_copy(
+    name: str, references: int | None, slots: int | None, monkeypatch: pytest.MonkeyPatch
+):
+    metric, waits = OF_TEXTS[name]
+    if slots is not None:
+        monkeypatch.setattr(documents, "ACCELERATOR_SLOTS", slots)
+        monkeypatch.setattr(table, "ACCELERATOR_WORDS", 4 * slots)
     with accelerator() as log:
-        cider_d(preds, target, table, average="none", device=DEVICE)  # a table is copied once
-        for times in (1, 5):
+        on_device, on_host = metric(device=DEVICE), metric()
+        for batch in (texts_of(4, 4, references), (["", ""], [["a\ncat"], ["b"]]), texts_of(40, 40, references)):
             log.clear()
-            segments = preds * times, [several[:references] for several in target] * times
-            cider_d(*segments, table, average="none", device=DEVICE)
-            assert log.counts[:3] == (copies, 0, waits), log.lines(TO_DEVICE, TO_HOST, WAIT)
+            on_device.update(*batch)
+            to_device, to_host, others = log.counts[:3]
+            assert (to_device, others) == (1, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
+            # Several chunks wait once each.
+            assert to_host == waits if slots is None else bool(to_host) == bool(waits), log.lines(TO_HOST)
+            on_host.update(*batch)
+        assert_equal(on_device.compute(), on_host.compute(), 1e-15)
+
+
+@pytest.mark.parametrize("references", [1, 3, None])
+@pytest.mark.parametrize("ngram", [1, 4])
+@pytest.mark.parametrize("counts_batch", [False, True], ids=["table", "no table"])
+def test_a_batch_of_texts_of_cider_goes_to_the_device_in_one_copy(
+    counts_batch: bool, ngram: int, references: int | None
+):
+    table = None if counts_batch else document_frequency(texts_of(0, 9)[1], ngram)
+    with accelerator() as log:
+        for segments, copies in ((4, 1 if counts_batch else 3), (40, 1)):  # a table is copied once, with its weights
+            batch = texts_of(segments, segments, references)
+            log.clear()
+            scores = cider_d(*batch, table, ngram, average="none", device=DEVICE)
+            assert log.counts[:3] == (copies, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
+            assert_equal(scores, cider_d(*batch, table, ngram, average="none"), 1e-14)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "call",
+    [
+        functools.partial(distinct, ngram=(1, 2, 9), average="micro"),
+        functools.partial(self_bleu, average="none"),
+        functools.partial(self_repetition, ngram=2),
+    ],
+    ids=["distinct", "self-BLEU", "self-repetition"],
+)
+def test_texts_compared_with_each_other_go_to_the_device_in_one_copy(call: Any, seed: int):
+    texts = texts_of(seed, 30)[0]
+    with accelerator() as log:
+        scores = call(texts, device=DEVICE)
+        assert log.counts[:3] == (1, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
+        assert_equal(scores, call(texts), 1e-15)
+
+
+@pytest.mark.parametrize("corpus", [False, True])
+@pytest.mark.parametrize("order", [1, 3, 12])
+def test_ngrams_of_padded_ids_are_counted_on_the_device_as_on_the_cpu(order: int, corpus: bool):
+    ids = torch.randint(0, 4, (9, 11), generator=torch.Generator().manual_seed(order))
+    with accelerator():
+        assert_equal(ngram_counts(ids.to(DEVICE), order, 0, corpus), ngram_counts(ids, order, 0, corpus))
 
 
 #: Each way to read text, tokens and lists of ids.

@@ -78,6 +78,7 @@ def test_nothing_is_done_to_device_tensors_unseen():
         (lambda x: torch.unique_consecutive(x), WAIT, "unique_consecutive"),
         (lambda x: torch.bincount(x), WAIT, "bincount"),
         (lambda x: x.repeat_interleave(x), WAIT, "repeat_interleave"),
+        (lambda x: torch.segment_reduce(x.double(), "sum", lengths=x[:2]), WAIT, "segment_reduce"),
         (lambda x: x[torch.tensor([0, 1])], TO_DEVICE, "index"),
         (lambda x: torch.tensor([1, 2], device=DEVICE), TO_DEVICE, "_to_copy"),
         (lambda x: x.new_tensor([1, 2]), TO_DEVICE, "_to_copy"),
@@ -105,6 +106,7 @@ def test_what_is_known_without_the_data_neither_waits_nor_copies():
         inputs[torch.arange(2, device=DEVICE)]
         inputs.repeat_interleave(inputs, output_size=7)
         inputs.repeat_interleave(2)
+        torch.segment_reduce(inputs.double(), "sum", lengths=inputs[:2], unsafe=True)
         inputs[1:] += 1
         assert log.counts[:3] == (0, 0, 0)
 

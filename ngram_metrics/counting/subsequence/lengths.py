@@ -38,10 +38,11 @@ from ngram_metrics.counting.documents import (
     PaddedTokens,
     RaggedPairs,
     RaggedTokens,
+    concatenate,
     owners,
     ragged_chunks,
 )
-from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
+from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts, select_slots
 from ngram_metrics.counting.numpy_matches import NumpySegments, has_numpy_segments, numpy_segments
 from ngram_metrics.counting.subsequence.table import (
     advance,
@@ -115,14 +116,14 @@ def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tenso
 def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tensor:
     lengths = hypotheses.ids.new_zeros(hypotheses.documents)
     ranked = pair_ranks(hypotheses, references, common_only=True)
-    pair = torch.arange(len(lengths), device="cpu")
-    sizes = ranked.lengths.view(2, -1)
-    swapped = (sizes[0] < sizes[1]) * len(lengths)
-    long, short = pair + swapped, pair + len(lengths) - swapped
-    for pairs in similar_pairs(sizes.amax(0), sizes.amin(0), lengths.device):
-        positions, steps = (document_rows(ranked, side.index_select(0, pairs)) for side in (long, short))
+    sizes = [side.view(2, -1) for side in (ranked.lengths, ranked.device_lengths)]
+    swapped = (sizes[1][0] < sizes[1][1]) * len(lengths)
+    for pairs, width, count in similar_pairs(*((side.amax(0), side.amin(0)) for side in sizes)):
+        long = pairs + swapped.index_select(0, pairs)
+        positions = document_rows(ranked, long, width)
+        steps = document_rows(ranked, 2 * pairs + len(lengths) - long, count)
         # Only common tokens have ranks, so no pair has more ranks than steps.
-        lengths.index_copy_(0, pairs.to(lengths.device), _chunk_lengths(positions, steps, steps.shape[1]))
+        lengths.index_copy_(0, pairs, _chunk_lengths(positions, steps, count))
     return lengths
 
 
@@ -181,11 +182,11 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: 
     Returns:
         All hypotheses and then all references, with their new ids.
     """
-    ranks: tuple[list[Tensor], ...] = ([hypotheses.ids[:0]], [references.ids[:0]])
-    lengths: tuple[list[Tensor], ...] = ([hypotheses.lengths[:0]], [references.lengths[:0]])
+    bound = len(hypotheses.ids) + len(references.ids) + 1
+    ranked = [hypotheses.slice(0, 0)], [references.slice(0, 0)]
     for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, hypotheses.ids.device, update=True):
         chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
-        pair = torch.cat([owners(side.lengths) for side in chunk]).to(hypotheses.ids.device)
+        pair = torch.cat([owners(side.device_lengths, len(side.ids)) for side in chunk])
         token_number, numbered_before = _number_in_pairs(chunk, pair)
         is_kept = torch.ones(1 + len(token_number), dtype=torch.bool, device=pair.device)
         if common_only:
@@ -198,17 +199,15 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: 
         dense = is_kept.cumsum(0)  # (numbers + 1,)
         here = is_kept.index_select(0, token_number)
         before = dense.index_select(0, numbered_before).index_select(0, pair)
-        kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0))).cpu()
-        ends = torch.cat([side.lengths for side in chunk]).cumsum(0)
-        sizes = kept_before.index_select(0, ends).diff(prepend=ends.new_zeros(1)).chunk(2)
-        numbers_of_sides = (
-            (dense.index_select(0, token_number) - before).masked_select(here).split([int(s.sum()) for s in sizes])
-        )
-        for side_ranks, side_lengths, new, size in zip(ranks, lengths, numbers_of_sides, sizes, strict=True):
-            side_ranks.append(new)
-            side_lengths.append(size)
-    bound = len(hypotheses.ids) + len(references.ids) + 1
-    return RaggedTokens(torch.cat(ranks[0] + ranks[1]), torch.cat(lengths[0] + lengths[1]), bound)
+        kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0)))
+        ends = torch.cat([side.device_lengths for side in chunk]).cumsum(0)
+        device_sizes = kept_before.index_select(0, ends).diff(prepend=ends.new_zeros(1))
+        sizes = device_sizes.cpu().chunk(2) if common_only else [side.lengths for side in chunk]
+        slots = [int(side_sizes.sum()) for side_sizes in sizes]
+        numbers = select_slots(dense.index_select(0, token_number) - before, here, sum(slots)).split(slots)
+        for side, ids, lengths, sent in zip(ranked, numbers, sizes, device_sizes.chunk(2), strict=True):
+            side.append(RaggedTokens(ids, lengths, bound, sent))
+    return concatenate(ranked[0] + ranked[1])._replace(id_bound=bound)
 
 
 def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> tuple[Tensor, Tensor]:
@@ -230,29 +229,36 @@ def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> 
     keys, slot = torch.sort(pair * bound + ids)
     ascending = run_starts(keys).cumsum(0)
     token_number = torch.empty_like(ascending).scatter_(0, slot, ascending)
-    sizes = sides[0].lengths + sides[1].lengths
-    starts = (sizes.cumsum(0) - sizes).to(pair.device)
+    sizes = sides[0].device_lengths + sides[1].device_lengths
+    starts = sizes.cumsum(0) - sizes
     return token_number, torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
 
 
-def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator[Tensor]:
+def similar_pairs(
+    sizes: tuple[Tensor, Tensor], device_sizes: tuple[Tensor, Tensor]
+) -> Iterator[tuple[Tensor, int, int]]:
     """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
 
     Args:
-        long: ``(pairs,)`` int64 on the CPU, the lengths of the long sides, which fill the words.
-        short: ``(pairs,)`` int64 on the CPU, the lengths of the short sides, which are the steps.
-        device: the device of the chunks.
+        sizes: ``(pairs,)`` int64 on the CPU, the lengths of the long sides, which fill the words, and those of the
+            short sides, which are the steps.
+        device_sizes: the same on the device of the chunks.
 
     Yields:
-        The indices of the pairs of a chunk, int64 on the CPU; each pair once.
+        The indices of the pairs of a chunk, int64 on the device, each pair once; and the largest lengths in it.
     """
+    long, short = sizes
     if not len(long):
         return
+    device = device_sizes[0].device
     budget = word_budget(device)
     step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
+    most_steps = int(short.max())
+    order = device_order = _order_by_size(*sizes, most_steps)
+    if device.type != "cpu":
+        device_order = _order_by_size(*device_sizes, most_steps)
+    long = long.index_select(0, order)
     words = word_count(long)
-    order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True)
-    words = words.index_select(0, order)
     steps = short.index_select(0, order)
     start = 0
     while start < len(order):
@@ -263,8 +269,13 @@ def similar_pairs(long: Tensor, short: Tensor, device: torch.device) -> Iterator
         needed = pair_words(words[ahead], steps[ahead]).cumsum(0)
         fits = (padded <= budget) & ((padded <= 2 * needed) | (count * most_words <= step_words))
         stop = start + max(1, int(fits.long().cumprod(0).sum()))
-        yield order[start:stop]
+        yield device_order[start:stop], int(long[start:stop].max()), int(steps[start:stop].max())
         start = stop
+
+
+def _order_by_size(long: Tensor, short: Tensor, most_steps: int) -> Tensor:
+    """Return the indices of pairs, those with most words and then those with most steps first, on any device alike."""
+    return torch.argsort(word_count(long) * (most_steps + 1) + short, descending=True, stable=True)
 
 
 def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
@@ -274,12 +285,11 @@ def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device
         yield slice(start, min(pairs, start + at_once))
 
 
-def document_rows(tokens: RaggedTokens, documents: Tensor) -> Tensor:
-    """Return the documents with these int64 indices on the CPU in rows as wide as the longest, padded with 0."""
-    device = tokens.ids.device
-    lengths = tokens.lengths.index_select(0, documents)
-    starts = (tokens.lengths.cumsum(0) - tokens.lengths).index_select(0, documents).to(device)
-    position = torch.arange(int(lengths.max()), device=device)  # (width,)
-    inside = position < lengths.to(device).unsqueeze(1)
+def document_rows(tokens: RaggedTokens, documents: Tensor, width: int) -> Tensor:
+    """Return the documents with these int64 indices, on the device of the ids, in rows padded with 0."""
+    lengths = tokens.device_lengths
+    starts = (lengths.cumsum(0) - lengths).index_select(0, documents)
+    position = torch.arange(width, device=lengths.device)  # (width,)
+    inside = position < lengths.index_select(0, documents).unsqueeze(1)
     slots = (starts.unsqueeze(1) + position) * inside  # (documents, width)
     return tokens.ids.index_select(0, slots.flatten()).view_as(slots) * inside

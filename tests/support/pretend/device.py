@@ -203,6 +203,8 @@ def _waits(function: Any, name: str, args: Any, kwargs: Any) -> bool:
     """Whether the host has to know a value of the device to go on."""
     if name == "repeat_interleave":
         return kwargs.get("output_size") is None
+    if name == "segment_reduce":
+        return not kwargs.get("unsafe")
     if name in INDEXED:
         return any(index is not None and index.dtype in (torch.bool, torch.uint8) for index in args[1])
     return bool({torch.Tag.dynamic_output_shape, torch.Tag.data_dependent_output} & set(function.tags))
