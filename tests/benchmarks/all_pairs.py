@@ -6,8 +6,8 @@ groups of 16 x 16 at least 4 times, the aggregate of 1,024 at least 2 times; 4,0
 How to run: ``python tests/benchmarks/all_pairs.py FOLDER``, with the group ``bench`` installed, on an idle machine.
 FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
 
-    small       n distinct lines against n others and against the aggregate of n others, n = 1, 2, 4, ... 32; never
-                behind fastchrf
+    small       n distinct lines against n others, against the aggregate of n others, and the best of n, n = 1, 2, 4,
+                ... 64; never behind fastchrf. Calls are timed one after another, as many as make 64 hypotheses
     pairwise    n distinct lines of all systems against n others, n = 64, 128, ... 1,024
     same        n = 1,024, the hypotheses being the references
     groups      the outputs of all systems for a segment against each other, 600 segments
@@ -18,7 +18,8 @@ FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
 
 ``--profile`` also prints where our time goes, on the operations of torch.
 
-Ours are what a user calls, ``pairwise_chrf`` and ``aggregate_chrf``. chrF++ of all pairs, which counts words besides,
+Ours are what a user calls, ``pairwise_chrf``, ``aggregate_chrf`` and ``mbr.decode``, whose peer is the line with the
+highest mean of fastchrf's scores. chrF++ of all pairs, which counts words besides,
 has no peer and is timed beside them.
 
 What it checks: the scores agree with fastchrf's within 1e-9 of 0..100, in every repeat.
@@ -37,16 +38,18 @@ from itertools import chain, product
 from typing import Any
 
 import fastchrf
+import numpy as np
 import torch
 from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run_pinned, time_each, unseen
 
 from ngram_metrics import ChrF, functional, mbr
 
 Groups = list[list[str]]
-SMALL_SIZES = (1, 2, 4, 8, 16, 32)
+SMALL_SIZES = (1, 2, 4, 8, 16, 32, 64)
 SIZES = (64, 128, 256, 512, 1024)
 LARGEST = (2048, 4096)
 SEGMENTS = 600
+METRIC = ChrF()
 TASKS = ("small", "pairwise", "same", "groups", "repetitive", "aggregate", "largest")
 
 
@@ -63,8 +66,32 @@ def ours_with_words(groups: tuple[Groups, Groups]) -> Callable[[], Any]:
     return lambda: 100 * mbr.pairwise(metric, *groups).numpy()
 
 
+def one_after_another(function: Callable[..., Any]) -> Callable[[list[tuple[Groups, Groups]]], Callable[[], Any]]:
+    """Return what prepares the calls of a function with several groups."""
+    return lambda calls: lambda: [np.asarray(function(*groups)) for groups in calls]
+
+
+def our_best(hypotheses: Groups, _: Groups) -> Any:
+    """Return the expected utility of the line that MBR decoding chooses."""
+    return 100 * mbr.decode(METRIC, hypotheses).expected_utilities
+
+
+def their_best(hypotheses: Groups, _: Groups) -> Any:
+    """Return the mean score of the line that has the highest."""
+    means = np.asarray(fastchrf.pairwise_chrf(hypotheses, hypotheses)).mean(-1)
+    return np.take_along_axis(means, means.argmax(-1)[:, None], -1)[:, 0]
+
+
 def theirs(function: Callable[..., Any]) -> Callable[[tuple[Groups, Groups]], Callable[[], Any]]:
     return lambda groups: lambda: function(*groups)
+
+
+#: What is timed with small sizes: ours and the peer.
+SMALL = {
+    "x as many others": (functional.pairwise_chrf, fastchrf.pairwise_chrf),
+    "x the aggregate of as many others": (functional.aggregate_chrf, fastchrf.aggregate_chrf),
+    "samples, the best": (our_best, their_best),
+}
 
 
 def distinct_lines(corpus: Corpus) -> list[str]:
@@ -82,6 +109,13 @@ def fresh_lines(lines: list[str], size: int, same: bool) -> Callable[[int, int],
         return hypotheses, hypotheses if same else [unseen(lines[size : 2 * size], repeat, contestant)]
 
     return make
+
+
+def fresh_calls(lines: list[str], size: int) -> Callable[[int, int], list[tuple[Groups, Groups]]]:
+    """Return the function that makes the groups of ``fresh_lines`` for as many calls as make the largest size."""
+    calls = max(SMALL_SIZES) // size
+    makers = [fresh_lines(lines[2 * size * call :], size, False) for call in range(calls)]
+    return lambda repeat, contestant: [make(repeat, contestant) for make in makers]
 
 
 def fresh_segments(corpus: Corpus) -> Callable[[int, int], tuple[Groups, Groups]]:
@@ -195,9 +229,11 @@ def main(options: Any) -> None:
     measured: list[tuple[str, str, Callable[[int, int], Any], float | None]] = []
     tasks = options.tasks.split(",")
     if "small" in tasks:
-        for kind, between in (("pairwise", "x"), ("aggregate", "x aggregate of")):
+        for name, (ours, peer) in SMALL.items():
             for size in SMALL_SIZES:
-                measured.append((f"{size} {between} {size}, distinct lines", kind, fresh_lines(lines, size, False), 1))
+                against = [Contestant("ngram_metrics", one_after_another(ours))]
+                against.append(Contestant("fastchrf", one_after_another(peer), goal=1))
+                time_each(f"{size} {name}", against, fresh_calls(lines, size), options)
     if "pairwise" in tasks:
         for size in SIZES:
             name = f"{size} x {size}, distinct lines"
