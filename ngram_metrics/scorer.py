@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, chain
+from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
 import torch
 from torch import Tensor
 
 from ngram_metrics.counting import numpy_matches
-from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
+from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.options import Average, check_choice
 from ngram_metrics.scores.measure import PYTHON_ROWS, AnyMeasure, pack, score_corpora, score_in_python, unpack
@@ -136,21 +136,25 @@ class Scorer:
         else:
             is_text = segments.kind == "text"
             limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
-            # It stops at the limit: of a large batch only the first documents are looked at.
-            sizes = accumulate(map(len, chain(segments.hypotheses, segments.references)))
-            is_small = all(size < limit for size in sizes)
+            # Of a batch of many documents none is looked at.
+            is_small = len(segments.hypotheses) + len(segments.references) <= limit and (
+                sum(map(len, segments.hypotheses)) + sum(map(len, segments.references)) < limit
+            )
         return is_small and self.reader.reads_in_python(segments)
 
     def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
         hypotheses, references, counts = self.reader.read_in_python(segments)
+        widths = self.measure.layout.widths
         rows: list[list[int]] = []
         start = 0
         for hypothesis, count in zip(hypotheses, counts, strict=True):
+            row: list[int] = []
             fields = self.measure.count_in_python(hypothesis, references[start : start + count])
-            rows.append([*chain.from_iterable([field] if isinstance(field, int) else field for field in fields)])
+            for field, width in zip(fields, widths, strict=True):
+                row += (field,) if width is None else field
+            rows.append(row)
             start += count
-        packed = torch.tensor(rows, dtype=torch.int64, device="cpu")
-        return Counted(packed, True, segments.known_kind, counts, None)
+        return Counted(host_counts(rows), True, segments.known_kind, counts, None)
 
     def segment_scores(self, counted: Counted) -> Tensor:
         """Return the scores of a batch, one row per segment: ``(segments, *score_shape)``."""
@@ -174,8 +178,9 @@ class Scorer:
         if not self.measure.score_shape:
             return dict.fromkeys(self.values, scores)
         # An index for each value takes five times as long.
-        columns = [key_scores.unbind(-1) for key_scores in scores.unbind(-2)]
-        return {name: columns[key][column] for name, (key, column) in self.values.items()}
+        columns = scores.flatten(-2).unbind(-1)
+        width = self.measure.score_shape[-1]
+        return {name: columns[key * width + column] for name, (key, column) in self.values.items()}
 
     @property
     def titles(self) -> Mapping[str, str]:

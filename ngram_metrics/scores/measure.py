@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -242,4 +243,4 @@ def score_in_python(measure: AnyMeasure, rows: Tensor) -> Tensor:
     except OverflowError:  # weights may make a score infinite
         return measure.score(unpack(rows, measure.layout))
     shape = (*rows.shape[:-1], *measure.score_shape)
-    return torch.tensor(scores, dtype=torch.float64, device="cpu").reshape(shape)
+    return torch.from_numpy(np.array(scores, np.float64).reshape(shape))  # a third of the time of torch.tensor

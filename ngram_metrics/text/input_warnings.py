@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from itertools import islice, product, starmap
+from itertools import islice, product, repeat, starmap
 from typing import TYPE_CHECKING, Any
 
 from ngram_metrics.text.messages import NameOf, warn_user
@@ -137,7 +137,7 @@ def warn_of_another_tokenizer(tokenizer: object, hypotheses: Sequence[str], refe
     if tokenizer in (None, "none", "13a", "intl"):
         warn_of_unsplit_texts(hypotheses, references)
     first = hypotheses[:_MANY_TEXTS]
-    if tokenizer == "13a" and 2 * sum(text.endswith(" .") for text in first) > len(first):  # as in sacrebleu
+    if tokenizer == "13a" and 2 * sum(map(str.endswith, first, repeat(" ."))) > len(first):  # as in sacrebleu
         warn_user(
             "most hypotheses end in ' .', so they look tokenized, and tokenizer='13a' expects texts as people write "
             "them: detokenize them, or pass tokenizer=None for text that is tokenized"

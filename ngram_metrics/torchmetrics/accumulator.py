@@ -36,7 +36,7 @@ from ngram_metrics.torchmetrics.agreement import (
     settings_digest,
 )
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of, with_ends
-from ngram_metrics.torchmetrics.states import States
+from ngram_metrics.torchmetrics.states import States, UndoneOnError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,11 +44,6 @@ if TYPE_CHECKING:
 
 #: The type of ``confidence``, which decides what ``compute`` returns.
 Level = TypeVar("Level", bound="float | None", default=None)
-#: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
-_SWITCHES = (
-    *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
-    *("_cache", "compute_on_cpu"),
-)
 
 
 class MetricKeywords(TypedDict, total=False):
@@ -171,7 +166,7 @@ class Accumulator(States, Generic[Level]):
         if self._codes is None:
             self.__dict__["_codes"] = tuple(self.counted.tolist())
         noted = join_batch_codes(self.counted, cast("tuple[int, ...]", self._codes), batch_codes(kind, samples))
-        row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + len(rows)
+        row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + rows.shape[0]
         reference_range = join_range(self.reference_range, counted.references)
         new_rows = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
@@ -222,6 +217,8 @@ class Accumulator(States, Generic[Level]):
         else:
             mean = score_corpora(self.scorer.measure, self.score_sum, self.sentences.to(self.score_sum.device), "macro")
             score = mean.to(float_dtype(self.device)).to(self.device)
+        if self.sentences.device.type == "cpu" and self.sentences.item():
+            return score  # an accelerator would be waited for
         return torch.where(self.sentences > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
@@ -291,7 +288,7 @@ class Accumulator(States, Generic[Level]):
     def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return the score of this batch. If it raises, the states do not change."""
         # Metric.forward resets the states before it counts: an error would lose all batches before.
-        with self._undone_on_error(*_SWITCHES):
+        with UndoneOnError(self):
             return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
@@ -307,7 +304,7 @@ class Accumulator(States, Generic[Level]):
                 self._computed = None
                 update(*args, **kwargs)
                 return
-            with self._undone_on_error("_update_count", "_computed"):
+            with UndoneOnError(self):
                 count_updates(*args, **kwargs)
 
         return update_or_undo
@@ -327,23 +324,30 @@ class Accumulator(States, Generic[Level]):
             if self._computed is not None:
                 return cast(Value, self._computed)
             was_synced = self._is_synced
-            try:
-                with self.sync_context(
-                    dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
-                ):
-                    if self.update_called and not has_counted(self.counted):
-                        warn_of_no_segment()
-                    value = compute(*args, **kwargs)
-            except BaseException:
-                # Metric.sync_context does not reach its unsync: the states of all processes would replace this one's.
-                if self._is_synced and not was_synced:
-                    self.unsync()
-                raise
+            if not was_synced and not (self._to_sync and self.distributed_available_fn()):
+                value = self._warn_and_compute(compute, *args, **kwargs)
+            else:
+                try:
+                    with self.sync_context(
+                        dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
+                    ):
+                        value = self._warn_and_compute(compute, *args, **kwargs)
+                except BaseException:
+                    # Metric.sync_context does not reach its unsync, and the states of all processes would stay.
+                    if self._is_synced and not was_synced:
+                        self.unsync()
+                    raise
             if self.compute_with_cache:
                 self._computed = value  # type: ignore[assignment]  # torchmetrics declares None
             return value
 
         return compute_or_reuse
+
+    def _warn_and_compute(self, compute: Callable[..., Value], *args: object, **kwargs: object) -> Value:
+        """Compute the value of the states, after a warning if no rank has counted a segment."""
+        if self.update_called and not has_counted(self.counted):
+            warn_of_no_segment()
+        return compute(*args, **kwargs)
 
     def extra_repr(self) -> str:
         """Return the settings that differ from the defaults, which not all parameters of a subclass are."""

@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor, distributed
 
-from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences
+from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.settings_digest import digest
 
@@ -103,7 +103,7 @@ def join_batch_codes(known: Tensor, before: Sequence[int], codes: tuple[int, int
     if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
         return known
     if not any(before):
-        return torch.tensor(codes, dtype=torch.int64, device="cpu")
+        return host_counts(codes)
     return join_codes(torch.tensor([before, codes], dtype=torch.int64, device="cpu"))
 
 
@@ -157,59 +157,14 @@ def join_range(known: Tensor, references: DocumentGroups | PaddedReferences | li
     A range is ``[-fewest, most]`` int64, so that the maximum joins two ranges. The references of a batch, or how many
     each segment has.
     """
+    if isinstance(references, DocumentGroups) and known.device.type == "cpu":
+        references = references.counts.tolist()
     if isinstance(references, list):
-        return torch.maximum(known, known.new_tensor((-min(references), max(references))))
+        if not references:
+            return known
+        return host_counts([*map(max, known.tolist(), (-min(references), max(references)))])
     counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.device_counts
     if len(counts) == 0:
         return known
     fewest, most = counts.aminmax()
     return torch.maximum(known, torch.stack((-fewest, most)).to(known.device))
-
-
-def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
-    """Return the tensors of all ranks, which have one shape, joined along the first dimension: one collective."""
-    backend = distributed.get_backend(group)
-    sent = tensor
-    if backend == "nccl" and not tensor.is_cuda:
-        sent = tensor.cuda()
-    elif backend in ("gloo", "mpi"):
-        sent = tensor.cpu()
-    gathered = [torch.empty_like(sent) for _ in range(distributed.get_world_size(group))]
-    distributed.all_gather(gathered, sent, group)
-    return torch.cat(gathered).to(tensor.device)
-
-
-def gather_packed(
-    pack: Callable[[], Tensor], gather: Callable[[Tensor], list[Tensor]], device: torch.device
-) -> list[Tensor]:
-    """Return the bytes that each rank packs, ``(bytes,)`` uint8 on a device, when every rank has called this.
-
-    Raises:
-        RuntimeError: another rank raised while it packed; that one raises its own error, as late.
-    """
-    failure = None
-    try:
-        packed = pack()
-    except Exception as error:
-        # A rank that left would leave the others waiting: it sends the words of its error.
-        failure = error
-        packed = byte_tensor(f"{type(error).__name__}: {error}".encode(errors="replace")).to(device)
-    # A byte behind the others says which it is.
-    buffers = gather(torch.cat((packed, packed.new_full((1,), failure is not None))))
-    if failure:
-        raise failure
-    for rank, has_failed in enumerate(torch.stack([buffer[-1] for buffer in buffers]).tolist()):
-        if has_failed:
-            words = bytes(buffers[rank][:-1].tolist()).decode()
-            raise RuntimeError(f"rank {rank} cannot read its states: {words}")
-    return [buffer[:-1] for buffer in buffers]
-
-
-def gather_buffers(
-    buffer: Tensor, group: Group = None, gather: Callable[[Tensor, Group], Tensor] = gather_ranks
-) -> list[Tensor]:
-    """Return the one-dimensional tensors of all ranks, which may differ in length: two collectives."""
-    sizes: list[int] = gather(torch.tensor([len(buffer)], device=buffer.device), group).tolist()
-    padded = torch.nn.functional.pad(buffer, (0, max(sizes) - len(buffer)))
-    rows = gather(padded, group).reshape(len(sizes), -1)
-    return [row[:size] for row, size in zip(rows, sizes, strict=True)]

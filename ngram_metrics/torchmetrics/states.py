@@ -47,6 +47,12 @@ _OFTEN_SET = frozenset(
         "compute_with_cache",
     ]
 )
+#: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises,
+#: and the values of ``counted``.
+_SWITCHES = (
+    *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
+    *("_cache", "compute_on_cpu", "_codes"),
+)
 #: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
 SAVED_BY = "saved_by"
 #: Its length is a multiple of this, with room for so many digits, so that it does not depend on the numbers in it.
@@ -106,10 +112,16 @@ class States(torchmetrics.Metric):
 
     def reset(self) -> None:
         """Forget all batches."""
-        if self._keeps_rows:
-            # A new list: torchmetrics would empty the old one, which a Running wrapper uses, or find a synced tensor.
-            self.rows = []
-        super().reset()
+        # As Metric.reset does, with a third of its operations: no batch changes the states that describe the metric.
+        # Lists are made anew: torchmetrics would empty the old one, which a Running wrapper uses, or find a synced
+        # tensor.
+        attributes = self.__dict__
+        for name, default in self._defaults.items():
+            if name not in self._DESCRIPTIVE:
+                attributes[name] = default.clone() if isinstance(default, Tensor) else []
+        attributes["_update_count"] = 0
+        attributes["_computed"] = attributes["_forward_cache"] = attributes["_cache"] = attributes["_codes"] = None
+        attributes["_is_synced"] = False
 
     def saved_states(self) -> dict[str, Tensor]:
         """Return the states that ``load_states`` takes, the rows as one tensor."""
@@ -350,7 +362,7 @@ class States(torchmetrics.Metric):
             self._check_settings(incoming["settings"], described)
             if set(self._defaults) <= set(incoming):  # else _reduce_states names the missing states
                 self._check_loadable({name: incoming[name] for name in self._defaults if name != "callables"})
-        with self._undone_on_error():
+        with UndoneOnError(self):
             super().merge_state(incoming_state)
             if self._keeps_rows:
                 self.rows = rows + moved(as_list(incoming["rows"]), self._place("rows"))
@@ -398,20 +410,27 @@ class States(torchmetrics.Metric):
         all_equal(torch.stack([buffer[:compared] for buffer in buffers]))
         return [self.unpack_states(buffer[len(level) :]) for buffer in buffers]
 
-    @contextmanager
-    def _undone_on_error(self, *switches: str) -> Iterator[None]:
-        """Restore all states and the named attributes if the body of the ``with`` statement raises."""
-        before = {name: getattr(self, name) for name in (*self._defaults, *switches)}
+
+class UndoneOnError:
+    """A context that restores the states of a metric, and what torchmetrics changes with them, if its body raises."""
+
+    def __init__(self, metric: States) -> None:
+        self._metric = metric
+        self._before = {**metric.__dict__}
         # Lists grow in place. They are cut back and not copied: a copy would take longer with every batch.
-        lengths = {name: len(state) for name, state in before.items() if isinstance(state, list)}
-        try:
-            yield
-        except BaseException:
-            for name, value in before.items():
-                setattr(self, name, value)
-            for name, length in lengths.items():
-                del before[name][length:]
-            raise
+        self._lengths = {name: len(self._before[name]) for name in metric._defaults if type(self._before[name]) is list}
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
+        """Restore everything after an error, which is raised further."""
+        if error_type is None:
+            return
+        for name in (*self._metric._defaults, *_SWITCHES):
+            self._metric.__dict__[name] = self._before[name]
+        for name, length in self._lengths.items():
+            del self._before[name][length:]
 
 
 def world_rank() -> tuple[int, int]:
