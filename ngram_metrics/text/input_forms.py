@@ -351,6 +351,8 @@ def _check_rows(name: str, ids: Tensor, hint: str = _ONE_SEGMENT) -> None:
 
 def _items(name: str, side: object) -> Documents:
     """Return the items of a batch as a list, one per segment."""
+    if isinstance(side, (list, tuple)):
+        return list(side)
     if isinstance(side, Tensor):
         if side.dim() != 2:
             raise ValueError(
