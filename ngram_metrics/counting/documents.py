@@ -56,7 +56,7 @@ class RaggedTokens(NamedTuple):
     @property
     def documents(self) -> int:
         """The number of documents."""
-        return len(self.lengths)
+        return self.lengths.shape[0]  # len asks whether a tensor is traced
 
     @property
     def device_lengths(self) -> Tensor:
@@ -133,7 +133,7 @@ class DocumentGroups(NamedTuple):
     @property
     def single(self) -> bool:
         """Whether every group has exactly one document."""
-        return self.tokens.documents == len(self.counts)
+        return self.tokens.documents == self.counts.shape[0]
 
     @property
     def device_counts(self) -> Tensor:

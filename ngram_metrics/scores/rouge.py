@@ -39,7 +39,7 @@ from torch import Tensor
 from ngram_metrics.counting.all_pairs import MatchBlock
 from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedPairs, PaddedSides, float_dtype
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
-from ngram_metrics.counting.python_matches import Summary
+from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.subsequence_pairs import all_pairs_subsequences
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
@@ -137,7 +137,7 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    python_text_limit, python_token_limit = 6000, 1000
+    python_text_limit, python_token_limit, python_batch_limit = 6000, 1000, 12_000
 
     def __post_init__(self) -> None:
         """Check the orders."""
@@ -158,9 +158,16 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
             return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
-    def count_in_python(self, hypothesis: Summary, references: Sequence[Summary]) -> tuple[Sequence[int], ...]:
+    def count_in_python(
+        self, hypothesis: Summary | Tokens, references: Sequence[Summary | Tokens]
+    ) -> tuple[Sequence[int], ...]:
         """Count one segment in plain Python."""
-        rows = python_scores.rouge_counts(hypothesis, references, self.variants, self.reducer, self.alpha)
+        # Without sentences, the words are one sentence.
+        first, *others = (
+            document if isinstance(document, Summary) else Summary(document, [document])
+            for document in (hypothesis, *references)
+        )
+        rows = python_scores.rouge_counts(first, others, self.variants, self.reducer, self.alpha)
         return tuple(zip(*rows, strict=True))
 
     def score_in_python(self, *fields: Sequence[int]) -> list[tuple[float, float, float]]:

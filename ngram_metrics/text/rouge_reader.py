@@ -33,7 +33,6 @@ from ngram_metrics.counting.documents import (
     host_counts,
     owners,
 )
-from ngram_metrics.counting.python_matches import Summary
 from ngram_metrics.options import check_id, pad_signature
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_no_words
@@ -147,7 +146,7 @@ class RougeReader(Reader):
         documents = super()._read_tokens_in_python(segments)
         separator = self.sentence_separator_id
         if separator is None or segments.kind != "ids":
-            return [Summary(document, [document]) for document in documents]  # it is one sentence
+            return documents
         return [summary_of_ids(document, separator) for document in documents]
 
     def _encode_text(self, segments: Segments) -> Batch:
