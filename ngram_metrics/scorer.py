@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
 import torch
@@ -153,8 +152,8 @@ class Scorer:
         for hypothesis, count in zip(hypotheses, counts, strict=True):
             row: list[int] = []
             fields = self.measure.count_in_python(hypothesis, references[start : start + count])
-            for field, width in zip(fields, widths, strict=True):
-                row += (field,) if width is None else field
+            for values, width in zip(fields, widths, strict=True):
+                row += (values,) if width is None else values
             rows.append(row)
             start += count
         return Counted(host_counts(rows), True, segments.known_kind, counts, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import torch
@@ -324,30 +325,26 @@ class Accumulator(States, Generic[Level]):
             if self._computed is not None:
                 return cast(Value, self._computed)
             was_synced = self._is_synced
-            if not was_synced and not (self._to_sync and self.distributed_available_fn()):
-                value = self._warn_and_compute(compute, *args, **kwargs)
-            else:
-                try:
-                    with self.sync_context(
-                        dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
-                    ):
-                        value = self._warn_and_compute(compute, *args, **kwargs)
-                except BaseException:
-                    # Metric.sync_context does not reach its unsync, and the states of all processes would stay.
-                    if self._is_synced and not was_synced:
-                        self.unsync()
-                    raise
+            context: AbstractContextManager[None] = nullcontext()
+            if was_synced or (self._to_sync and self.distributed_available_fn()):
+                context = self.sync_context(
+                    dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
+                )
+            try:
+                with context:
+                    if self.update_called and not has_counted(self.counted):
+                        warn_of_no_segment()
+                    value = compute(*args, **kwargs)
+            except BaseException:
+                # Metric.sync_context does not reach its unsync: the states of all processes would replace this one's.
+                if self._is_synced and not was_synced:
+                    self.unsync()
+                raise
             if self.compute_with_cache:
                 self._computed = value  # type: ignore[assignment]  # torchmetrics declares None
             return value
 
         return compute_or_reuse
-
-    def _warn_and_compute(self, compute: Callable[..., Value], *args: object, **kwargs: object) -> Value:
-        """Compute the value of the states, after a warning if no rank has counted a segment."""
-        if self.update_called and not has_counted(self.counted):
-            warn_of_no_segment()
-        return compute(*args, **kwargs)
 
     def extra_repr(self) -> str:
         """Return the settings that differ from the defaults, which not all parameters of a subclass are."""

@@ -37,22 +37,17 @@ State: TypeAlias = Tensor | list[Tensor]
 #: Gathers the bytes of all ranks in a group, which is a keyword.
 Gather: TypeAlias = Callable[..., list[Tensor]]
 AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
-#: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
-_OFTEN_SET = frozenset(
-    [
-        *("settings", "callables", "counted", "sentences", "reference_range", "row", "score_sum", "rows"),
-        *("_update_count", "_computed", "_forward_cache", "_is_synced", "_to_sync", "_should_unsync", "_cache"),
-        *("_device", "_enable_grad", "update", "compute", "scorer", "confidence", "_keeps_rows", "compute_on_cpu"),
-        *("dist_sync_on_step", "process_group", "dist_sync_fn", "distributed_available_fn", "sync_on_compute"),
-        "compute_with_cache",
-    ]
-)
-#: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises,
-#: and the values of ``counted``.
+#: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
 _SWITCHES = (
     *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
-    *("_cache", "compute_on_cpu", "_codes"),
+    *("_cache", "compute_on_cpu"),
 )
+#: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
+_OFTEN_SET = {
+    *("settings", "callables", "counted", "sentences", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
+    *("_device", "update", "compute", "scorer", "confidence", "_keeps_rows", "dist_sync_on_step", "process_group"),
+    *("dist_sync_fn", "distributed_available_fn", "sync_on_compute", "compute_with_cache"),
+}
 #: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
 SAVED_BY = "saved_by"
 #: Its length is a multiple of this, with room for so many digits, so that it does not depend on the numbers in it.
@@ -119,9 +114,8 @@ class States(torchmetrics.Metric):
         for name, default in self._defaults.items():
             if name not in self._DESCRIPTIVE:
                 attributes[name] = default.clone() if isinstance(default, Tensor) else []
-        attributes["_update_count"] = 0
-        attributes["_computed"] = attributes["_forward_cache"] = attributes["_cache"] = attributes["_codes"] = None
-        attributes["_is_synced"] = False
+        attributes.update(_update_count=0, _is_synced=False)
+        attributes.update(_computed=None, _forward_cache=None, _cache=None, _codes=None)
 
     def saved_states(self) -> dict[str, Tensor]:
         """Return the states that ``load_states`` takes, the rows as one tensor."""
@@ -427,7 +421,7 @@ class UndoneOnError:
         """Restore everything after an error, which is raised further."""
         if error_type is None:
             return
-        for name in (*self._metric._defaults, *_SWITCHES):
+        for name in (*self._metric._defaults, *_SWITCHES, "_codes"):
             self._metric.__dict__[name] = self._before[name]
         for name, length in self._lengths.items():
             del self._before[name][length:]

@@ -88,6 +88,12 @@ def test_a_batch_without_sentences_counts_nothing(case: Case, average: str):
             metric.compute()
 
 
+def _attributes(metric: torchmetrics.Metric) -> dict[str, Any]:
+    """The attributes without tensors and callables, which a copy has of its own, and the places of its states."""
+    simple = {name: value for name, value in vars(metric).items() if value is None or type(value) in (bool, int)}
+    return {**simple, **{name: id(state) == id(metric._defaults[name]) for name, state in metric.metric_state.items()}}
+
+
 @pytest.mark.parametrize("synced", [False, True])
 @each_metric
 def test_reset(case: Case, average: str, synced: bool):
@@ -96,8 +102,13 @@ def test_reset(case: Case, average: str, synced: bool):
     before = [scores.clone() for scores in scores_of(value)]
     if synced:
         _sync(metric)
+    twin = metric.clone()
     metric.reset()
+    if isinstance(twin.metric_state.get("rows"), torch.Tensor):
+        twin.rows = []  # torchmetrics' own reset cannot empty a state that a sync has joined
+    torchmetrics.Metric.reset(twin)
     assert_same_states(metric, fresh)
+    assert _attributes(metric) == _attributes(twin)
     assert metric.update_count == 0
     assert_same(scores_of(value), before)
     metric.update(*case.batches[1])
