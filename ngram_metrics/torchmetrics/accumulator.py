@@ -218,8 +218,9 @@ class Accumulator(States, Generic[Level]):
         else:
             mean = score_corpora(self.scorer.measure, self.score_sum, self.sentences.to(self.score_sum.device), "macro")
             score = mean.to(float_dtype(self.device)).to(self.device)
+        # On an accelerator the number would be waited for.
         if self.sentences.device.type == "cpu" and self.sentences.item():
-            return score  # an accelerator would be waited for
+            return score
         return torch.where(self.sentences > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:

@@ -168,3 +168,52 @@ def join_range(known: Tensor, references: DocumentGroups | PaddedReferences | li
         return known
     fewest, most = counts.aminmax()
     return torch.maximum(known, torch.stack((-fewest, most)).to(known.device))
+
+
+def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
+    """Return the tensors of all ranks, which have one shape, joined along the first dimension: one collective."""
+    backend = distributed.get_backend(group)
+    sent = tensor
+    if backend == "nccl" and not tensor.is_cuda:
+        sent = tensor.cuda()
+    elif backend in ("gloo", "mpi"):
+        sent = tensor.cpu()
+    gathered = [torch.empty_like(sent) for _ in range(distributed.get_world_size(group))]
+    distributed.all_gather(gathered, sent, group)
+    return torch.cat(gathered).to(tensor.device)
+
+
+def gather_packed(
+    pack: Callable[[], Tensor], gather: Callable[[Tensor], list[Tensor]], device: torch.device
+) -> list[Tensor]:
+    """Return the bytes that each rank packs, ``(bytes,)`` uint8 on a device, when every rank has called this.
+
+    Raises:
+        RuntimeError: another rank raised while it packed; that one raises its own error, as late.
+    """
+    failure = None
+    try:
+        packed = pack()
+    except Exception as error:
+        # A rank that left would leave the others waiting: it sends the words of its error.
+        failure = error
+        packed = byte_tensor(f"{type(error).__name__}: {error}".encode(errors="replace")).to(device)
+    # A byte behind the others says which it is.
+    buffers = gather(torch.cat((packed, packed.new_full((1,), failure is not None))))
+    if failure:
+        raise failure
+    for rank, has_failed in enumerate(torch.stack([buffer[-1] for buffer in buffers]).tolist()):
+        if has_failed:
+            words = bytes(buffers[rank][:-1].tolist()).decode()
+            raise RuntimeError(f"rank {rank} cannot read its states: {words}")
+    return [buffer[:-1] for buffer in buffers]
+
+
+def gather_buffers(
+    buffer: Tensor, group: Group = None, gather: Callable[[Tensor, Group], Tensor] = gather_ranks
+) -> list[Tensor]:
+    """Return the one-dimensional tensors of all ranks, which may differ in length: two collectives."""
+    sizes: list[int] = gather(torch.tensor([len(buffer)], device=buffer.device), group).tolist()
+    padded = torch.nn.functional.pad(buffer, (0, max(sizes) - len(buffer)))
+    rows = gather(padded, group).reshape(len(sizes), -1)
+    return [row[:size] for row, size in zip(rows, sizes, strict=True)]
