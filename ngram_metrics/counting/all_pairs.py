@@ -98,15 +98,9 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
     Yields:
         Blocks that cover all groups, in order.
     """
-    same = references is hypotheses
-    layout = small_layout((hypotheses,) if same else (hypotheses, references), max_order)
+    layout = small_layout((hypotheses,) if references is hypotheses else (hypotheses, references), max_order)
     if layout.is_small:
-        matches = _count_small(layout)
-        lengths, reference_lengths = layout.padded_lengths()
-        if same:
-            _fill_diagonal(matches, lengths)
-        rows = 0, layout.sizes[0]
-        yield MatchBlock((0, layout.groups), rows, matches.permute(1, 2, 3, 0), lengths, reference_lengths)
+        yield small_block(layout)
         return
     for pool in pools(hypotheses, references, BLOCK_CELLS // max_order):
         height, width = pool.hypothesis_lengths.shape[1], pool.reference_lengths.shape[1]
@@ -124,6 +118,15 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             if pool.same:
                 _fill_diagonal(matches[..., slice(*rows)], lengths)
             yield MatchBlock(pool.groups, rows, matches.permute(1, 2, 3, 0), lengths, pool.reference_lengths)
+
+
+def small_block(layout: SmallLayout) -> MatchBlock:
+    """Count the matches of a small batch in a single block."""
+    matches = _count_small(layout)
+    lengths, reference_lengths = layout.padded_lengths()
+    if len(layout.counts) == 1:
+        _fill_diagonal(matches, lengths)
+    return MatchBlock((0, layout.groups), (0, layout.sizes[0]), matches.permute(1, 2, 3, 0), lengths, reference_lengths)
 
 
 def _count_small(layout: SmallLayout) -> Tensor:

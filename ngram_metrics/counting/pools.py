@@ -19,7 +19,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.counting.documents import DocumentGroups, copy_to, flat_positions, owners, ragged_chunks, repeat_each
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    RaggedTokens,
+    copy_to,
+    flat_positions,
+    owners,
+    ragged_chunks,
+    repeat_each,
+)
 from ngram_metrics.counting.keys import (
     KEY_BITS,
     Digits,
@@ -176,7 +184,8 @@ class SmallLayout(NamedTuple):
     """Where the documents of a batch stand in a table: the rows are those of a ``Pool``.
 
     Attributes:
-        sides: the hypotheses and the references, or one side that is both.
+        ids: the tokens of the hypotheses, and those of the references; or those of all, one after another.
+        counts: for hypotheses and references, or one side that is both, ``(groups,)`` int64, how many each group has.
         group: ``(documents,)`` int64, of all sides.
         row: ``(documents,)`` int64, the row in the group.
         lengths: ``(documents,)`` int64.
@@ -186,7 +195,8 @@ class SmallLayout(NamedTuple):
         bits: the width of a digit.
     """
 
-    sides: Sequence[DocumentGroups]
+    ids: Sequence[Tensor]
+    counts: Sequence[NDArray[np.int64]]
     group: NDArray[np.int64]
     row: NDArray[np.int64]
     lengths: NDArray[np.int64]
@@ -198,7 +208,7 @@ class SmallLayout(NamedTuple):
     @property
     def groups(self) -> int:
         """The number of groups."""
-        return len(self.sides[0].counts)
+        return len(self.counts[0])
 
     @property
     def depth(self) -> int:
@@ -213,7 +223,7 @@ class SmallLayout(NamedTuple):
     @property
     def is_small(self) -> bool:
         """Whether the documents are counted in a table: on a CPU, within the budget, with keys that fit."""
-        if not self.orders or self.sides[0].tokens.ids.device.type != "cpu" or must_use_torch():
+        if not self.orders or self.ids[0].device.type != "cpu" or must_use_torch():
             return False
         slots = np.bincount(self.group, self.lengths)  # (groups,)
         cells = self.groups * max(int(slots.max()), self.depth) * self.depth * self.max_order
@@ -242,7 +252,17 @@ def small_layout(sides: Sequence[DocumentGroups], max_order: int) -> SmallLayout
     orders = min(max_order, *(int(side.max(initial=0)) for side in lengths))
     bits = bit_length(max(side.tokens.id_bound for side in sides))
     documents = np.concatenate(group), np.concatenate(row), np.concatenate(lengths)
-    return SmallLayout(sides, *documents, sizes, max_order, orders, bits)
+    return SmallLayout([side.tokens.ids for side in sides], counts, *documents, sizes, max_order, orders, bits)
+
+
+def row_layout(tokens: RaggedTokens, hypotheses: int, max_order: int) -> SmallLayout:
+    """Lay out the documents of a single group, of which the first are the ``hypotheses``, at least one on each side."""
+    lengths = tokens.lengths.numpy()
+    sizes = [hypotheses, len(lengths) - hypotheses]
+    counts = [np.array([size]) for size in sizes]
+    orders = min(max_order, int(lengths[:hypotheses].max()), int(lengths[hypotheses:].max()))
+    documents = np.zeros(len(lengths), np.int64), np.arange(len(lengths)), lengths
+    return SmallLayout([tokens.ids], counts, *documents, sizes, max_order, orders, bit_length(tokens.id_bound))
 
 
 class NgramTable(NamedTuple):
@@ -264,7 +284,7 @@ def make_table(layout: SmallLayout) -> NgramTable:
     lie so far apart that zeros follow the last token in each key.
     """
     orders, bits, row_bits = layout.orders, layout.bits, bit_length(layout.depth - 1)
-    ids = np.concatenate([side.tokens.ids.numpy() for side in layout.sides])
+    ids = np.concatenate([side.numpy() for side in layout.ids])
     slots = len(ids)
     document = np.arange(len(layout.lengths)).repeat(layout.lengths)  # (slots,)
     position = np.arange(slots) + document * (orders - 1)
@@ -330,15 +350,23 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             _pool_matches(pool, hypotheses, references, max_order) for pool in pools(hypotheses, references, POOL_PAIRS)
         ]
         matches = torch.cat(parts) if parts else torch.zeros(0, max_order, dtype=torch.int64, device=device)
-    first = hypotheses.tokens.documents
-    totals = np.maximum(layout.lengths[:, None] - np.arange(max_order), 0)  # (documents, orders)
-    reference_totals = np.zeros((layout.groups, max_order), np.int64)
+    return AggregateMatches(matches, *(totals.to(device) for totals in _aggregate_totals(layout)))
+
+
+def small_aggregates(layout: SmallLayout) -> AggregateMatches:
+    """Count the matches of each hypothesis of a small batch as ``aggregate_matches`` does."""
+    return AggregateMatches(_small_matches(layout), *_aggregate_totals(layout))
+
+
+def _aggregate_totals(layout: SmallLayout) -> tuple[Tensor, Tensor]:
+    """Return the totals of hypotheses and references of ``AggregateMatches``."""
+    first = int(layout.counts[0].sum())
+    totals = np.maximum(layout.lengths[:, None] - np.arange(layout.max_order), 0)  # (documents, orders)
+    reference_totals = np.zeros((layout.groups, layout.max_order), np.int64)
     np.add.at(reference_totals, layout.group[first:], totals[first:])
     group = layout.group[:first]
-    hypothesis_totals = totals[:first] * references.counts.numpy().take(group)[:, None]
-    return AggregateMatches(
-        matches, *(torch.from_numpy(side).to(device) for side in (hypothesis_totals, reference_totals.take(group, 0)))
-    )
+    hypothesis_totals = totals[:first] * layout.counts[1].take(group)[:, None]
+    return torch.from_numpy(hypothesis_totals), torch.from_numpy(reference_totals.take(group, 0))
 
 
 def _pool_matches(pool: Pool, hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> Tensor:
@@ -359,12 +387,12 @@ def _small_matches(layout: SmallLayout) -> Tensor:
     """Return the matches of the hypotheses of a small batch, ``(hypotheses, orders)``."""
     counts, bounds = make_table(layout)
     first = layout.first_reference
-    references = np.tile(layout.sides[1].counts.numpy(), layout.orders).repeat(np.diff(bounds))  # (ngrams,)
+    references = np.tile(layout.counts[1], layout.orders).repeat(np.diff(bounds))  # (ngrams,)
     scaled = counts[:, :first] * references[:, None].astype(np.float32)
     sums = np.zeros((len(counts) + 1, first), np.float32)  # of all n-grams before each
     np.minimum(scaled, counts[:, first:].sum(1, keepdims=True)).cumsum(0, out=sums[1:])
     by_order = np.diff(sums.take(bounds, 0), axis=0).reshape(layout.orders, layout.groups, first)
-    hypotheses = layout.sides[0].tokens.documents
+    hypotheses = int(layout.counts[0].sum())
     matches = np.zeros((hypotheses, layout.max_order), np.int64)
     matches[:, : layout.orders] = by_order[:, layout.group[:hypotheses], layout.row[:hypotheses]].T
     return torch.from_numpy(matches)

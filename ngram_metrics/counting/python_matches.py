@@ -27,13 +27,8 @@ _END_OF_HYPOTHESIS = object()
 _END_OF_REFERENCE = object()
 
 
-def clipped_matches(
-    hypothesis: Tokens, references: Sequence[Tokens], orders: int, aggregate: bool = False
-) -> list[int]:
+def clipped_matches(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
     """Return for each order how many n-grams match, each at most as often as the reference that has most of it.
-
-    With ``aggregate`` the references are counted together, and the hypothesis as often as there are references, as in
-    ``ngram_metrics.counting.pools``.
 
     The places at which equal n-grams begin, in the hypothesis and in the references, are a group. The next token parts
     a group into those of the n-grams that are longer by one, and a group with places on one side only is done. Most
@@ -42,9 +37,8 @@ def clipped_matches(
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]
     most: Callable[[Sequence[int]], int] = len
     others = [*references[0], _END_OF_REFERENCE]
-    times = len(references) if aggregate else 1
     if len(references) > 1:
-        most = len if aggregate else _most_in_one(references)
+        most = _most_in_one(references)
         others = [token for reference in references for token in (*reference, _END_OF_REFERENCE)]
     matches = [0] * orders
     groups: list[tuple[Sequence[int], Sequence[int]]] = [(range(len(tokens)), range(len(others)))]
@@ -74,7 +68,7 @@ def clipped_matches(
                         matches[length] += 1
                         length += 1
                 else:
-                    matches[order] += min(times * len(left), most(right))
+                    matches[order] += min(len(left), most(right))
                     longer.append((left, right))
         groups = longer
     return matches

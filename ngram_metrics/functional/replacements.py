@@ -9,19 +9,19 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ngram_metrics.counting.numpy_matches import must_use_torch
+from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
 from ngram_metrics.functional.score_functions import ngram_overlap
 from ngram_metrics.options import checked_bool, named_arguments
-from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores
-from ngram_metrics.scores.pair_scores import pair_scores
-from ngram_metrics.scores.python_scores import aggregate_chrf_counts
-from ngram_metrics.text.character_reader import CharacterReader
+from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores, score_aggregates
+from ngram_metrics.scores.pair_scores import pair_scores, score_row
+from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import pluralize, type_name
 from ngram_metrics.text.word_rules import remove_whitespace
 
-#: Up to this number of characters, over all comparisons, plain Python takes less time than arrays.
-_FEW_CHARACTERS = 1000
+#: Up to this number of characters plain Python counts a pair of texts in less time than arrays.
+_SHORT_PAIR = 1200
 
 
 @named_arguments
@@ -64,11 +64,12 @@ def pairwise_chrf(
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
     counted_on = torch.device(device or "cpu")
-    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses, references, counted_on, True):
-        texts, others = _read_row(hypotheses, whitespace), _read_row(references, whitespace)
-        counts = [measure.count_in_python([text], [[reference]]) for text in texts for reference in others]
-        row = [100 * measure.score_in_python(*pair_counts) for pair_counts in counts]
-        return torch.tensor(row, dtype=torch.float64, device="cpu").view(1, len(texts), len(others))
+    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
+        if _is_short_pair(hypotheses[0], references[0]):
+            return _score_pair(measure, hypotheses[0][0], references[0][0], whitespace).view(1, 1, 1)
+        layout = _row_layout(hypotheses[0], references[0], whitespace, measure.char_order)
+        if layout.is_small and hypotheses[0] != references[0]:  # equal rows are counted once below
+            return score_row(measure, layout).mul_(100)
     reader = CharacterReader(whitespace=whitespace)
     scores = pair_scores(measure, read_rows(reader, hypotheses, references, counted_on))
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
@@ -106,11 +107,12 @@ def aggregate_chrf(
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
     counted_on = torch.device(device or "cpu")
-    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses, references, counted_on, False):
-        others = _read_row(references, whitespace)
-        counts = [aggregate_chrf_counts(text, others, measure.char_order) for text in _read_row(hypotheses, whitespace)]
-        row = [100 * measure.score_in_python(*text_counts) for text_counts in counts]
-        return torch.tensor([row], dtype=torch.float64, device="cpu")
+    if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
+        if _is_short_pair(hypotheses[0], references[0]):
+            return _score_pair(measure, hypotheses[0][0], references[0][0], whitespace).view(1, 1)
+        layout = _row_layout(hypotheses[0], references[0], whitespace, measure.char_order)
+        if layout.is_small:
+            return score_aggregates(measure, small_aggregates(layout)).mul_(100).unsqueeze(0)
     reader = CharacterReader(whitespace=whitespace)
     ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, counted_on)
     scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
@@ -125,19 +127,26 @@ def _is_one_row(side: Groups) -> TypeGuard[list[list[str]]]:
     return type(side) is list and len(side) == 1 and type(side[0]) is list and set(map(type, side[0])) == {str}
 
 
-def _are_few(hypotheses: list[list[str]], references: list[list[str]], device: torch.device, pairs: bool) -> bool:
-    """Return whether plain Python counts the texts of single rows on a device sooner than arrays do.
-
-    Each document is counted as often as there are ``pairs`` of it, or the references for each hypothesis.
-    """
-    characters, reference_characters = (sum(map(len, side[0])) for side in (hypotheses, references))
-    counted = characters * (len(references[0]) if pairs else 1) + reference_characters * len(hypotheses[0])
-    return counted <= _FEW_CHARACTERS and device.type == "cpu" and not must_use_torch()
+def _are_few(texts: list[str], device: torch.device) -> bool:
+    """Return whether texts, which are counted on a device, are few enough for arrays of numpy."""
+    return device.type == "cpu" and sum(map(len, texts)) <= SMALL_SLOTS and not must_use_torch()
 
 
-def _read_row(side: list[list[str]], whitespace: bool) -> list[str]:
-    """Return the characters of the texts of a single row."""
-    return side[0] if whitespace else list(map(remove_whitespace, side[0]))
+def _is_short_pair(hypotheses: list[str], references: list[str]) -> bool:
+    """Return whether plain Python counts single rows sooner than arrays do: one pair of short texts."""
+    return len(hypotheses) == 1 == len(references) and len(hypotheses[0]) + len(references[0]) <= _SHORT_PAIR
+
+
+def _score_pair(measure: ChrfMeasure, hypothesis: str, reference: str, whitespace: bool) -> Tensor:
+    """Return chrF of two texts in plain Python. The aggregate of one reference is that reference."""
+    texts = [text if whitespace else remove_whitespace(text) for text in (hypothesis, reference)]
+    score = measure.score_in_python(*measure.count_in_python(texts[:1], [texts[1:]]))
+    return torch.tensor(100 * score, dtype=torch.float64, device="cpu")
+
+
+def _row_layout(hypotheses: list[str], references: list[str], whitespace: bool, char_order: int) -> SmallLayout:
+    """Lay out the characters of single rows of texts for counting."""
+    return row_layout(number_characters(hypotheses + references, whitespace), len(hypotheses), char_order)
 
 
 @named_arguments

@@ -35,7 +35,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import Batch, DocumentGroups, float_dtype, repeat_each
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.pools import aggregate_matches
+from ngram_metrics.counting.pools import AggregateMatches, aggregate_matches
 from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.options import MAX_NUMBER, check_booleans, checked_number, checked_order, exact
 from ngram_metrics.scores import python_scores
@@ -191,11 +191,16 @@ def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, reference
         hypotheses: any number of documents per group.
         references: any number of documents per group; a hypothesis without references scores 0.
     """
-    matches, hypothesis, reference = aggregate_matches(hypotheses, references, measure.char_order)
+    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order))
+    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
+
+
+def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
+    """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
+    matches, hypothesis, reference = counts
     # All counts are multiplied by the number of references, so precision and recall are those of the average counts.
     statistics = ChrfStatistics(matches, hypothesis * (reference > 0), reference)
-    scores = score_rows(measure, pack(statistics, measure.layout))
-    return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
+    return score_rows(measure, pack(statistics, measure.layout))
 
 
 def _smoothed_sum(statistics: ChrfStatistics, factor: float) -> Tensor:

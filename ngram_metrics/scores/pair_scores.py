@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
+from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches, small_block
 from ngram_metrics.counting.documents import DocumentGroups, float_dtype
+from ngram_metrics.counting.pools import SmallLayout
 from ngram_metrics.scores.measure import AnyMeasure, PairCounts
 
 #: Hypotheses and references as one kind of token; the same object twice if the hypotheses are the references.
@@ -53,8 +54,7 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, .
     orders = measure.pair_orders
     # The first kind of token sets the limits of the blocks.
     for block in measure.pair_blocks(*kinds[0]):
-        lengths = block.hypothesis_lengths.unsqueeze(2), block.reference_lengths.unsqueeze(1)
-        counts = [PairCounts(block.matches[..., : orders[0]], *lengths)]
+        counts = [_pair_counts(block, orders[0])]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):
             counts.append(_counts_of(kind, order, block))
         yield ScoreBlock(block.groups, block.rows, _score(measure, counts, place))
@@ -84,6 +84,17 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ..
             height, width = shapes[group]
             matrices[group][slice(*block.rows)] = scores[:height, :width]
     return matrices
+
+
+def score_row(measure: AnyMeasure, layout: SmallLayout) -> Tensor:
+    """Score all pairs of a small batch of one kind of token: ``(groups, hypotheses, references)``."""
+    return measure.score_pairs(_pair_counts(small_block(layout), layout.max_order))
+
+
+def _pair_counts(block: MatchBlock, order: int) -> PairCounts:
+    """Return the counts of a block, up to an order."""
+    lengths = block.hypothesis_lengths.unsqueeze(2), block.reference_lengths.unsqueeze(1)
+    return PairCounts(block.matches[..., :order], *lengths)
 
 
 def _score(measure: AnyMeasure, counts: Sequence[PairCounts], place: tuple[int, ...]) -> Tensor:

@@ -132,13 +132,6 @@ def chrf_counts(
     return rows[0] if len(rows) == 1 else max(rows, key=lambda row: chrf_score(row, beta, eps_smoothing, 100))
 
 
-def aggregate_chrf_counts(hypothesis: Tokens, references: Sequence[Tokens], order: int) -> ChrfCounts:
-    """Return matches and totals of characters with the aggregate of all references, each times their number."""
-    wanted = [*map(sum, zip(*(ngram_totals(len(reference), order) for reference in references), strict=True))]
-    has = [len(references) * total for total in ngram_totals(len(hypothesis), order)]
-    return clipped_matches(hypothesis, references, order, aggregate=True), has, wanted
-
-
 def chrf_score(counts: ChrfCounts, beta: float = 2.0, eps_smoothing: bool = False, scale: int = 1) -> float:
     """Return chrF in 0..``scale``."""
     factor = beta**2

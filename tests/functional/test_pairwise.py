@@ -1,5 +1,7 @@
 """fastchrf's two functions in one call, against fastchrf itself."""
 
+from functools import partial
+
 import fastchrf
 import numpy as np
 import pytest
@@ -11,7 +13,6 @@ from ngram_metrics import functional
 from ngram_metrics.counting import all_pairs, pools
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.functional import pairwise_chrf, replacements
-from ngram_metrics.text.groups import read_rows
 
 NAMES = ["pairwise_chrf", "aggregate_chrf"]
 both = pytest.mark.parametrize("name", NAMES)
@@ -53,29 +54,50 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
 
 
 @both
-@given(own=st.lists(documents, max_size=4), others=st.lists(documents, max_size=4), options=options)
-def test_the_ways_of_counting_differ_by_no_more_than_the_last_bit(name, own, others, options):
-    """Plain Python at its bound, numpy above it, and the way of large pools; the last bound is met by chance."""
-    size = sum(map(len, own)) * (len(others) if name == "pairwise_chrf" else 1) + sum(map(len, others)) * len(own)
+@given(own=st.lists(documents, max_size=4), others=st.lists(documents, max_size=4), options=options, few=st.booleans())
+def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, options, few):
+    """Plain Python, the table of a row of texts, that of any small batch, and the way of large pools."""
+    if few:
+        own, others = own[:1], others[:1]
     scores = []
-    for few, small in ((size, 0), (size - 1, 1 << 22), (-1, 0), (12, 600)):
+    for pair, slots, cells in ((1 << 10, 1 << 14, 1 << 22), (-1, 1 << 14, 1 << 22), (-1, -1, 1 << 22), (-1, 20, 600)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(replacements, "_FEW_CHARACTERS", few)
-            patch.setattr(pools, "SMALL_CELLS", small)
+            patch.setattr(replacements, "_SHORT_PAIR", pair)
+            patch.setattr(replacements, "SMALL_SLOTS", slots)
+            patch.setattr(pools, "SMALL_CELLS", cells)
             assert_scores_are_those_of_fastchrf(name, [own], [others], **options)
             scores.append(getattr(functional, name)([own], [others], **options))
-    for other in scores[1:]:
-        torch.testing.assert_close(scores[0], other, rtol=2**-51, atol=0)
+    assert all(scores[0].equal(other) for other in scores[1:])
 
 
-@pytest.mark.parametrize("extra", [0, 1])
-@pytest.mark.parametrize(("name", "size"), [("pairwise_chrf", 5 * 3 + 9 * 2), ("aggregate_chrf", 5 + 9 * 2)])
-def test_few_texts_are_those_within_the_limit(monkeypatch, name, size, extra):
-    read = []
-    monkeypatch.setattr(replacements, "read_rows", lambda *rows: read.append(rows) or read_rows(*rows))
-    monkeypatch.setattr(replacements, "_FEW_CHARACTERS", size - extra)
-    getattr(functional, name)([["abc", "de"]], [["abcd", "e", "abcd"]])
-    assert len(read) == extra
+def ways(monkeypatch, short, slots, hypotheses, references):
+    """Which ways of counting a call takes, for each function."""
+    taken = []
+    monkeypatch.setattr(replacements, "_SHORT_PAIR", short)
+    monkeypatch.setattr(replacements, "SMALL_SLOTS", slots)
+    for spied in ("_score_pair", "_row_layout", "read_rows"):
+        function = getattr(replacements, spied)
+        spy = partial(lambda spied, function, *args: taken.append(spied) or function(*args), spied, function)
+        monkeypatch.setattr(replacements, spied, spy)
+    for name in NAMES:
+        getattr(functional, name)(hypotheses, references)
+    monkeypatch.undo()
+    return taken
+
+
+def test_short_pairs_and_small_rows_are_those_within_the_limits(monkeypatch):
+    pair = [["abc"]], [["abcd"]]
+    assert ways(monkeypatch, 7, 7, *pair) == ["_score_pair"] * 2
+    assert ways(monkeypatch, 6, 7, *pair) == ["_row_layout"] * 2
+    assert ways(monkeypatch, 7, 6, *pair) == ["read_rows"] * 2
+    for row in (([["abc"]], [["a", "bcd"]]), ([["abc", "de"]], [["ab"]])):
+        assert ways(monkeypatch, 99, 7, *row) == ["_row_layout"] * 2
+    # Rows that are the same are counted once, keys that do not fit are left to torch.
+    assert ways(monkeypatch, 99, 99, [["abc", "ab"]], [["abc", "ab"]]) == ["_row_layout", "read_rows", "_row_layout"]
+    wide = [["".join(map(chr, range(0x4E00, 0x4E00 + 1024)))]]
+    assert ways(monkeypatch, 99, 9999, wide, [["a", "b" * 9]]) == ["_row_layout", "read_rows"] * 2
+    for other in ([["abc"]] * 2, (["abc"],), [("abc",)], [[list("abc")]], [[]]):
+        assert ways(monkeypatch, 99, 99, other, other) == ["read_rows"] * 2
 
 
 @both
@@ -84,7 +106,7 @@ def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, option
     hypotheses, references = map(list, zip(*rows, strict=True))
     with pytest.MonkeyPatch.context() as patch:
         if cut:
-            patch.setattr(replacements, "_FEW_CHARACTERS", -1)
+            patch.setattr(replacements, "SMALL_SLOTS", -1)
             patch.setattr(documents_module, "CPU_SLOTS", 20)
             patch.setattr(all_pairs, "BLOCK_CELLS", 12)
             patch.setattr(pools, "POOL_PAIRS", 3)
