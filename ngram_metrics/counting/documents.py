@@ -78,15 +78,8 @@ class RaggedTokens(NamedTuple):
         sent = None if self.sent_lengths is None else self.sent_lengths.repeat(times)
         return RaggedTokens(self.ids.repeat(times), self.lengths.repeat(times), self.id_bound, sent)
 
-    def take(self, documents: Tensor, sent_documents: Tensor | None = None) -> RaggedTokens:
-        """Return some documents, in any order and with repetitions.
-
-        Args:
-            documents: their indices, int64 on the CPU.
-            sent_documents: the same on the device of the ids, if they are there.
-        """
-        if sent_documents is None:
-            (sent_documents,) = copy_to(self.ids.device, documents)
+    def take(self, documents: Tensor, sent_documents: Tensor) -> RaggedTokens:
+        """Return documents by their indices, on the CPU and on the device of the ids, also out of order or repeated."""
         lengths = self.lengths.index_select(0, documents)
         sent, position = _take_groups(self.device_lengths, sent_documents, int(lengths.sum()))
         return RaggedTokens(self.ids.index_select(0, position), lengths, self.id_bound, sent)

@@ -18,6 +18,7 @@ from ngram_metrics.counting.documents import (
     drop_ids,
     host_counts,
     padded_sides,
+    ragged_from_ids,
 )
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.options import checked_order, named_arguments, pad_ids, refuse_missing_pad_id, whole_number
@@ -229,9 +230,7 @@ def _read_lists(preds: Sequence[Ids], target: Sequence[Ids | Sequence[Ids]], dro
             for reference_index, ids in enumerate(cast(Sequence[Ids], item)):
                 references.append(_read_ids(ids, f"{where}[{reference_index}]", dropped))
             counts.append(len(item))
-    ids, lengths = _join(hypotheses + references)
-    names, numbers = torch.unique(ids, return_inverse=True)
-    tokens = RaggedTokens(numbers, lengths, len(names))
+    tokens = ragged_from_ids(*_join(hypotheses + references))
     groups = DocumentGroups(tokens.slice(len(hypotheses), tokens.documents), host_counts(counts))
     return RaggedSides(tokens.slice(0, len(hypotheses)), groups)
 

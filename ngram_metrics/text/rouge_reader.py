@@ -167,8 +167,8 @@ class RougeReader(Reader):
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
             # Lines without words are dropped: they would be sentences, and compared with every other sentence.
             lengths = lines.lengths[lines.lengths > 0]
-            counts = text[lines.lengths > 0].bincount(minlength=len(texts)).tolist()
-            return _batch_lines(segments, lines._replace(lengths=lengths), counts)
+            counts = text[lines.lengths > 0].bincount(minlength=len(texts))
+            return _batch_lines(segments, DocumentGroups(lines._replace(lengths=lengths), counts))
         split = split_sentences(texts, splitter, segments.name_of)
         owner = [index for index, lines in enumerate(split) for _ in lines]
 
@@ -179,16 +179,15 @@ class RougeReader(Reader):
         columns = [np.array([sum(islice(sizes, size)) for size in column]) for column in columns_of(segments)]
         lines = self._number(list(chain.from_iterable(split)), name_of, columns)
         whole = self._number(texts, segments.name_of, columns_of(segments))
-        return _add_summaries(segments, whole, lines, list(map(len, split)))
+        return _add_summaries(segments, whole, DocumentGroups(lines, host_counts(list(map(len, split)))))
 
     def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...], device: torch.device) -> Batch:
         separator = self.sentence_separator_id
         if separator is None or segments.kind != "ids":
             return super()._encode_tokens(segments, dropped, device)
         split = [split_ids(document, separator) for document in listed_ids(segments, dropped, separator)]
-        counts = list(map(len, split))
         lines = number_tokens(list(chain.from_iterable(split)), segments.name_of)
-        return _batch_lines(segments, lines, counts).to(device)
+        return _batch_lines(segments, DocumentGroups(lines, host_counts(list(map(len, split))))).to(device)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         batch = super()._encode_padded(segments, dropped)
@@ -226,18 +225,15 @@ class RougeReader(Reader):
         return number_words(self._rule, texts, columns, by_line, rouge_stem if self.use_stemmer else None)
 
 
-def _batch_lines(segments: Segments, lines: RaggedTokens, counts: list[int]) -> Batch:
-    """Return a batch of documents that consist of lines, ``counts`` lines each."""
-    whole = DocumentGroups(lines, host_counts(counts)).join()
-    if max(counts, default=0) <= 1:
-        return batch_of(segments, whole)
-    return _add_summaries(segments, whole, lines, counts)
+def _batch_lines(segments: Segments, lines: DocumentGroups) -> Batch:
+    """Return a batch of documents that consist of lines."""
+    whole = lines.join()
+    has_several = bool((lines.counts > 1).any())
+    return _add_summaries(segments, whole, lines) if has_several else batch_of(segments, whole)
 
 
-def _add_summaries(segments: Segments, whole: RaggedTokens, lines: RaggedTokens, counts: list[int]) -> Batch:
+def _add_summaries(segments: Segments, whole: RaggedTokens, lines: DocumentGroups) -> Batch:
     """Return a batch of whole documents, together with the sentences of each."""
     first = len(segments.hypotheses)
-    first_line = sum(counts[:first])
-    hypotheses = DocumentGroups(lines.slice(0, first_line), host_counts(counts[:first]))
-    references = DocumentGroups(lines.slice(first_line, lines.documents), host_counts(counts[first:]))
-    return batch_of(segments, whole)._replace(summaries=RaggedSummaries(hypotheses, references))
+    summaries = RaggedSummaries(lines.slice(0, first), lines.slice(first, len(lines.counts)))
+    return batch_of(segments, whole)._replace(summaries=summaries)

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, ignite
 from ngram_metrics.counting import documents, ngram_counts
-from ngram_metrics.counting.documents import RaggedTokens
 from ngram_metrics.counting.subsequence import table
 from ngram_metrics.distributed import AllRanks
 from ngram_metrics.functional import (
@@ -30,10 +29,6 @@ from ngram_metrics.functional import (
     self_bleu,
     self_repetition,
 )
-from ngram_metrics.text.character_reader import CharacterReader
-from ngram_metrics.text.reader import Reader
-from ngram_metrics.text.rouge_reader import RougeReader
-from ngram_metrics.text.word_reader import WordReader
 
 
 def filled(case: Case, average: str, device: Any, **options: Any) -> Any:
@@ -200,19 +195,28 @@ def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
             assert asked[1] == (2 if case.metric is Ter else 1, waits, 0)
 
 
-#: Metrics of texts, and how often a batch is waited for: ROUGE-L asks how many tokens two texts have in common.
-OF_TEXTS: dict[str, tuple[Callable[..., Any], int]] = {
-    "BLEU": (Bleu.sacrebleu, 0),
-    "ROUGE-1 and ROUGE-2": (functools.partial(ROUGEScore, rouge_keys=("rouge1", "rouge2")), 0),
-    "ROUGE-L": (functools.partial(ROUGEScore, rouge_keys="rougeL"), 1),
-    "ROUGE-Lsum": (functools.partial(ROUGEScore, rouge_keys="rougeLsum"), 0),
-    "ROUGE": (ROUGEScore, 1),
-    "mean ROUGE": (functools.partial(ROUGEScore, accumulate="avg"), 1),
-    "chrF": (ChrF, 0),
-    "chrF++": (functools.partial(ChrF, word_order=2), 0),
-    "overlap": (functools.partial(NgramOverlap, ngram=2), 0),
-    "GLEU": (Gleu, 0),
-    "repetition": (functools.partial(Repetition, ngram=2), 0),
+def lengths_of(text: str) -> list[int]:
+    """A list of ids."""
+    return list(map(len, text.split()))
+
+
+#: Metrics, what they read of a text, and how often a batch is waited for: ROUGE-L asks which tokens two texts share.
+OF_TEXTS: dict[str, tuple[Callable[..., Any], Callable[[str], Any], int]] = {
+    "BLEU": (Bleu.sacrebleu, str, 0),
+    "BLEU of a callable": (functools.partial(Bleu, tokenizer=str.split), str, 0),
+    "BLEU of tokens": (Bleu, str.split, 0),
+    "BLEU of ids": (functools.partial(Bleu, pad_id=2), lengths_of, 0),
+    "ROUGE-1 and ROUGE-2": (functools.partial(ROUGEScore, rouge_keys=("rouge1", "rouge2")), str, 0),
+    "ROUGE-L": (functools.partial(ROUGEScore, rouge_keys="rougeL"), str, 1),
+    "ROUGE-Lsum": (functools.partial(ROUGEScore, rouge_keys="rougeLsum"), str, 0),
+    "ROUGE of split texts": (functools.partial(ROUGEScore, sentence_splitter=str.splitlines), str, 1),
+    "ROUGE of separated ids": (functools.partial(ROUGEScore, sentence_separator_id=3), lengths_of, 1),
+    "mean ROUGE": (functools.partial(ROUGEScore, accumulate="avg", use_stemmer=True), str, 1),
+    "chrF": (ChrF, str, 0),
+    "chrF++": (functools.partial(ChrF, word_order=2), str, 0),
+    "overlap": (functools.partial(NgramOverlap, ngram=2), str, 0),
+    "GLEU": (Gleu, str, 0),
+    "repetition": (functools.partial(Repetition, ngram=2), str, 0),
 }
 WORDS = ["the", "a", "cat", "mat,", "sat", "12.5", "\n", "né"]
 
@@ -231,13 +235,14 @@ def texts_of(seed: int, segments: int, references: int | None = None) -> tuple[l
 def test_a_batch_of_texts_goes_to_the_device_in_one_copy(
     name: str, references: int | None, slots: int | None, monkeypatch: pytest.MonkeyPatch
 ):
-    metric, waits = OF_TEXTS[name]
+    metric, read, waits = OF_TEXTS[name]
     if slots is not None:
         monkeypatch.setattr(documents, "ACCELERATOR_SLOTS", slots)
         monkeypatch.setattr(table, "ACCELERATOR_WORDS", 4 * slots)
     with accelerator() as log:
         on_device, on_host = metric(device=DEVICE), metric()
-        for batch in (texts_of(4, 4, references), (["", ""], [["a\ncat"], ["b"]]), texts_of(40, 40, references)):
+        for texts in (texts_of(4, 4, references), (["", ""], [["a\ncat"], ["b"]]), texts_of(40, 40, references)):
+            batch = list(map(read, texts[0])), [list(map(read, several)) for several in texts[1]]
             log.clear()
             on_device.update(*batch)
             to_device, to_host, others = log.counts[:3]
@@ -288,45 +293,6 @@ def test_ngrams_of_padded_ids_are_counted_on_the_device_as_on_the_cpu(order: int
     ids = torch.randint(0, 4, (9, 11), generator=torch.Generator().manual_seed(order))
     with accelerator():
         assert_equal(ngram_counts(ids.to(DEVICE), order, 0, corpus), ngram_counts(ids, order, 0, corpus))
-
-
-#: Each way to read text, tokens and lists of ids.
-READERS: dict[str, tuple[Reader, Callable[[str], Any]]] = {
-    "words": (WordReader(), str),
-    "rule": (WordReader("13a", lowercase=True), str),
-    "callable": (WordReader(str.split), str),
-    "tokens": (WordReader(), str.split),
-    "ids": (WordReader(pad_id=0), lambda text: list(map(len, text.split()))),
-    "characters": (CharacterReader(), str),
-    "characters and words": (CharacterReader(words=True), str),
-    "lines": (RougeReader(use_stemmer=True), str),
-    "texts alone": (RougeReader(sentences=False), str),
-    "texts and sentences": (RougeReader(sentence_splitter=str.splitlines), str),
-    "separated ids": (RougeReader(sentence_separator_id=3), lambda text: list(map(len, text.split()))),
-}
-
-
-@pytest.mark.parametrize("times", [1, 500])
-@pytest.mark.parametrize("name", READERS)
-def test_a_batch_that_is_read_goes_to_the_device_in_one_copy(name: str, times: int):
-    reader, of_text = READERS[name]
-    preds = list(map(of_text, ["a cat, é\nand internationalization", "", "one 12.5"])) * times
-    target = [list(map(of_text, several)) for several in (["a cat", "a\ncat"], ["x"], ["one\n12.5 one"])] * times
-    expected = reader.read(preds, target, torch.device("cpu"))
-    with accelerator() as log:
-        batch = reader.read(preds, target, DEVICE)
-        assert log.counts == (1, 0, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT, LAUNCH)
-        for read, there_read in zip(readings(expected), readings(batch), strict=True):
-            assert there_read.ids.device == DEVICE
-            assert there_read.ids.tolist() == read.ids.tolist()
-            assert (there_read.lengths.tolist(), there_read.id_bound) == (read.lengths.tolist(), read.id_bound)
-
-
-def readings(batch: Any) -> list[RaggedTokens]:
-    """All documents of a batch, as often as they were read."""
-    if isinstance(batch, RaggedTokens):
-        return [batch]
-    return [one for part in batch for one in readings(part)] if hasattr(batch, "_fields") else []
 
 
 def test_padded_ids_beside_lists_come_to_the_host_in_one_copy():

@@ -30,7 +30,7 @@ from rapidfuzz.process import cdist, cpdist
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock
-from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs, RaggedTokens, ragged_chunks
+from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs, RaggedTokens, copy_to, ragged_chunks
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.counting.pools import even_runs
 from ngram_metrics.counting.subsequence.lengths import as_texts, subsequence_lengths
@@ -119,9 +119,11 @@ def _count_pairs(hypotheses: DocumentGroups, references: DocumentGroups, shape: 
     sides = hypotheses.tokens, references.tokens
     sizes = sides[0].lengths.index_select(0, numbers[0]) + sides[1].lengths.index_select(0, numbers[1])
     lengths = torch.zeros(shape, dtype=torch.int64, device=device).flatten()
-    flat = ((group * shape[1] + hypothesis_index) * shape[2] + reference_index).to(device)
+    flat = (group * shape[1] + hypothesis_index) * shape[2] + reference_index
+    flat, *sent_numbers = copy_to(device, flat, *numbers)
     for start, stop in ragged_chunks(sizes, device):
-        pairs = RaggedPairs(*(side.take(index[start:stop]) for side, index in zip(sides, numbers, strict=True)))
+        indices = zip(sides, numbers, sent_numbers, strict=True)
+        pairs = RaggedPairs(*(side.take(index[start:stop], sent[start:stop]) for side, index, sent in indices))
         lengths.index_copy_(0, flat[start:stop], subsequence_lengths(pairs))
     return lengths.view(shape)
 
@@ -154,7 +156,8 @@ def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
     order = order[documents.lengths.numpy()[order] > 0]
     if not len(order):
         return
-    tokens = documents.take(torch.from_numpy(order))
+    indices = torch.from_numpy(order)
+    tokens = documents.take(indices, indices)
     ids = tokens.ids.numpy()
     lengths = tokens.lengths.numpy()
     texts = as_texts(ids, lengths, documents.id_bound)
