@@ -87,8 +87,8 @@ class RaggedTokens(NamedTuple):
 
 def concatenate(parts: Sequence[RaggedTokens]) -> RaggedTokens:
     """Return the documents of one or more parts with one vocabulary, one after another."""
-    fields = ([getattr(part, name) for part in parts] for name in ("ids", "lengths", "device_lengths"))
-    ids, lengths, sent = map(torch.cat, fields)
+    ids, lengths = (torch.cat(field) for field in ([part.ids for part in parts], [part.lengths for part in parts]))
+    sent = None if ids.device.type == "cpu" else torch.cat([part.device_lengths for part in parts])
     return RaggedTokens(ids, lengths, max(part.id_bound for part in parts), sent)
 
 

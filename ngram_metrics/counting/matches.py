@@ -144,8 +144,8 @@ def chunks_of(documents: Documents) -> Iterator[Chunk]:
         return _padded_chunks(documents.hypotheses, documents.references.tokens)
     if isinstance(documents, RaggedPairs):
         hypotheses, references = documents
-        counts = (torch.ones_like(lengths) for lengths in (references.lengths, references.device_lengths))
-        return _ragged_chunks(hypotheses, DocumentGroups(references, *counts))
+        sent = None if references.sent_lengths is None else torch.ones_like(references.sent_lengths)
+        return _ragged_chunks(hypotheses, DocumentGroups(references, torch.ones_like(references.lengths), sent))
     return _ragged_chunks(*documents)
 
 
@@ -204,8 +204,9 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
     """Yield segments with their references."""
     device = hypotheses.ids.device
     joined = references.join()
-    device_sizes = hypotheses.device_lengths + joined.device_lengths
-    for start, stop in ragged_chunks(hypotheses.lengths + joined.lengths, device, update=True):
+    sizes = hypotheses.lengths + joined.lengths
+    device_sizes = sizes if device.type == "cpu" else hypotheses.device_lengths + joined.device_lengths
+    for start, stop in ragged_chunks(sizes, device, update=True):
         groups = references.slice(start, stop)
         sides = hypothesis, reference = hypotheses.slice(start, stop), groups.tokens
         group = torch.cat((torch.arange(stop - start, device=device), groups.owners()[1]))

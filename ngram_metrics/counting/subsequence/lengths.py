@@ -183,7 +183,7 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: 
         All hypotheses and then all references, with their new ids.
     """
     bound = len(hypotheses.ids) + len(references.ids) + 1
-    ranked = [hypotheses.slice(0, 0)], [references.slice(0, 0)]
+    ranked: tuple[list[RaggedTokens], list[RaggedTokens]] = ([], [])
     for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, hypotheses.ids.device, update=True):
         chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
         pair = torch.cat([owners(side.device_lengths, len(side.ids)) for side in chunk])
@@ -207,7 +207,7 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: 
         numbers = select_slots(dense.index_select(0, token_number) - before, here, sum(slots)).split(slots)
         for side, ids, lengths, sent in zip(ranked, numbers, sizes, device_sizes.chunk(2), strict=True):
             side.append(RaggedTokens(ids, lengths, bound, sent))
-    return concatenate(ranked[0] + ranked[1])._replace(id_bound=bound)
+    return concatenate(ranked[0] + ranked[1] or [hypotheses])._replace(id_bound=bound)
 
 
 def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> tuple[Tensor, Tensor]:
@@ -253,12 +253,13 @@ def similar_pairs(
     device = device_sizes[0].device
     budget = word_budget(device)
     step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
-    most_steps = int(short.max())
-    order = device_order = _order_by_size(*sizes, most_steps)
-    if device.type != "cpu":
-        device_order = _order_by_size(*device_sizes, most_steps)
-    long = long.index_select(0, order)
     words = word_count(long)
+    most_steps = int(short.max())
+    order = device_order = _order_by_size(words, short, most_steps)
+    if device.type != "cpu":
+        device_order = _order_by_size(word_count(device_sizes[0]), device_sizes[1], most_steps)
+    long = long.index_select(0, order)
+    words = words.index_select(0, order)
     steps = short.index_select(0, order)
     start = 0
     while start < len(order):
@@ -273,9 +274,9 @@ def similar_pairs(
         start = stop
 
 
-def _order_by_size(long: Tensor, short: Tensor, most_steps: int) -> Tensor:
+def _order_by_size(words: Tensor, steps: Tensor, most_steps: int) -> Tensor:
     """Return the indices of pairs, those with most words and then those with most steps first, on any device alike."""
-    return torch.argsort(word_count(long) * (most_steps + 1) + short, descending=True, stable=True)
+    return torch.argsort(words * (most_steps + 1) + steps, descending=True, stable=True)
 
 
 def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
