@@ -85,33 +85,28 @@ class NumpySegments(NamedTuple):
         lengths: ``(documents,)`` int64: of the hypotheses, and of the references.
         counts: ``(segments,)`` int64, the number of references of each segment, at least 1; None if each has one.
         id_bound: an exclusive upper bound of the ids.
+        sizes: ``(segments,)`` int64, the tokens of each segment.
     """
 
     ids: tuple[NDArray[np.int64], NDArray[np.int64]]
     lengths: tuple[NDArray[np.int64], NDArray[np.int64]]
     counts: NDArray[np.int64] | None
     id_bound: int
+    sizes: NDArray[np.int64]
 
-    def sizes(self) -> NDArray[np.int64]:
-        """Return the number of tokens of each segment."""
-        hypotheses, references = self.lengths
-        if self.counts is not None:
-            references = np.add.reduceat(references, self.counts.cumsum() - self.counts)
-        return hypotheses + references
-
-    def chunks(self, sizes: NDArray[np.int64], largest: int) -> Iterator[Chunk]:
-        """Yield ranges of segments, each at most ``largest`` by their ``sizes``, or one segment."""
+    def chunks(self, slots: int) -> Iterator[Chunk]:
+        """Yield ranges of segments, each of at most so many slots, or one segment."""
         first_token = [0, 0]
         first_reference = 0
-        for start, stop in even_chunks(sizes, largest):
+        for start, stop in even_chunks(self.sizes, slots):
             counts = None if self.counts is None else self.counts[start:stop]
             last_reference = stop if counts is None else first_reference + int(counts.sum())
             lengths = [self.lengths[0][start:stop], self.lengths[1][first_reference:last_reference]]
             last_token = [before + int(side.sum()) for before, side in zip(first_token, lengths, strict=True)]
             ids = [side[first:last] for side, first, last in zip(self.ids, first_token, last_token, strict=True)]
             tokens = np.concatenate(ids, dtype=np.int64)
-            slots = sizes[start:stop]
-            yield Chunk(slice(start, stop), tokens, np.concatenate(lengths), counts, slots, slots.cumsum() - slots)
+            sizes = self.sizes[start:stop]
+            yield Chunk(slice(start, stop), tokens, np.concatenate(lengths), counts, sizes, sizes.cumsum() - sizes)
             first_token = last_token
             first_reference = last_reference
 
@@ -154,24 +149,20 @@ class Plan(NamedTuple):
 
     Attributes:
         segments: the segments.
-        sizes: ``(segments,)`` int64, the slots of each.
         slots: the largest number of slots of a chunk of several segments.
         segment_bits: the bits of the number of a segment in its bin; below 0 if the keys do not fit.
         bits: the width of a digit.
         orders: the number of orders that are counted; longer n-grams have no matches.
         uses_places: whether a digit is the place of a token in the chunk plus 1, and not its id plus 1.
-        documents: the largest number of documents of a segment.
         document_bits: the bits of the number of a document in its segment.
     """
 
     segments: NumpySegments
-    sizes: NDArray[np.int64]
     slots: int
     segment_bits: int
     bits: int
     orders: int
     uses_places: bool
-    documents: int
     document_bits: int
 
     @property
@@ -199,24 +190,28 @@ def numpy_segments(documents: Documents) -> NumpySegments:
     references = _tokens(documents.references)
     ids = hypotheses.ids.numpy(), references.ids.numpy()
     lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
-    counts = None
-    if isinstance(documents.references, DocumentGroups):
-        counts = documents.references.counts.numpy()
     if isinstance(hypotheses, RaggedTokens) and isinstance(references, RaggedTokens):
-        return NumpySegments(ids, lengths, counts, max(hypotheses.id_bound, references.id_bound))
-    # A missing reference has no tokens.
-    inside = [rows[np.arange(rows.shape[-1]) < length[..., None]] for rows, length in zip(ids, lengths, strict=True)]
-    least = min(int(side.min(initial=0)) for side in inside)
-    id_bound = max(int(side.max(initial=0)) for side in inside) + 1
-    if least < 0 or id_bound > _MOST_IDS:
-        names, renamed = np.unique(np.concatenate(inside), return_inverse=True)
-        inside = [renamed[: len(inside[0])], renamed[len(inside[0]) :]]
-        id_bound = len(names)
+        id_bound = max(hypotheses.id_bound, references.id_bound)
+    else:
+        # A missing reference has no tokens.
+        inside = [rows[np.arange(rows.shape[-1]) < ends[..., None]] for rows, ends in zip(ids, lengths, strict=True)]
+        ids = inside[0], inside[1]
+        id_bound = max(int(side.max(initial=0)) for side in ids) + 1
+        if id_bound > _MOST_IDS or min(int(side.min(initial=0)) for side in ids) < 0:
+            names, renamed = np.unique(np.concatenate(ids), return_inverse=True)
+            ids = renamed[: len(ids[0])], renamed[len(ids[0]) :]
+            id_bound = len(names)
+    counts = None
+    sizes = lengths[1]
     if isinstance(documents.references, PaddedReferences):
         present = documents.references.present.numpy()
         counts = present.sum(1)
         lengths = lengths[0], lengths[1][present]
-    return NumpySegments((inside[0], inside[1]), lengths, counts, id_bound)
+        sizes = sizes.sum(1)
+    elif isinstance(documents.references, DocumentGroups):
+        counts = documents.references.counts.numpy()
+        sizes = np.add.reduceat(sizes, counts.cumsum() - counts)
+    return NumpySegments(ids, lengths, counts, id_bound, lengths[0] + sizes)
 
 
 def _tokens(references: DocumentGroups | PaddedReferences | RaggedTokens | PaddedTokens) -> RaggedTokens | PaddedTokens:
@@ -228,20 +223,18 @@ def plan_matches(documents: Documents, max_order: int) -> Plan:
     """Return how the matches of segments are counted, for which ``has_numpy_segments`` is true."""
     segments = numpy_segments(documents)
     # No segment has a match that is longer than one of its documents.
-    longest = [int(side.max(initial=1)) for side in segments.lengths]
-    sizes = segments.sizes()
-    orders = min(max_order, *longest)
-    plan = _plan(segments, sizes, orders)
-    slot_bits = max(MOST_SLOT_BITS, int(sizes.max(initial=0)).bit_length())
+    orders = min(max_order, *(int(side.max(initial=1)) for side in segments.lengths))
+    plan = _plan(segments, orders)
+    slot_bits = max(MOST_SLOT_BITS, int(segments.sizes.max(initial=0)).bit_length())
     if plan.segment_bits >= 0 or segments.id_bound.bit_length() + slot_bits > KEY_BITS:
         return plan
-    return _plan(_rank_in_segments(segments, sizes), sizes, orders)
+    return _plan(_rank_in_segments(segments), orders)
 
 
-def _plan(segments: NumpySegments, sizes: NDArray[np.int64], orders: int) -> Plan:
+def _plan(segments: NumpySegments, orders: int) -> Plan:
     """Return the largest chunks whose keys fit, or keys that do not fit."""
-    documents = 2 if segments.counts is None else 1 + int(segments.counts.max(initial=1))
-    document_bits = (documents - 1).bit_length()
+    sizes = segments.sizes
+    document_bits = 1 if segments.counts is None else int(segments.counts.max(initial=1)).bit_length()
     id_bits = (segments.id_bound + 1).bit_length()
     largest_bits = (int(sizes.max(initial=0)) + 1).bit_length()
     # As many segments as fill a bin.
@@ -252,38 +245,36 @@ def _plan(segments: NumpySegments, sizes: NDArray[np.int64], orders: int) -> Pla
         if segment_bits >= enough_bits:
             break
     slots = (1 << slot_bits) - 2
-    return Plan(segments, sizes, slots, segment_bits, bits, orders, bits < id_bits, documents, document_bits)
+    return Plan(segments, slots, segment_bits, bits, orders, bits < id_bits, document_bits)
 
 
-def _rank_in_segments(segments: NumpySegments, sizes: NDArray[np.int64]) -> NumpySegments:
+def _rank_in_segments(segments: NumpySegments) -> NumpySegments:
     """Return segments with the ids of each numbered ``0, 1, ...`` in ascending order."""
-    sides: list[list[NDArray[np.int64]]] = [[], []]
+    ranked = []
     id_bound = 1
-    for chunk in segments.chunks(sizes, 1 << MOST_SLOT_BITS):
+    for chunk in segments.chunks(1 << MOST_SLOT_BITS):
         bits = len(chunk.ids).bit_length()
         values = np.empty_like(chunk.ids)
         values[chunk.order_by_segment()] = chunk.ids << bits | np.arange(len(chunk.ids))
         for start, stop in pairwise((*chunk.starts.tolist(), len(values))):
             values[start:stop].sort()
-        is_new = np.zeros(len(values) + 1, np.bool_)
-        np.greater(values[1:] ^ values[:-1], (1 << bits) - 1, out=is_new[1:-1])
-        rank = is_new.cumsum()
-        rank[:-1] -= rank.take(chunk.starts).repeat(chunk.sizes)
-        chunk.ids[values & (1 << bits) - 1] = rank[:-1]
-        id_bound = max(id_bound, int(rank[:-1].max(initial=0)) + 1)
-        hypothesis_tokens = int(chunk.lengths[: len(chunk.sizes)].sum())
-        sides[0].append(chunk.ids[:hypothesis_tokens])
-        sides[1].append(chunk.ids[hypothesis_tokens:])
-    return segments._replace(ids=(np.concatenate(sides[0]), np.concatenate(sides[1])), id_bound=id_bound)
+        ranks = np.zeros_like(values)
+        np.cumsum(values[1:] ^ values[:-1] >= 1 << bits, out=ranks[1:])
+        ranks -= ranks.take(chunk.starts, mode="clip").repeat(chunk.sizes)
+        chunk.ids[values & (1 << bits) - 1] = ranks
+        id_bound = max(id_bound, int(ranks.max()) + 1)
+        ranked.append(np.split(chunk.ids, [chunk.lengths[: len(chunk.sizes)].sum()]))
+    hypotheses, references = (np.concatenate(side) for side in zip(*ranked, strict=True))
+    return segments._replace(ids=(hypotheses, references), id_bound=id_bound)
 
 
 def numpy_matches(plan: Plan, max_order: int) -> Tensor:
     """Return the matches of each segment of a plan that fits, ``(segments, orders)`` int64."""
     segments = plan.segments
-    matches = np.zeros((len(plan.sizes), plan.orders), np.int64)
+    matches = np.zeros((len(segments.sizes), plan.orders), np.int64)
     # Of each equal token the last place is read, so only entries that this chunk wrote: nothing is cleared.
     places = np.empty(segments.id_bound if plan.uses_places else 0, np.int64)
-    for chunk in segments.chunks(plan.sizes, plan.slots):
+    for chunk in segments.chunks(plan.slots):
         digits = chunk.ids
         if not len(digits):
             continue
@@ -367,7 +358,7 @@ def _count(keys: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray[np.int6
         before_bounds = before.take(bounds, mode="clip")  # unchecked; (runs + 1,)
         run_unmatched = before_bounds[1:] - before_bounds[:-1]
         np.abs(run_unmatched, out=run_unmatched)
-        if plan.documents > 2:
+        if plan.document_bits > 1:
             _add_unmatched(run_unmatched, bounds, keys, plan)
         unmatched[order - 1] = np.add.reduceat(run_unmatched, bounds.searchsorted(starts), dtype=run_unmatched.dtype)
     matches = np.zeros((len(chunk.sizes), plan.orders), np.int64)
@@ -384,7 +375,7 @@ def _running_sums(keys: NDArray[np.int64], plan: Plan) -> NDArray[np.int32]:
     sums = np.zeros(len(keys) + 1, np.int32)
     sums[1:] = keys
     sums &= (1 << plan.document_bits) - 1
-    if plan.documents > 2:
+    if plan.document_bits > 1:
         np.minimum(sums, 1, out=sums)
     sums *= -2
     sums[1:] += 1
@@ -410,8 +401,9 @@ def _add_unmatched(
         return
     sizes = sizes.take(runs)
     slots = np.arange(int(sizes.sum())) + (bounds.take(runs) - sizes.cumsum() + sizes).repeat(sizes)
-    cell = keys.take(slots) & (1 << plan.document_bits) - 1
-    cell += (np.arange(len(runs)) * plan.documents).repeat(sizes)
-    counts = np.bincount(cell, minlength=len(runs) * plan.documents).reshape(-1, plan.documents)
+    documents = 1 << plan.document_bits
+    cell = keys.take(slots) & documents - 1
+    cell += (np.arange(len(runs)) * documents).repeat(sizes)
+    counts = np.bincount(cell, minlength=len(runs) * documents).reshape(-1, documents)
     matches = np.minimum(counts[:, 0], counts[:, 1:].max(1))
     unmatched[runs] = sizes - 2 * matches

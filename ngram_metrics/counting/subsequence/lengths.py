@@ -76,9 +76,8 @@ def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
 
 def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
     """Count with RapidFuzz."""
-    sizes = pairs.sizes()
-    lengths = np.zeros_like(sizes)
-    for chunk in pairs.chunks(sizes, CPU_SLOTS):
+    lengths = np.zeros_like(pairs.sizes)
+    for chunk in pairs.chunks(CPU_SLOTS):
         documents = as_texts(chunk.ids, chunk.lengths, pairs.id_bound)
         middle = len(documents) // 2
         lengths[chunk.segments] = cpdist(
