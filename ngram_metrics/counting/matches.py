@@ -19,7 +19,6 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import (
-    UPDATE_CHUNK_SLOTS,
     DocumentGroups,
     Documents,
     PaddedPairs,
@@ -57,8 +56,6 @@ _PAIR_BITS = 31
 _LOW = (1 << _PAIR_BITS) - 1
 #: The documents of a group plus its running sums of packed counts: up to here they are less work than a sort.
 PACKED_WORK = 15
-#: Up to this number of slots the arrays of all orders together stay in a CPU's cache.
-_CACHED_SLOTS = 1 << 13
 
 
 def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:
@@ -246,19 +243,14 @@ def _count(chunk: Chunk, max_order: int) -> Tensor:
 def _minima(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     """Yield the matches of each n-gram at the end of its run, and 0 elsewhere: ``(orders, ..., slots)``.
 
-    Large chunks on the CPU are counted one order at a time, so that the arrays stay in the cache. Small chunks are
-    counted several orders at a time, in fewer calls, but below the size from which torch shares a call among threads.
-    Other devices count all orders at once.
+    A CPU counts one order at a time, so that the arrays stay in the cache; other devices count all at once.
     """
     bits, sums = _running_sums(keys, chunk)
     # The sum over many groups may overflow int64. Differences are still exact, but no maximum finds a run's start.
     overflows = chunk.document is not None and chunk.group_ends is not None
     fence = torch.full_like(keys.keys[..., :1], -1)
     fenced = keys._replace(keys=torch.cat((fence, keys.keys, fence), -1))
-    at_once = keys.orders
-    slots = keys.keys.numel()
-    if keys.keys.device.type == "cpu":
-        at_once = 1 if slots > _CACHED_SLOTS else min(at_once, UPDATE_CHUNK_SLOTS // max(1, slots))
+    at_once = 1 if keys.keys.device.type == "cpu" else keys.orders
     for first in range(keys.first, keys.last + 1, at_once):
         prefixes = fenced.prefixes(first, min(first + at_once - 1, keys.last))
         # With a fence at both ends one comparison finds where runs start and where they end.

@@ -70,7 +70,7 @@ FORCES_TORCH = _COUNTING == "torch"
 #: than more; of fewer bits the keys can hold more orders and references.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 16, 11
 #: A bin has at least this many slots, if there are more segments and a key can number them.
-_BIN_SLOTS = 128
+_BIN_SLOTS = 192
 #: The number of a document takes at most this many bits: a table has a column for each document.
 _MOST_DOCUMENT_BITS = 8
 #: Padded rows with ids beyond this bound are renumbered: a table of the places of all ids would take too much memory.
@@ -331,8 +331,7 @@ def _number_documents(segment_in_bin: NDArray[np.int64], chunk: Chunk, plan: Pla
         references = hypotheses + 1
     else:
         before = chunk.counts.cumsum() - chunk.counts
-        references = (hypotheses - before).repeat(chunk.counts)
-        references += np.arange(1, len(references) + 1)
+        references = (hypotheses - before).repeat(chunk.counts) + np.arange(1, len(chunk.lengths) - len(before) + 1)
     return np.concatenate((hypotheses, references))
 
 
