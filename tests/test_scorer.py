@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import ngram_metrics
 from ngram_metrics import Bleu, metrics, pair
+from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics.scorer import Counted, Scorer
 from ngram_metrics.scores.measure import PYTHON_ROWS, is_scored_in_python, score_corpora, score_rows
 from ngram_metrics.scores.rouge import Reducer, RougeMeasure
@@ -100,6 +101,14 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
     scores, close = ways(scorer, scorer, preds, target)
     assert (scores.dtype, scores.shape) == (close.dtype, close.shape)
     assert torch.allclose(scores, close, rtol=1e-15, atol=1e-15)
+
+
+@pytest.mark.parametrize("counts", [[3], [1, 5], [2, 3], []])
+def test_a_batch_widens_the_range_of_references(counts: list[int]):
+    documents = RaggedTokens(torch.zeros(0, dtype=torch.int64), torch.zeros(sum(counts), dtype=torch.int64), 1)
+    for references in (counts, DocumentGroups(documents, torch.tensor(counts, dtype=torch.int64))):
+        joined = join_range(torch.tensor([-2, 3]), references)
+        assert joined.tolist() == [-min([2, *counts]), max([3, *counts])]
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
