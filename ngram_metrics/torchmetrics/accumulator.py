@@ -37,7 +37,7 @@ from ngram_metrics.torchmetrics.agreement import (
     settings_digest,
 )
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of, with_ends
-from ngram_metrics.torchmetrics.states import States, UndoneOnError
+from ngram_metrics.torchmetrics.states import States
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -290,7 +290,7 @@ class Accumulator(States, Generic[Level]):
     def forward(self, preds: Hypotheses, target: References) -> Value:
         """Count a batch and return the score of this batch. If it raises, the states do not change."""
         # Metric.forward resets the states before it counts: an error would lose all batches before.
-        with UndoneOnError(self):
+        with self._undone_on_error():
             return super().forward(preds, target)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
@@ -306,7 +306,7 @@ class Accumulator(States, Generic[Level]):
                 self._computed = None
                 update(*args, **kwargs)
                 return
-            with UndoneOnError(self):
+            with self._undone_on_error():
                 count_updates(*args, **kwargs)
 
         return update_or_undo

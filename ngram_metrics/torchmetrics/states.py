@@ -107,9 +107,8 @@ class States(torchmetrics.Metric):
 
     def reset(self) -> None:
         """Forget all batches."""
-        # As Metric.reset does, with a third of its operations: no batch changes the states that describe the metric.
-        # Lists are made anew: torchmetrics would empty the old one, which a Running wrapper uses, or find a synced
-        # tensor.
+        # As Metric.reset does, but no batch changes the states that describe the metric, and lists are made anew:
+        # torchmetrics would empty the old one, which a Running wrapper uses, or find a synced tensor.
         attributes = self.__dict__
         for name, default in self._defaults.items():
             if name not in self._DESCRIPTIVE:
@@ -356,7 +355,7 @@ class States(torchmetrics.Metric):
             self._check_settings(incoming["settings"], described)
             if set(self._defaults) <= set(incoming):  # else _reduce_states names the missing states
                 self._check_loadable({name: incoming[name] for name in self._defaults if name != "callables"})
-        with UndoneOnError(self):
+        with self._undone_on_error():
             super().merge_state(incoming_state)
             if self._keeps_rows:
                 self.rows = rows + moved(as_list(incoming["rows"]), self._place("rows"))
@@ -404,27 +403,19 @@ class States(torchmetrics.Metric):
         all_equal(torch.stack([buffer[:compared] for buffer in buffers]))
         return [self.unpack_states(buffer[len(level) :]) for buffer in buffers]
 
-
-class UndoneOnError:
-    """A context that restores the states of a metric, and what torchmetrics changes with them, if its body raises."""
-
-    def __init__(self, metric: States) -> None:
-        self._metric = metric
-        self._before = {**metric.__dict__}
+    @contextmanager
+    def _undone_on_error(self) -> Iterator[None]:
+        """Restore the states, and what torchmetrics changes with them, if the body of the ``with`` statement raises."""
+        before = {**self.__dict__}
         # Lists grow in place. They are cut back and not copied: a copy would take longer with every batch.
-        self._lengths = {name: len(self._before[name]) for name in metric._defaults if type(self._before[name]) is list}
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
-        """Restore everything after an error, which is raised further."""
-        if error_type is None:
-            return
-        for name in (*self._metric._defaults, *_SWITCHES, "_codes"):
-            self._metric.__dict__[name] = self._before[name]
-        for name, length in self._lengths.items():
-            del self._before[name][length:]
+        lengths = {name: len(before[name]) for name in self._defaults if type(before[name]) is list}
+        try:
+            yield
+        except BaseException:
+            self.__dict__.update({name: before[name] for name in (*self._defaults, *_SWITCHES, "_codes")})
+            for name, length in lengths.items():
+                del before[name][length:]
+            raise
 
 
 def world_rank() -> tuple[int, int]:
