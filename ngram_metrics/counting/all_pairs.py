@@ -41,7 +41,7 @@ from ngram_metrics.counting.pools import (
     indices,
     make_table,
     pools,
-    small_layout,
+    small_layouts,
     tally,
 )
 
@@ -98,9 +98,10 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
     Yields:
         Blocks that cover all groups, in order.
     """
-    layout = small_layout((hypotheses,) if references is hypotheses else (hypotheses, references), max_order)
-    if layout.is_small:
-        yield small_block(layout)
+    layouts = small_layouts((hypotheses,) if references is hypotheses else (hypotheses, references), max_order)
+    if all(layout.is_small for _, layout in layouts):
+        for first, layout in layouts:
+            yield small_block(layout, first)
         return
     for pool in pools(hypotheses, references, BLOCK_CELLS // max_order):
         height, width = pool.hypothesis_lengths.shape[1], pool.reference_lengths.shape[1]
@@ -120,13 +121,15 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             yield MatchBlock(pool.groups, rows, matches.permute(1, 2, 3, 0), lengths, pool.reference_lengths)
 
 
-def small_block(layout: SmallLayout) -> MatchBlock:
-    """Count the matches of a small batch in a single block."""
+def small_block(layout: SmallLayout, first: int = 0) -> MatchBlock:
+    """Count the matches of a small batch in a single block, which begins with the ``first`` group."""
     matches = _count_small(layout)
     lengths, reference_lengths = layout.padded_lengths()
     if len(layout.counts) == 1:
         _fill_diagonal(matches, lengths)
-    return MatchBlock((0, layout.groups), (0, layout.sizes[0]), matches.permute(1, 2, 3, 0), lengths, reference_lengths)
+    return MatchBlock(
+        (first, first + layout.groups), (0, layout.sizes[0]), matches.permute(1, 2, 3, 0), lengths, reference_lengths
+    )
 
 
 def _count_small(layout: SmallLayout) -> Tensor:

@@ -11,7 +11,7 @@ than those of torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from ngram_metrics.counting.documents import (
     DocumentGroups,
     RaggedTokens,
     copy_to,
+    even_chunks,
     flat_positions,
     owners,
     ragged_chunks,
@@ -255,6 +256,18 @@ def small_layout(sides: Sequence[DocumentGroups], max_order: int) -> SmallLayout
     return SmallLayout([side.tokens.ids for side in sides], counts, *documents, sizes, max_order, orders, bits)
 
 
+def small_layouts(sides: Sequence[DocumentGroups], max_order: int) -> list[tuple[int, SmallLayout]]:
+    """Cut a batch into parts of whole groups: the first group of each, and where its documents stand.
+
+    A part has at most ``SMALL_SLOTS`` slots, or a single group.
+    """
+    groups = len(sides[0].counts)
+    ranges: Iterable[tuple[int, int]] = [(0, groups)]
+    if sum(len(side.tokens.ids) for side in sides) > SMALL_SLOTS and sides[0].tokens.ids.device.type == "cpu":
+        ranges = even_chunks(np.sum([side.join().lengths.numpy() for side in sides], 0), SMALL_SLOTS)
+    return [(first, small_layout([side.slice(first, last) for side in sides], max_order)) for first, last in ranges]
+
+
 def row_layout(tokens: RaggedTokens, hypotheses: int, max_order: int) -> SmallLayout:
     """Lay out the documents of a single group, of which the first are the ``hypotheses``, at least one on each side."""
     lengths = tokens.lengths.numpy()
@@ -342,14 +355,16 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
         The counts of all hypotheses, in their order.
     """
     device = hypotheses.tokens.ids.device
-    layout = small_layout((hypotheses, references), max_order)
-    if layout.is_small:
-        matches = _small_matches(layout)
+    sides = hypotheses, references
+    layouts = [layout for _, layout in small_layouts(sides, max_order)]
+    if all(layout.is_small for layout in layouts):
+        matches = torch.cat([_small_matches(layout) for layout in layouts])
     else:
         parts = [
             _pool_matches(pool, hypotheses, references, max_order) for pool in pools(hypotheses, references, POOL_PAIRS)
         ]
         matches = torch.cat(parts) if parts else torch.zeros(0, max_order, dtype=torch.int64, device=device)
+    layout = layouts[0] if len(layouts) == 1 else small_layout(sides, max_order)
     return AggregateMatches(matches, *(totals.to(device) for totals in _aggregate_totals(layout)))
 
 

@@ -21,7 +21,7 @@ from ngram_metrics.text.messages import pluralize, type_name
 from ngram_metrics.text.word_rules import remove_whitespace
 
 #: Up to this number of characters plain Python counts a pair of texts in less time than arrays.
-_SHORT_PAIR = 1200
+_SHORT_PAIR = 2400
 
 
 @named_arguments

@@ -124,13 +124,20 @@ def test_counts_are_those_of_counters(batch, max_order, same):
     assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 
 
-@given(batch=batches(), max_order=st.integers(1, 12), same=st.booleans(), cells=st.sampled_from([1 << 22, 300, 3000]))
-def test_small_batches_are_counted_in_a_table(batch, max_order, same, cells):
-    """Groups of the same sizes and of different ones, some without documents on a side, and keys of up to 63 bits."""
+@given(
+    batch=batches(),
+    max_order=st.integers(1, 12),
+    same=st.booleans(),
+    cells=st.sampled_from([1 << 22, 300, 3000]),
+    slots=st.sampled_from([1 << 14, 5, 40]),
+)
+def test_small_batches_are_counted_in_tables(batch, max_order, same, cells, slots):
+    """Groups of the same sizes and of different ones, some without documents on a side, in one table or in several."""
     if same:
         batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pools_module, "SMALL_CELLS", cells)
+        patch.setattr(pools_module, "SMALL_SLOTS", slots)
         assert listed_matches(batch, max_order, same) == expected_matches(batch, max_order)
         assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 
@@ -149,6 +156,20 @@ def test_small_batches_are_those_within_the_limit(monkeypatch, spare):
     # Six rows of one token each: more documents than tokens.
     monkeypatch.setattr(pools_module, "SMALL_CELLS", 5 * 5 + spare)
     assert len(list(all_pairs_matches(*both_sides([([[], [1]], [[], [], [1]])]), 1))) == 1 + spare
+
+
+def test_a_batch_is_cut_into_small_ones_of_whole_groups(monkeypatch):
+    monkeypatch.setattr(pools_module, "SMALL_CELLS", 1 << 22)
+    monkeypatch.setattr(pools_module, "SMALL_SLOTS", 30)
+    group = ([[1] * 6], [[1] * 4, [1] * 5])  # 15 slots, so two fit
+    parts = [block.groups for block in all_pairs_matches(*both_sides([group] * 5), 2)]
+    assert parts == [(0, 1), (1, 3), (3, 5)] or parts == [(0, 2), (2, 4), (4, 5)]
+    # One that is too large leaves all to the pools.
+    pooled = []
+    monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
+    assert not list(all_pairs_matches(*both_sides([group, ([[1] * 16], [[1] * 15])]), 2))
+    assert len(pooled) == 1
+    assert len(list(all_pairs_matches(*both_sides([group, ([[1] * 15], [[1] * 15])]), 2))) == 2
 
 
 @pytest.mark.parametrize("spare", [0, -1])
