@@ -55,9 +55,9 @@ def synced(metrics: list[NgramOverlap]) -> Tensor:
     """What the first metric computes where the others stand in other processes."""
 
     def gather(buffer: Tensor, group: object = None) -> list[Tensor]:
-        """One tensor of bytes of each rank: what comes before the states is equal on all."""
-        before = buffer[: len(buffer) - len(metrics[0].pack_states(buffer.device))]
-        return [torch.cat((before, metric.pack_states(buffer.device))) for metric in metrics]
+        """One tensor of bytes of each rank: what comes before the states, and a byte behind them, is equal on all."""
+        before = buffer[: len(buffer) - len(metrics[0].pack_states(buffer.device)) - 1]
+        return [torch.cat((before, metric.pack_states(buffer.device), buffer[-1:])) for metric in metrics]
 
     metrics[0].distributed_available_fn = lambda: True
     metrics[0].dist_sync_fn = gather
