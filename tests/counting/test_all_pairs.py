@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from layouts import groups
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ngram_metrics.counting import all_pairs
+from ngram_metrics.counting import all_pairs, numpy_matches
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.counting import pools as pools_module
 from ngram_metrics.counting.all_pairs import all_pairs_matches
@@ -170,6 +170,16 @@ def test_a_batch_is_cut_into_small_ones_of_whole_groups(monkeypatch):
     assert not list(all_pairs_matches(*both_sides([group, ([[1] * 16], [[1] * 15])]), 2))
     assert len(pooled) == 1
     assert len(list(all_pairs_matches(*both_sides([group, ([[1] * 15], [[1] * 15])]), 2))) == 2
+
+
+def test_no_table_is_made_where_torch_must_count(monkeypatch):
+    pooled = []
+    monkeypatch.setattr(pools_module, "SMALL_CELLS", 1 << 22)
+    monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
+    for forced in (False, True):
+        monkeypatch.setattr(numpy_matches, "FORCES_TORCH", forced)
+        list(all_pairs_matches(*both_sides([([[1, 2]], [[1, 2]])]), 2))
+        assert len(pooled) == forced
 
 
 @pytest.mark.parametrize("spare", [0, -1])

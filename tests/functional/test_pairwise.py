@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import functional
-from ngram_metrics.counting import all_pairs, pools
+from ngram_metrics.counting import all_pairs, numpy_matches, pools
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.functional import pairwise_chrf, replacements
 
@@ -96,6 +96,8 @@ def test_short_pairs_and_small_rows_are_those_within_the_limits(monkeypatch):
     assert ways(monkeypatch, 99, 99, [["abc", "ab"]], [["abc", "ab"]]) == ["_row_layout", "read_rows", "_row_layout"]
     wide = [["".join(map(chr, range(0x4E00, 0x4E00 + 1024)))]]
     assert ways(monkeypatch, 99, 9999, wide, [["a", "b" * 9]]) == ["_row_layout", "read_rows"] * 2
+    monkeypatch.setattr(numpy_matches, "FORCES_TORCH", True)
+    assert ways(monkeypatch, 99, 99, *pair) == ["read_rows"] * 2
     for other in ([["abc"]] * 2, (["abc"],), [("abc",)], [[list("abc")]], [[]]):
         assert ways(monkeypatch, 99, 99, other, other) == ["read_rows"] * 2
 
