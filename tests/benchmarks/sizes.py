@@ -43,8 +43,8 @@ from torchmetrics.text import BLEUScore, CHRFScore, SacreBLEUScore
 from torchmetrics.text import ROUGEScore as TorchmetricsROUGE
 
 from ngram_metrics import Bleu, ChrF, Gleu, ROUGEScore, functional, pair
-from ngram_metrics.ignite import Bleu as BleuFace
-from ngram_metrics.ignite import Rouge as RougeFace
+from ngram_metrics.ignite import Bleu as OurIgniteBleu
+from ngram_metrics.ignite import Rouge as OurIgniteRouge
 
 SIZES = "1,2,4,8,16,32,256,1024,100000"
 #: Small batches are timed together, as many as make this number of pairs.
@@ -86,19 +86,27 @@ class Task(NamedTuple):
     tokens: bool = False
 
 
-def ours(function: Score, metric: Callable[[], Any], face: Callable[[], Any] | None = None) -> list[Way]:
-    """Return the ways of this package: the function, the metric and the face."""
+def ours(function: Score, metric: Callable[[], Any], for_ignite: Callable[[], Any] | None = None) -> list[Way]:
+    """Return the ways of this package: the function, the metric, and the metric for ignite."""
     ways = [
         Way("functional", lambda: lambda preds, target: numbers(function(preds, target)), most=None),
         Way("metric", lambda: of_metric(metric()), most=None),
         Way("metric, made anew", lambda: lambda preds, target: of_metric(metric())(preds, target), most=None),
     ]
-    return [*ways, Way("ignite face", lambda: of_face(face()), most=None)] if face else ways
+    if for_ignite:
+        ways.append(Way("metric for ignite", lambda: of_ignite(for_ignite()), most=None))
+    return ways
 
 
 def each(function: Score) -> Way:
     """Return the way that calls a function of `ngram_metrics.pair` for each pair."""
     return Way("pair, one by one", lambda: lambda preds, target: list(map(function, preds, target)), most=None)
+
+
+def mean_of_each(preds: Any, target: Any) -> list[float]:
+    """Return the mean of what `ngram_metrics.pair` gives for each pair by ROUGE."""
+    scores = [numbers(pair.rouge(one, other, rouge_keys=KEYS)) for one, other in zip(preds, target, strict=True)]
+    return [fmean(values) for values in zip(*scores, strict=True)]
 
 
 def numbers(score: Any) -> Any:
@@ -117,7 +125,7 @@ def of_metric(metric: Any) -> Score:
     return score
 
 
-def of_face(metric: Any) -> Score:
+def of_ignite(metric: Any) -> Score:
     def score(preds: Any, target: Any) -> Any:
         metric.reset()
         metric.update((preds, target))
@@ -176,8 +184,9 @@ def bleu_tasks() -> list[Task]:
     def task(name: str, options: dict[str, Any], peers: list[Way], tokens: bool = False) -> Task:
         """Return a task of a corpus."""
         options = {**options, "average": "micro"}
-        face = (lambda: BleuFace(**options)) if tokens else None
-        return Task(name, ours(partial(functional.bleu_score, **options), lambda: Bleu(**options), face), peers, tokens)
+        for_ignite = (lambda: OurIgniteBleu(**options)) if tokens else None
+        score = partial(functional.bleu_score, **options)
+        return Task(name, ours(score, lambda: Bleu(**options), for_ignite), peers, tokens)
 
     def sentences(name: str, options: dict[str, Any], peers: list[Way], tokens: bool = False) -> Task:
         """Return a task of sentences."""
@@ -204,12 +213,12 @@ def bleu_tasks() -> list[Task]:
             ],
         ),
         task("BLEU 13a, not smoothed", {"tokenizer": "13a"}, torchmetrics(torchmetrics_sacrebleu, SacreBLEUScore)),
-        task("BLEU, blanks", {}, torchmetrics(torchmetrics_bleu, BLEUScore)),
+        task("BLEU at whitespace", {}, torchmetrics(torchmetrics_bleu, BLEUScore)),
         task(
             "BLEU of tokens, corpus",
             plain,
             [
-                Way("ignite Bleu", lambda: with_lists(of_face(IgniteBleu(**plain, average="micro")))),
+                Way("ignite Bleu", lambda: with_lists(of_ignite(IgniteBleu(**plain, average="micro")))),
                 nltk("corpus_bleu", with_lists(lambda p, t: corpus_bleu(t, p, smoothing_function=method1))),
             ],
             True,
@@ -259,7 +268,10 @@ def other_tasks() -> list[Task]:
         ),
         Task(
             "ROUGE-1, -2, -L",
-            ours(partial(functional.rouge_score, **keys), lambda: ROUGEScore(**keys)),
+            [
+                Way("pair, one by one", lambda: mean_of_each, most=None),
+                *ours(partial(functional.rouge_score, **keys), lambda: ROUGEScore(**keys)),
+            ],
             [
                 Way("rouge_score", of_rouge_score),
                 *torchmetrics(torchmetrics_rouge, TorchmetricsROUGE, **keys),
@@ -267,8 +279,8 @@ def other_tasks() -> list[Task]:
         ),
         Task(
             "ROUGE-1, -2, -L of tokens",
-            [Way("ignite face", lambda: of_face(RougeFace(**ignite)), most=None)],
-            [Way("ignite Rouge", lambda: with_lists(of_face(IgniteRouge(**ignite))))],
+            [Way("metric for ignite", lambda: of_ignite(OurIgniteRouge(**ignite)), most=None)],
+            [Way("ignite Rouge", lambda: with_lists(of_ignite(IgniteRouge(**ignite))))],
             True,
         ),
         Task(
