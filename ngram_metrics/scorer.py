@@ -95,7 +95,11 @@ class Scorer:
         Warns:
             UserWarning: no segments.
         """
-        counted = self.count(preds, target, torch.device(device or "cpu"))
+        device = torch.device(device or "cpu")
+        segments = self._read(preds, target)
+        if len(segments.hypotheses) <= PYTHON_ROWS and self.is_counted_in_python(segments, device):
+            return self._score_in_python(segments)
+        counted = self._count(segments, device)
         rows = counted.rows
         if not len(rows):
             warn_of_no_segment()
@@ -112,12 +116,17 @@ class Scorer:
 
     def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
         """Read and count a batch, or raise the errors of ``Reader.read``."""
+        return self._count(self._read(preds, target), device)
+
+    def _read(self, preds: Hypotheses, target: References | None) -> Segments | PaddedSegments:
         if self.measure.has_references:
-            segments = read(preds, target, self.reader.sample_padding)
-        else:
-            segments = read_texts(preds)
+            return read(preds, target, self.reader.sample_padding)
+        return read_texts(preds)
+
+    def _count(self, segments: Segments | PaddedSegments, device: torch.device) -> Counted:
         if self.is_counted_in_python(segments, device):
-            return self._count_in_python(segments)
+            counts, references = self._count_in_python(segments)
+            return Counted(host_counts(counts), True, segments.known_kind, references, None)
         batch = self.reader.encode(segments, device)
         rows = pack(self.measure.statistics(batch), self.measure.layout)
         return Counted(rows, False, batch.kind, batch.sides.references, batch.leading_shape)
@@ -144,7 +153,18 @@ class Scorer:
             )
         return is_small and self.reader.reads_in_python(segments)
 
-    def _count_in_python(self, segments: Segments | PaddedSegments) -> Counted:
+    def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:
+        """Return the score of a few segments as ``__call__`` does, without arrays of counts, which take longer."""
+        rows, _ = self._count_in_python(segments)
+        if self.average == "micro":
+            rows = [[*map(sum, zip(*rows, strict=True))]]
+        scores = score_in_python(self.measure, rows, (len(rows),))
+        if self.average == "none":
+            return scores
+        return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
+
+    def _count_in_python(self, segments: Segments | PaddedSegments) -> tuple[list[list[int]], list[int]]:
+        """Return the packed statistics of each segment, and how many references it has."""
         hypotheses, references, counts = self.reader.read_in_python(segments)
         widths = self.measure.layout.widths
         rows: list[list[int]] = []
@@ -156,12 +176,12 @@ class Scorer:
                 row += (values,) if width is None else values
             rows.append(row)
             start += count
-        return Counted(host_counts(rows), True, segments.known_kind, counts, None)
+        return rows, counts
 
     def segment_scores(self, counted: Counted) -> Tensor:
         """Return the scores of a batch, one row per segment: ``(segments, *score_shape)``."""
         if counted.in_python and len(counted.rows) <= PYTHON_ROWS:
-            return score_in_python(self.measure, counted.rows)
+            return score_in_python(self.measure, counted.rows.tolist(), (len(counted.rows),))
         return self.scores(counted.rows)
 
     def scores(self, rows: Tensor) -> Tensor:

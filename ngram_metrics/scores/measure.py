@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
-from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
+from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.options import Average
 
@@ -208,7 +208,7 @@ def score_rows(measure: AnyMeasure, rows: Tensor) -> Tensor:
     These may differ from the scores of arrays in the last bit, as ``math.exp`` does from ``torch.exp``.
     """
     if 0 < len(rows) <= PYTHON_ROWS and is_scored_in_python(measure, rows):
-        return score_in_python(measure, rows)
+        return score_in_python(measure, rows.tolist(), (len(rows),))
     return measure.score(unpack(rows, measure.layout))
 
 
@@ -227,22 +227,22 @@ def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, ave
     if average == "macro":
         return sums / segments
     if is_scored_in_python(measure, sums):
-        return score_in_python(measure, sums)
+        return score_in_python(measure, sums.reshape(-1, sums.shape[-1]).tolist(), sums.shape[:-1])
     return measure.score(unpack(sums, measure.layout))
 
 
-def score_in_python(measure: AnyMeasure, rows: Tensor) -> Tensor:
-    """Return the scores ``(..., *score_shape)`` of rows ``(..., fields)``, one by one, in plain Python."""
+def score_in_python(measure: AnyMeasure, rows: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Tensor:
+    """Return the scores ``(*shape, *score_shape)`` of rows, one by one, in plain Python."""
     widths = measure.layout.widths
     scores = []
     try:
-        for row in rows.reshape(-1, rows.shape[-1]).tolist():
+        for row in rows:
             fields, start = [], 0
             for width in widths:
                 fields.append(row[start] if width is None else row[start : start + width])
                 start += width or 1
             scores.append(measure.score_in_python(*fields))
     except OverflowError:  # weights may make a score infinite
-        return measure.score(unpack(rows, measure.layout))
-    shape = (*rows.shape[:-1], *measure.score_shape)
-    return torch.from_numpy(np.array(scores, np.float64).reshape(shape))  # a third of the time of torch.tensor
+        return measure.score(unpack(host_counts(rows).reshape(*shape, -1), measure.layout))
+    # A third of the time of torch.tensor.
+    return torch.from_numpy(np.array(scores, np.float64).reshape((*shape, *measure.score_shape)))
