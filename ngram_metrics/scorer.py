@@ -142,11 +142,8 @@ class Scorer:
             slots = segments.hypotheses.numel() + segments.references.numel()
             is_small = slots < self.measure.python_token_limit and not must_use_torch()
         else:
-            limit = self.measure.python_token_limit
-            if segments.kind == "text":
-                limit = self.measure.python_text_limit
-                if len(segments.hypotheses) > PYTHON_ROWS:
-                    limit = max(limit, self.measure.python_batch_limit)
+            is_text = segments.kind == "text"
+            limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
             # Of a batch of many documents none is looked at.
             is_small = len(segments.hypotheses) + len(segments.references) <= limit and (
                 sum(map(len, segments.hypotheses)) + sum(map(len, segments.references)) < limit

@@ -4,6 +4,7 @@ Only n-grams that occur on both sides matter. Most occur in a few documents: for
 the n-gram are listed, and the smaller counts added. A few n-grams occur in many documents: these are counted by a
 matrix product, which is then cheaper. The work is cut into pools of whole groups, and a large group into blocks of
 hypotheses; no cut changes the counts. A small batch on a CPU has all its n-grams in one table of numpy.
+Groups of one hypothesis and one reference are segments.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
@@ -32,9 +33,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import DocumentGroups
+from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
-from ngram_metrics.counting.matches import ngram_totals
+from ngram_metrics.counting.matches import ngram_totals, pair_matches
 from ngram_metrics.counting.pools import (
     Pool,
     SmallLayout,
@@ -98,6 +99,15 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
     Yields:
         Blocks that cover all groups, in order.
     """
+    groups = len(hypotheses.counts)
+    # A group may be empty, so that the number of documents says nothing.
+    if 0 < groups <= BLOCK_CELLS // max_order and all(
+        bool((side.counts == 1).all()) for side in (hypotheses, references)
+    ):
+        matches = pair_matches(RaggedPairs(hypotheses.tokens, references.tokens), max_order)
+        columns = (side.tokens.device_lengths.unsqueeze(1) for side in (hypotheses, references))
+        yield MatchBlock((0, groups), (0, 1), matches.view(groups, 1, 1, max_order), *columns)
+        return
     layouts = small_layouts((hypotheses,) if references is hypotheses else (hypotheses, references), max_order)
     if all(layout.is_small for _, layout in layouts):
         for first, layout in layouts:

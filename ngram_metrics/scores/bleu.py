@@ -114,7 +114,7 @@ class BleuMeasure(Measure[BleuStatistics]):
     weights: Sequence[float] | None = None
     effective_order: bool = False
 
-    python_text_limit, python_token_limit, python_batch_limit = 6000, 1500, 9_500
+    python_text_limit, python_token_limit = 6000, 1500
 
     def __post_init__(self) -> None:
         """Check the settings."""

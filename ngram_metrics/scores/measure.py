@@ -92,8 +92,6 @@ class Measure(ABC, Generic[Statistics]):
     #: which then takes less time than arrays.
     python_text_limit: ClassVar[int] = 0
     python_token_limit: ClassVar[int] = 0
-    #: The limit for more texts than ``PYTHON_ROWS``, if it is higher: these are scored in arrays either way.
-    python_batch_limit: ClassVar[int] = 0
 
     def count_in_python(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...]:
         """Count one segment in plain Python: the fields of the statistics, numbers and lists of them.

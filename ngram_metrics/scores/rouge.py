@@ -137,7 +137,7 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
     reducer: Reducer = "best"
     alpha: float | None = None
 
-    python_text_limit, python_token_limit, python_batch_limit = 6000, 1000, 12_000
+    python_text_limit, python_token_limit = 6000, 1000
 
     def __post_init__(self) -> None:
         """Check the orders."""

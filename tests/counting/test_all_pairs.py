@@ -172,13 +172,30 @@ def test_a_batch_is_cut_into_small_ones_of_whole_groups(monkeypatch):
     assert len(list(all_pairs_matches(*both_sides([group, ([[1] * 15], [[1] * 15])]), 2))) == 2
 
 
+@pytest.mark.parametrize("same", [False, True])
+def test_groups_of_one_pair_are_counted_as_segments(monkeypatch, same):
+    for way in ("pools", "small_layouts"):
+        monkeypatch.setattr(all_pairs, way, None)
+    batch = [([[1, 2, 1, 2]], [[2, 1, 2]]), ([[]], [[3]]), ([[2, 3]], [[2, 3]])]
+    if same:
+        batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
+    assert listed_matches(batch, 3, same) == expected_matches(batch, 3)
+
+
+def test_groups_with_as_many_documents_as_groups_need_not_be_pairs():
+    batch = [([[1, 2], [1]], []), ([], [[1, 2], [2]])]
+    assert listed_matches(batch, 2) == expected_matches(batch, 2)
+    batch = [([[1, 2]], [[1, 2], [2]]), ([[2]], [])]
+    assert listed_matches(batch, 2) == expected_matches(batch, 2)
+
+
 def test_no_table_is_made_where_torch_must_count(monkeypatch):
     pooled = []
     monkeypatch.setattr(pools_module, "SMALL_CELLS", 1 << 22)
     monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
     for forced in (False, True):
         monkeypatch.setattr(numpy_matches, "FORCES_TORCH", forced)
-        list(all_pairs_matches(*both_sides([([[1, 2]], [[1, 2]])]), 2))
+        list(all_pairs_matches(*both_sides([([[1, 2]], [[1, 2], [2]])]), 2))
         assert len(pooled) == forced
 
 
@@ -189,13 +206,13 @@ def test_small_batches_are_those_whose_keys_fit(monkeypatch, spare):
     monkeypatch.setattr(pools_module, "SMALL_CELLS", 1 << 22)
     monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
     group = ([[0, 1022, 3, 0, 1022, 3, 5]], [[1022, 3, 0, 1022, 3, 5, 1]])
-    batch = [group] * (4 - spare)
+    batch = [*[group] * (3 - spare), (group[0], [])]
     hypotheses, references = both_sides(batch)
     wide = [side._replace(tokens=side.tokens._replace(id_bound=1023)) for side in (hypotheses, references)]
     blocks = list(all_pairs_matches(*wide, 6))
     assert (len(blocks), len(pooled)) == (1 + spare, -spare)
     for block in blocks:
-        assert block.matches.flatten(0, 2).tolist() == [expected_matches([group], 6)[0][0][0]] * 4
+        assert block.matches.flatten(0, 2).tolist() == [*[expected_matches([group], 6)[0][0][0]] * 3, [0] * 6]
 
 
 @every_path
