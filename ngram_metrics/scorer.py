@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting import numpy_matches
-from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts
+from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, counting_device, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.options import Average, check_choice
 from ngram_metrics.scores.measure import PYTHON_ROWS, AnyMeasure, pack, score_corpora, score_in_python, unpack
@@ -95,7 +95,7 @@ class Scorer:
         Warns:
             UserWarning: no segments.
         """
-        device = torch.device(device or "cpu")
+        device = counting_device(device)
         segments = self._read(preds, target)
         if len(segments.hypotheses) <= PYTHON_ROWS and self.is_counted_in_python(segments, device):
             return self._score_in_python(segments)

@@ -275,7 +275,7 @@ class Batch(NamedTuple):
         """Return the same ragged documents with ids, lengths and counts on a device, where they go in one copy."""
         if device.type == "cpu":
             return self
-        tensors: dict[tuple[int, int], Tensor] = {}
+        tensors: dict[tuple[int, ...], Tensor] = {}
         _map_tensors(self, lambda tensor: tensors.setdefault(_memory(tensor), tensor))
         copies = dict(zip(tensors, copy_to(device, *tensors.values()), strict=True))
         batch: Batch = _map_tensors(self, lambda tensor: copies[_memory(tensor)])
@@ -295,9 +295,9 @@ def _map_tensors(part: Any, send: Callable[[Tensor], Tensor]) -> Any:
     return part
 
 
-def _memory(tensor: Tensor) -> tuple[int, int]:
+def _memory(tensor: Tensor) -> tuple[int, ...]:
     """Return what is equal for views of the same numbers: a text and its sentences share their ids."""
-    return tensor.data_ptr(), len(tensor)
+    return tensor.data_ptr(), len(tensor), *tensor.stride()
 
 
 def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> PaddedTokens:
@@ -382,6 +382,11 @@ def has_data(ids: Tensor) -> bool:
 def float_dtype(device: torch.device) -> torch.dtype:
     """Return the dtype of weights and scores: float64, or float32 if the device has no float64."""
     return torch.float32 if device.type == "mps" else torch.float64
+
+
+def counting_device(device: torch.device | str | None) -> torch.device:
+    """Return the device where text and lists are counted, for None the CPU."""
+    return torch.device("cpu" if device is None else device)
 
 
 def host_counts(counts: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:

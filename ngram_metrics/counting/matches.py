@@ -130,7 +130,7 @@ def _matches(documents: Documents, max_order: int) -> Tensor:
     if has_numpy_segments(documents) and (plan := plan_matches(documents, max_order)).fits:
         return numpy_matches(plan, max_order)
     counted = [_count(chunk, max_order) for chunk in chunks_of(documents)]
-    return torch.cat(counted) if counted else documents.hypotheses.lengths.new_zeros(0, max_order)
+    return torch.cat(counted) if counted else documents.hypotheses.ids.new_zeros(0, max_order, dtype=torch.int64)
 
 
 def chunks_of(documents: Documents) -> Iterator[Chunk]:

@@ -66,8 +66,8 @@ if _COUNTING not in ("", "torch"):
     raise ValueError(f"the environment has NGRAM_METRICS_COUNTING={_COUNTING!r:.60}: expected 'torch', or nothing")
 #: Whether the environment has torch count on a CPU too, for comparisons.
 FORCES_TORCH = _COUNTING == "torch"
-#: The slots of a chunk, or of its only segment, need at most and at least this many bits. Fewer calls take less time
-#: than more; of fewer bits the keys can hold more orders and references.
+#: The slots of a chunk of several segments need at most and at least this many bits. Fewer calls take less time than
+#: more; of fewer bits the keys can hold more orders and references.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 16, 11
 #: A bin has at least this many slots, if there are more segments and a key can number them.
 _BIN_SLOTS = 192
@@ -253,6 +253,8 @@ def _rank_in_segments(segments: NumpySegments) -> NumpySegments:
     ranked = []
     id_bound = 1
     for chunk in segments.chunks(1 << MOST_SLOT_BITS):
+        if not len(chunk.ids):
+            continue
         bits = len(chunk.ids).bit_length()
         values = np.empty_like(chunk.ids)
         values[chunk.order_by_segment()] = chunk.ids << bits | np.arange(len(chunk.ids))

@@ -12,7 +12,13 @@ import torch
 from torch import Tensor
 
 from ngram_metrics import metrics
-from ngram_metrics.counting.documents import PaddedTokens, RaggedTokens, float_dtype, ragged_from_rows
+from ngram_metrics.counting.documents import (
+    PaddedTokens,
+    RaggedTokens,
+    counting_device,
+    float_dtype,
+    ragged_from_rows,
+)
 from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.options import Average, Smoothing, check_choice, checked_number, checked_order, named_arguments
@@ -79,7 +85,7 @@ def distinct(
     if not orders:
         raise ValueError("ngram is empty: expected one order or more")
     reader = WordReader(tokenizer, pad_id=pad_id)
-    where = torch.device(device or "cpu")
+    where = counting_device(device)
     if average == "micro":
         scores = distinct_score(distinct_in_corpus(_read(texts, reader, where), orders), average)  # (orders,)
     else:
@@ -153,7 +159,7 @@ def self_repetition(
         tensor(0.7324, dtype=torch.float64)
     """
     order = checked_order(ngram)
-    corpus = _read(texts, WordReader(tokenizer, pad_id=pad_id), torch.device(device or "cpu"))
+    corpus = _read(texts, WordReader(tokenizer, pad_id=pad_id), counting_device(device))
     _warn_of_one_text(corpus)
     return self_repetition_score(repeated_elsewhere(corpus, order))
 
@@ -194,7 +200,7 @@ def self_bleu(
     """
     check_choice("average", average, ("macro", "none"))
     measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
-    corpus = _read(texts, WordReader(tokenizer, lowercase, pad_id), torch.device(device or "cpu"))
+    corpus = _read(texts, WordReader(tokenizer, lowercase, pad_id), counting_device(device))
     if corpus.documents < 2:
         _warn_of_one_text(corpus)
         scores = torch.zeros(corpus.documents, dtype=float_dtype(corpus.ids.device), device=corpus.ids.device)

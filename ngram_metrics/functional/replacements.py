@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ngram_metrics.counting.documents import counting_device
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
 from ngram_metrics.functional.score_functions import ngram_overlap
@@ -63,7 +64,7 @@ def pairwise_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
-    counted_on = torch.device(device or "cpu")
+    counted_on = counting_device(device)
     if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
         if _is_short_pair(hypotheses[0], references[0]):
             return _score_pair(measure, hypotheses[0][0], references[0][0], whitespace).view(1, 1, 1)
@@ -106,7 +107,7 @@ def aggregate_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
-    counted_on = torch.device(device or "cpu")
+    counted_on = counting_device(device)
     if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
         if _is_short_pair(hypotheses[0], references[0]):
             return _score_pair(measure, hypotheses[0][0], references[0][0], whitespace).view(1, 1)

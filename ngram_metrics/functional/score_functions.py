@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics import metrics
-from ngram_metrics.counting.documents import host_counts, kept_ids
+from ngram_metrics.counting.documents import counting_device, host_counts, kept_ids
 from ngram_metrics.counting.matched_positions import matched_positions
 from ngram_metrics.options import Average, RougeKey, Smoothing, checked_order, named_arguments, pad_ids
 from ngram_metrics.scores.rouge import Accumulate
@@ -256,7 +256,7 @@ def matched_orders(
     order = checked_order(ngram)
     reader = WordReader(tokenizer, lowercase, pad_id)
     segments = read(preds, target)
-    sides = reader.encode(segments, torch.device(device or "cpu")).sides
+    sides = reader.encode(segments, counting_device(device)).sides
     orders, _ = matched_positions(sides, order)
     dropped = pad_ids(pad_id)
     if isinstance(segments, PaddedSegments):

@@ -103,9 +103,9 @@ class Measure(ABC, Generic[Statistics]):
     def score_in_python(self, *fields: Any) -> Any:
         """Score one row in plain Python: a number, or lists of them of ``score_shape``.
 
-        The fields are those of ``count_in_python``, or their sums. None if this measure is only scored in arrays.
+        The fields are those of ``count_in_python``, or their sums.
         """
-        return None
+        raise NotImplementedError
 
     @abstractmethod
     def score(self, statistics: Statistics) -> Tensor:

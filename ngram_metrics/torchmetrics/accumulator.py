@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 
 import torch
@@ -326,13 +325,10 @@ class Accumulator(States, Generic[Level]):
             if self._computed is not None:
                 return cast(Value, self._computed)
             was_synced = self._is_synced
-            context: AbstractContextManager[None] = nullcontext()
-            if was_synced or (self._to_sync and self.distributed_available_fn()):
-                context = self.sync_context(
-                    dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
-                )
             try:
-                with context:
+                with self.sync_context(
+                    dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
+                ):
                     if self.update_called and not has_counted(self.counted):
                         warn_of_no_segment()
                     value = compute(*args, **kwargs)

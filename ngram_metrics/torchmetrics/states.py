@@ -107,12 +107,11 @@ class States(torchmetrics.Metric):
 
     def reset(self) -> None:
         """Forget all batches."""
-        # As Metric.reset does, but no batch changes the states that describe the metric, and lists are made anew:
-        # torchmetrics would empty the old one, which a Running wrapper uses, or find a synced tensor.
+        # As Metric.reset does, but lists are made anew: torchmetrics would empty the old one, which a Running wrapper
+        # uses, or find a synced tensor.
         attributes = self.__dict__
         for name, default in self._defaults.items():
-            if name not in self._DESCRIPTIVE:
-                attributes[name] = default.clone() if isinstance(default, Tensor) else []
+            attributes[name] = default.clone() if isinstance(default, Tensor) else []
         attributes.update(_update_count=0, _is_synced=False)
         attributes.update(_computed=None, _forward_cache=None, _cache=None, _codes=None)
 

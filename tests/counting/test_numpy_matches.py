@@ -249,3 +249,15 @@ def test_tensors_without_data_are_left_to_torch():
     expected = [float(_bleu(*batch)) for batch in zip(preds, target, strict=True)]
     assert torch.vmap(_bleu)(preds, target).tolist() == expected
     assert torch.vmap(_bleu, (None, 0))(preds[0], target)[0] == expected[0]
+
+
+@both_layouts
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_chunk_without_tokens_has_no_ranks(monkeypatch, layout, place):
+    """Ids are ranked, and a segment of more than a chunk leaves the empty ones beside it a chunk of their own."""
+    monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 4)
+    monkeypatch.setattr(numpy_matches, "LEAST_SLOT_BITS", 4)
+    long = [1000 * number for number in range(60)]
+    pairs = [([], []), ([], [])]
+    pairs.insert(2 * place, (long, long))
+    assert matches_of(layout, pairs, 10) == expected(pairs, 10)

@@ -347,3 +347,12 @@ def test_states_are_gathered_where_the_backend_can_and_come_back(
         AllRanks(metric).load_state_dict(state)
         after = [tensor.cpu() for tensor in metric.saved_states().values()]
         torch.testing.assert_close(after, before, rtol=0, atol=0)
+
+
+def test_an_empty_batch_of_lists_is_counted_on_the_device():
+    with accelerator():
+        for metric in (Bleu(device=DEVICE), ChrF(device=DEVICE), ROUGEScore(device=DEVICE)):
+            metric.update([], [])
+            metric.update(["a b c d"], [["a b c d"]])
+            score = metric.compute()
+            assert {float(value) for value in (score.values() if isinstance(score, dict) else [score])} == {1}

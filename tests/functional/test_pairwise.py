@@ -188,3 +188,11 @@ def test_the_surroundings_of_a_training_loop_change_no_score(name):
 def test_what_is_refused(name, hypotheses, references, options, error, words):
     with pytest.raises(error, match=words):
         getattr(functional, name)(hypotheses, references, **options)
+
+
+@both
+def test_a_device_that_is_not_there_is_not_the_cpu(name):
+    """0 is the number of an accelerator, and no name of a device is empty."""
+    for device in (0, ""):
+        with pytest.raises((RuntimeError, AssertionError)):
+            getattr(functional, name)([["a b"]], [["a"]], device="cuda" if device == 0 else device)

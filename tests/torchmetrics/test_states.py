@@ -192,3 +192,24 @@ def test_a_change_of_the_layout_changes_its_number():
     """Where this digest changes for the same settings, LAYOUT grows by one, and this test has the new digest."""
     digest = bytes(Bleu(smooth="exp", tokenizer="13a", lowercase=True).settings.tolist())
     assert digest.hex()[:18] == "0138da895cbf64e87f"
+
+
+def test_a_metric_without_a_test_of_processes_computes_its_own_score() -> None:
+    """As in torchmetrics, where the attribute may be None after construction."""
+    metric = Bleu(ngram=1)
+    metric.update(["a b"], ["a b"])
+    metric.distributed_available_fn = None
+    assert metric.compute() == 1
+
+
+def test_a_subclass_may_join_processes_in_its_own_way() -> None:
+    joined = []
+
+    class Joining(Bleu):
+        def sync(self, *args: object, **kwargs: object) -> None:
+            joined.append(kwargs)
+
+    metric = Joining()
+    metric.update(["a b"], ["a b"])
+    metric.compute()
+    assert len(joined) == 1
