@@ -294,7 +294,8 @@ def other_tasks() -> list[Task]:
 
 def fresh_pairs(corpus: Corpus, size: int, tokens: bool) -> Callable[[int, int], list[Pairs]]:
     """Return the function that makes a contestant's batches of a repeat."""
-    kept = [index for index, line in enumerate(corpus.references) if len(line.split()) > 3]
+    lines_of_segments = enumerate(zip(corpus.references, *corpus.systems, strict=True))
+    kept = [index for index, lines in lines_of_segments if all(len(line.split()) > 3 for line in lines)]
     wanted = max(size, PAIRS)
     turns = -(-wanted // len(kept))
 
