@@ -157,9 +157,9 @@ def _count_small(layout: SmallLayout) -> Tensor:
     sizes = np.diff(begins)  # (orders * groups,)
     width = int(sizes.max())
     column = np.arange(len(ngram)) + (np.arange(len(sizes)) * width - begins[:-1]).repeat(sizes)
-    ones = np.zeros((len(sizes) * width, layout.depth), np.float32)
-    ones[column] = counts.take(ngram, 0) > threshold[:, None].astype(np.float32)
-    blocks = ones.reshape(layout.orders, layout.groups, width, layout.depth)
+    reaches = np.zeros((len(sizes) * width, layout.depth), np.float32)
+    reaches[column] = counts.take(ngram, 0) > threshold[:, None].astype(np.float32)
+    blocks = reaches.reshape(layout.orders, layout.groups, width, layout.depth)
     product = np.matmul(blocks[..., : layout.sizes[0]].swapaxes(2, 3), blocks[..., layout.first_reference :])
     matches = np.zeros((layout.max_order, *product.shape[1:]), np.int64)
     matches[: layout.orders] = product

@@ -296,7 +296,8 @@ def make_table(layout: SmallLayout) -> NgramTable:
     The keys are those of ``ngram_metrics.counting.keys``, with the row of the document below the last digit. Documents
     lie so far apart that zeros follow the last token in each key.
     """
-    orders, bits, row_bits = layout.orders, layout.bits, bit_length(layout.depth - 1)
+    orders, bits = layout.orders, layout.bits
+    row_bits = bit_length(layout.depth - 1)
     ids = np.concatenate([side.numpy() for side in layout.ids])
     slots = len(ids)
     document = np.arange(len(layout.lengths)).repeat(layout.lengths)  # (slots,)
@@ -314,15 +315,15 @@ def make_table(layout: SmallLayout) -> NgramTable:
     digit = shifts[:, None]
     np.greater_equal(keys[1:] ^ keys[:-1], 1 << digit, out=begins[:-1].reshape(orders, slots)[:, 1:])
     inside = keys & ((1 << bits) - 1 << digit) != 0  # the n-gram ends inside its document
-    kept = (inside.reshape(-1) > (begins[:-1] & begins[1:])).nonzero()[0]
-    is_first = begins.take(kept)
-    row = np.tile(keys & (1 << row_bits) - 1, orders).take(kept)
+    shared = (inside.reshape(-1) > (begins[:-1] & begins[1:])).nonzero()[0]
+    is_first = begins.take(shared)
+    row = np.tile(keys & (1 << row_bits) - 1, orders).take(shared)
     ngrams = int(is_first.sum())
     cell = (is_first.cumsum() - 1) * layout.depth + row
     counts = np.bincount(cell, minlength=ngrams * layout.depth).reshape(ngrams, layout.depth)
     group_starts = keys.searchsorted(np.arange(layout.groups) << orders * bits + row_bits)
     starts = (np.arange(0, orders * slots, slots)[:, None] + group_starts).reshape(-1)
-    return NgramTable(counts.astype(np.float32), np.append(kept[is_first].searchsorted(starts), ngrams))
+    return NgramTable(counts.astype(np.float32), np.append(shared[is_first].searchsorted(starts), ngrams))
 
 
 class AggregateMatches(NamedTuple):

@@ -265,6 +265,6 @@ def _texts(name: str, texts: object) -> list[str]:
     listed = list_sequence(name, texts, "a sequence of texts")
     for index, text in enumerate(listed):
         if not isinstance(text, str):
-            several = "; several systems are a mapping of names to segments" if name == "systems" else ""
-            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text{several}")
+            hint = "; several systems are a mapping of names to segments" if name == "systems" else ""
+            raise TypeError(f"segment {index} of {name} is {type_name(text)}: expected a text{hint}")
     return listed

@@ -39,7 +39,15 @@ from ngram_metrics.counting.pools import AggregateMatches, aggregate_matches
 from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.options import MAX_NUMBER, check_booleans, checked_number, checked_order, exact
 from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.measure import PYTHON_ROWS, Layout, PairCounts, is_scored_in_python, pack, score_rows
+from ngram_metrics.scores.measure import (
+    PYTHON_ROWS,
+    Layout,
+    PairCounts,
+    is_scored_in_python,
+    pack,
+    score_in_python,
+    score_rows,
+)
 from ngram_metrics.scores.references import PairMeasure
 
 
@@ -171,16 +179,8 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         shape = counts[0].matches.shape[:-1]
         if shape.numel() > PYTHON_ROWS or not is_scored_in_python(self, counts[0].matches):
             return super().score_pairs(*counts)
-        rows: list[python_scores.ChrfCounts] = [([], [], []) for _ in range(shape.numel())]
-        for matches, *lengths in counts:
-            order = matches.shape[-1]
-            sides = [side.expand(shape).reshape(-1).tolist() for side in lengths]
-            for row, *fields in zip(rows, matches.flatten(0, -2).tolist(), *sides, strict=True):
-                row[0].extend(fields[0])
-                row[1].extend(python_scores.ngram_totals(fields[1], order))
-                row[2].extend(python_scores.ngram_totals(fields[2], order))
-        scores = [self.score_in_python(*row) for row in rows]
-        return torch.tensor(scores, dtype=torch.float64, device="cpu").view(shape)
+        rows = pack(ChrfStatistics(*torch.broadcast_tensors(*self.pair_statistics(*counts))), self.layout)
+        return score_in_python(self, rows.flatten(0, -2).tolist(), shape)
 
 
 def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:

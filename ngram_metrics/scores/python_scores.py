@@ -47,7 +47,7 @@ def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) ->
     closest = len(references[0])
     if len(references) > 1:
         closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
-    return clipped_matches(hypothesis, references, ngram), ngram_totals(length, ngram), length, closest
+    return clipped_matches(hypothesis, references, ngram), _totals(length, ngram), length, closest
 
 
 def bleu_precisions(
@@ -122,10 +122,10 @@ def chrf_counts(
     for reference in references:
         row: ChrfCounts = ([], [], [])
         for own_tokens, reference_tokens, order in zip(hypothesis, reference, orders, strict=True):
-            wanted = ngram_totals(len(reference_tokens), order)
+            wanted = _totals(len(reference_tokens), order)
             row[0].extend(clipped_matches(own_tokens, [reference_tokens], order))
             row[1].extend(
-                has if wants else 0 for has, wants in zip(ngram_totals(len(own_tokens), order), wanted, strict=True)
+                has if wants else 0 for has, wants in zip(_totals(len(own_tokens), order), wanted, strict=True)
             )
             row[2].extend(wanted)
         rows.append(row)
@@ -164,9 +164,9 @@ def overlap_score(counts: Counts) -> float:
 
 def gleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> tuple[int, int]:
     """Return the matches of all orders, and the n-grams of the side that has more, with the best reference."""
-    has = sum(ngram_totals(len(hypothesis), ngram))
+    has = sum(_totals(len(hypothesis), ngram))
     rows = [
-        (sum(clipped_matches(hypothesis, [reference], ngram)), max(has, sum(ngram_totals(len(reference), ngram))))
+        (sum(clipped_matches(hypothesis, [reference], ngram)), max(has, sum(_totals(len(reference), ngram))))
         for reference in references
     ]
     return max(rows, key=lambda row: gleu_score(row) if row[1] else -1.0)
@@ -258,7 +258,7 @@ def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, floa
     return precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall)
 
 
-def ngram_totals(length: int, orders: int) -> list[int]:
+def _totals(length: int, orders: int) -> list[int]:
     """Return the number of n-grams of each order."""
     return [length - order if length > order else 0 for order in range(orders)]
 
