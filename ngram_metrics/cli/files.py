@@ -12,10 +12,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from io import BufferedReader
-from itertools import chain, count, islice
+from itertools import count, islice
 from typing import NamedTuple, TypeAlias, cast
-from unicodedata import is_normalized, normalize
 
+from ngram_metrics.text.input_warnings import warn_of_unicode_form
 from ngram_metrics.text.messages import pluralize, shortened
 
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
@@ -287,30 +287,10 @@ def warn_of_unicode_forms(chunks: Iterable[Segments], systems: Sequence[str]) ->
     has_warned = False
     for segments in chunks:
         for system, texts in zip(systems, segments.hypotheses, strict=True):
-            other_form = None if has_warned else _find_other_form(texts, segments.references)
-            if other_form is not None:
-                index, word = other_form
-                line = segments.first + index
-                warnings.warn(
-                    f"{system}, line {line}: {word!r} has another Unicode form than in the reference, composed or "
-                    "decomposed, and counts as another word: convert both, as by uconv -x NFC",
-                    stacklevel=2,
-                )
-                has_warned = True
+            has_warned = has_warned or warn_of_unicode_form(
+                texts, segments.references, f"{system}, line", segments.first
+            )
         yield segments
-
-
-def _find_other_form(texts: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[int, str] | None:
-    """Return the index of the first text with a word that a reference has in another Unicode form, and the word."""
-    if is_normalized("NFC", "\n".join(texts)) and is_normalized("NFC", "\n".join(chain(*references))):
-        return None
-    for index, (text, text_references) in enumerate(zip(texts, references, strict=True)):
-        reference_words = set(chain(*map(str.split, text_references)))
-        composed = {normalize("NFC", word) for word in reference_words}
-        for word in text.split():
-            if word not in reference_words and normalize("NFC", word) in composed:
-                return index, word
-    return None
 
 
 def describe_unreadable(first: bytes) -> str | None:

@@ -26,6 +26,7 @@ from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.signature import format_references
 from ngram_metrics.significance import Correction, Test
 from ngram_metrics.significance.paired_systems import Labels
+from ngram_metrics.text.input_warnings import warn_of_unicode_form
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import type_name
 
@@ -292,7 +293,8 @@ def evaluate(
             for all segments.
 
     Warns:
-        UserWarning: the bootstrap test of fewer than 50 segments, or documents.
+        UserWarning: the bootstrap test of fewer than 50 segments, or documents; a word that is composed Unicode where
+            a reference has it decomposed, or the other way round.
 
     Example:
         >>> import ngram_metrics
@@ -313,6 +315,9 @@ def evaluate(
     texts = checked_texts(systems, references, baseline)
     plan = checked_plan(confidence, test, correction, seed, clusters, texts)
     labels = checked_groups(groups, texts)
+    for name, segments in texts.systems.items():
+        if warn_of_unicode_form(segments, texts.references, f"system {name!r}, segment"):
+            break
     reference_counts = [len(references) for references in texts.references]
     written = format_references(min(reference_counts), max(reference_counts))
     counts = {name: [SystemCounts(scorer, written, keep=True) for scorer in scorers.values()] for name in texts.systems}

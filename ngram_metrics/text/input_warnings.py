@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Sequence
-from itertools import islice, product, repeat, starmap
+from itertools import chain, islice, product, repeat, starmap
 from typing import TYPE_CHECKING, Any
+from unicodedata import is_normalized, normalize
 
 from ngram_metrics.text.messages import NameOf, warn_user
 
@@ -163,6 +164,36 @@ def warn_of_unsplit_texts(
                 f"Pass {advice}"
             )
             return
+
+
+def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str]], place: str, first: int = 0) -> bool:
+    """Warn of the first word that a reference has in another Unicode form, and return whether there is one.
+
+    ``place`` is what precedes the number of a text in the warning, and ``first`` the number of the first text.
+    """
+    if is_normalized("NFC", "\n".join(texts)) and is_normalized("NFC", "\n".join(chain(*references))):
+        return False
+    for number, (text, text_references) in enumerate(zip(texts, references, strict=True), first):
+        word = find_other_form(text, text_references)
+        if word is not None:
+            warn_user(
+                f"{place} {number}: {word!r} has another Unicode form than in the reference, composed or decomposed, "
+                "and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize"
+            )
+            return True
+    return False
+
+
+def find_other_form(text: str, references: Sequence[str]) -> str | None:
+    """Return the first word of a text that a reference has composed where it is decomposed, or the other way round."""
+    if all(is_normalized("NFC", given) for given in (text, *references)):
+        return None
+    reference_words = set(chain(*map(str.split, references)))
+    composed = {normalize("NFC", word) for word in reference_words}
+    for word in text.split():
+        if word not in reference_words and normalize("NFC", word) in composed:
+            return word
+    return None
 
 
 def look_swapped(preds: Any, target: object) -> bool:

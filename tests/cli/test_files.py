@@ -154,7 +154,7 @@ def test_a_word_in_another_unicode_form_is_told_once(folder: Path, capsys):
     told = capsys.readouterr().err
     assert told == (
         "ngram-metrics: warning: base.txt, line 2: 'Größe' has another Unicode form than in the reference, composed or "
-        "decomposed, and counts as another word: convert both, as by uconv -x NFC\n"
+        "decomposed, and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize\n"
     )
     write(folder / "base.txt", ["the cat", unicodedata.normalize("NFD", "die Größe"), "größer"])
     write(folder / "ref.txt", ["the cat", unicodedata.normalize("NFD", "die Größe"), "grob"])

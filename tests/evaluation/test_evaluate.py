@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -358,6 +359,16 @@ def test_changes_are_from_the_segment_that_got_worst_to_the_one_that_got_best(va
     ties = [segment for segment, part in zip(columns["segment"], differences, strict=True) if part == 0]
     assert ties == sorted(ties)
     assert len(ties) > 0
+
+
+def test_a_word_in_another_unicode_form_is_warned_of_once():
+    composed, decomposed = (unicodedata.normalize(form, "die Größe") for form in ("NFC", "NFD"))
+    systems = {"a": ["the cat", decomposed], "b": ["the cat", composed], "c": [composed, composed]}
+    with pytest.warns(
+        UserWarning, match=r"^system 'b', segment 1: 'Größe' has another Unicode form than in the refer"
+    ) as seen:
+        evaluate(systems, ["the cat", decomposed], "chrf", confidence=None)
+    assert [warning.filename for warning in seen] == [__file__]
 
 
 def test_changes_need_another_system_and_a_value():

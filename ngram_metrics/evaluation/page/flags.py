@@ -5,13 +5,13 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 from enum import IntFlag
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics.evaluation.evaluate_arguments import Texts
+from ngram_metrics.text.input_warnings import find_other_form
 
 #: An output is flagged if it has more than so many times the words of its references, on average, or less than 1 / so.
 _LENGTH_RATIO = 2
@@ -34,7 +34,7 @@ _TITLES = {
     Flag.SOURCE: "equal to the source",
     Flag.REPEATED: "repeated n-grams",
     Flag.LENGTH: "length out of range",
-    Flag.FORM: "equal to the reference but for the Unicode form",
+    Flag.FORM: "words in another Unicode form",
 }
 #: The digits of all combinations of flags.
 _DIGITS = string.digits + string.ascii_lowercase[:22]
@@ -65,18 +65,12 @@ def flags_of(
         unequal = (lengths > _LENGTH_RATIO * wanted) | (lengths * _LENGTH_RATIO < wanted)
         flags = Flag.EMPTY * empty + Flag.LENGTH * (unequal & ~empty)
         flags += Flag.REPEATED * (repetitions(tokens) > repeated)
-        flags += Flag.FORM * np.array(list(map(differs_in_form, outputs, texts.references)))
+        other_forms = list(map(find_other_form, outputs, texts.references))
+        flags += Flag.FORM * np.array([word is not None for word in other_forms])
         if sources is not None:
             flags += Flag.SOURCE * _find_copies(outputs, sources, texts.references)
         digits.append("".join(_DIGITS[flag] for flag in flags.tolist()))
     return digits
-
-
-def differs_in_form(output: str, references: Sequence[str]) -> bool:
-    """Return whether a text is none of its references, and one of them but for composed and decomposed characters."""
-    if output.isascii() or output in references:
-        return False
-    return normalize("NFC", output) in [normalize("NFC", text) for text in references]
 
 
 def _find_copies(
