@@ -171,8 +171,7 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
     slots = tokens.digits.shape[-1]
     if tokens.bits + max(tokens.group_bits, bit_length(slots)) > KEY_BITS:
         # These digits are too wide to follow a group or a rank; their ranks are narrow enough.
-        ranks = rank_in_rows(tokens.digits) * (tokens.digits != 0)
-        tokens = tokens._replace(digits=ranks, bits=bit_length(slots))
+        tokens = tokens._replace(digits=rank_in_rows(tokens.digits), bits=bit_length(slots))
     head, head_bits, served = tokens.group, tokens.group_bits, 0
     while served < max_order:
         taken = min(max_order - served, (KEY_BITS - head_bits) // tokens.bits)

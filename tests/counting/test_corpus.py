@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from unittest import mock
 
 import oracles
 import pytest
@@ -105,6 +106,16 @@ class TestTable:
         texts[0][1] = id_bound - 1
         assert table(texts, 3, id_bound=id_bound) == expected_table(texts, 3)
 
+    def test_the_bits_of_a_key_hold_it(self):
+        """Keys that are said to be narrower lose their highest bits from 2 million distinct words on."""
+        with mock.patch.object(corpus, "_sort_slots", wraps=corpus._sort_slots) as sort:
+            table([list(range(100))], 3)
+        assert [(int(key.max()).bit_length(), bits) for (key, _, bits), _ in sort.call_args_list] == [
+            (7, 7),
+            (14, 14),
+            (14, 14),
+        ]
+
     def test_entries_of_each_document(self):
         texts = [[1, 2, 1], [], [2, 2, 3]]
         found = next(corpus_ngrams(ragged(texts), 1))
@@ -117,6 +128,7 @@ def expected_distinct(texts, order):
 
 
 @given(texts_of(small_ids) | texts_of(wide_ids), orders)
+@example([[7, LARGEST - 1, 7, LARGEST - 1, 7], [], [LARGEST - 1] * 4], 3)
 def test_distinct_ngrams_of_ragged_documents(texts, order):
     assert distinct_ngrams(ragged(texts), order).tolist() == expected_distinct(texts, order)
 

@@ -107,6 +107,14 @@ def test_one_giant_document(layout):
     assert documents(layout, sides, matched_positions(sides, 4)) == expected(batch, 4)
 
 
+@both_layouts
+@pytest.mark.parametrize("surroundings", ["bfloat16 by default"], indirect=True)
+def test_the_numbers_of_many_ngrams_are_integers(layout, surroundings):
+    one = list(range(400))
+    sides = LAYOUTS[layout]([(one, [one])])
+    assert documents(layout, sides, matched_positions(sides, 1)) == ([[1] * 400], [[[1] * 400]])
+
+
 # The function.
 
 PREDS = [[5, 3, 0, 9, 3], [3, 0, 0, 0, 0]]

@@ -258,6 +258,8 @@ def wrong(result: Any) -> Callable[[str], Any]:
         ("bleu", "a", "a", {"weights": [1, 1, 1, 1e300]}),
         *(("bleu", "a", "a", {"tokenizer": tokenizer}) for tokenizer in ("13A", "flores200", 13, "gpt2")),
         *(("bleu", "a b", "a", {"tokenizer": wrong(result)}) for result in ("a", None, iter("a"), [["a"]])),
+        *((name, "a b", "a", {"tokenizer": wrong([["a"]])}) for name in ("rouge", "gleu")),
+        *((name, "a", ["b", ""], {"tokenizer": lambda text: [text] if text else None}) for name in ("bleu", "rouge")),
         *(("bleu", [1], [1], options) for options in ({"tokenizer": "13a"}, {"lowercase": True}, {"pad_id": "0"})),
         *(("bleu", [1], [1], {"pad_id": pad}) for pad in (1 << 63, [0, 1 << 63], -(1 << 63) - 1)),
         *(("gleu", "a", "a", {"pad_id": pad}) for pad in (True, 1.0, [0.5], {1}, "1")),

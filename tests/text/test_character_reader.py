@@ -59,6 +59,13 @@ def test_more_code_points_than_two_bytes_hold():
     assert tokens.ids[:7].tolist() == tokens.ids[-7:].tolist() == tokens.ids[7:14].tolist()
 
 
+def test_the_table_of_numbers_is_as_long_as_the_highest_code_point_needs():
+    numbering = character_reader._Numbering(whitespace=False)
+    for character in "abcdefghij":
+        numbering.extend(character)
+    assert len(numbering.number_of) == ord("j") + 2
+
+
 @pytest.mark.parametrize("few", [-1, 1 << 13])
 def test_all_whitespace_of_python_is_left_out_and_nothing_else(monkeypatch, few):
     monkeypatch.setattr(character_reader, "_FEW_CHARACTERS", few)

@@ -155,9 +155,10 @@ def test_a_script_without_blanks_is_warned_of(text, tokenizer):
             WordReader(tokenizer).read(preds, target, CPU)
 
 
+@pytest.mark.parametrize("text", UNSPLIT)
 @pytest.mark.parametrize("tokenizer", ["zh", "char", "unicode", list])
-def test_a_tokenizer_that_splits_a_script_without_blanks_is_not_warned_of(tokenizer):
-    WordReader(tokenizer).read(UNSPLIT, UNSPLIT, CPU)
+def test_a_tokenizer_that_splits_a_script_without_blanks_is_not_warned_of(text, tokenizer):
+    WordReader(tokenizer).read([text], [text], CPU)
 
 
 @pytest.mark.parametrize(

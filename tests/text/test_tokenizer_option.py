@@ -1,11 +1,12 @@
 """Foreign tokenizers: sacrebleu's that ask MeCab, any callable; and what each refuses."""
 
+import shlex
 import sys
 
 import pytest
 
 from ngram_metrics.text import tokenizer_option
-from ngram_metrics.text.tokenizer_option import batch_tokenizer, check_tokenizer
+from ngram_metrics.text.tokenizer_option import batch_tokenizer, check_tokenizer, tokenizer_signature
 from ngram_metrics.text.word_bounds import NAMED
 
 
@@ -106,6 +107,11 @@ def test_what_a_callable_raises_is_not_changed():
 
     with pytest.raises(RuntimeError, match="cannot read a b"):
         tokenized(fails, ["a b"])
+
+
+@pytest.mark.parametrize(("tokenizer", "name"), [(shlex.split, "shlex.split"), (str.split, "str.split")])
+def test_a_callable_is_named_in_signatures(tokenizer, name):
+    assert tokenizer_signature(tokenizer) == {"tok": name}
 
 
 class OfAnotherLibrary:
