@@ -31,6 +31,8 @@ MAX_ORDER = 1000
 MAX_NUMBER = 1e15
 #: The smoothings of BLEU that take a value, and the largest one: with a larger floor a precision could be above 1.
 MAX_SMOOTH_VALUES = {"floor": 1.0, "add-k": MAX_NUMBER}
+#: The resampled corpora of an interval, as in sacrebleu.
+RESAMPLES = 1000
 #: All keys.
 RougeKey: TypeAlias = Literal[
     "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
@@ -165,6 +167,25 @@ def checked_number(value: object, name: str, highest: float = sys.float_info.max
     if result > highest:
         raise ValueError(f"{name} must be at most {highest:g} (got: {value}){reason and ': '}{reason}")
     return result
+
+
+def check_confidence(confidence: float | None, average: str, resamples: int = RESAMPLES) -> None:
+    """Raise ValueError for a level that so many resamples do not have, or for average none, which has no interval."""
+    if confidence is None:
+        return
+    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
+        raise ValueError(f"confidence must be between 0 and 1, such as 0.95 (got: {confidence})")
+    # An interval leaves out at least one score at each end; in floating point 1 - 0.998 is a little more than 0.002.
+    if resamples * (1 - confidence) < 2 - 1e-9:
+        raise ValueError(
+            f"confidence must be at most {1 - 2 / resamples:g}, the highest level that {resamples} resamples have "
+            f"(got: {confidence})"
+        )
+    if average == "none":
+        raise ValueError(
+            "average='none' gives a score for each segment, and confidence an interval of the score of all: "
+            "pass average='micro' or 'macro', or leave out confidence"
+        )
 
 
 def exact(value: float, format_spec: str) -> str:

@@ -16,9 +16,9 @@ from torch import Tensor
 from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, counting_device, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
-from ngram_metrics.options import Average, check_choice
+from ngram_metrics.options import RESAMPLES, Average, check_choice
 from ngram_metrics.scores.measure import PYTHON_ROWS, AnyMeasure, pack, score_corpora, score_in_python, unpack
-from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_scores, clusters_of, interval
+from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.signature import format_signature
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
@@ -247,7 +247,7 @@ class Scorer:
         Args:
             score: ``(*score_shape)``, the score of the rows.
             rows: ``(segments, fields)``; without segments, both ends are the score.
-            confidence: the level, between 0 and 1.
+            confidence: the level, at most 0.998.
         """
         low = high = score
         if len(rows):

@@ -84,6 +84,11 @@ def _open_optional(path: str | None) -> AbstractContextManager[Callable[[str], o
 
 
 def _number_clusters(options: ScoreOptions, labels: Sequence[str]) -> Tensor:
+    for line, label in enumerate(labels, 1):
+        if not label.strip():
+            raise InputError(
+                f"{options.clusters}, line {line}: the line is blank: expected the document of the segment"
+            )
     try:
         return cluster_numbers(labels, options.systems[0], len(labels))
     except ValueError as error:

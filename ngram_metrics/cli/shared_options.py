@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar, get_args
 
 from ngram_metrics.cli.files import FilePart, parse_decimal, split_name
 from ngram_metrics.evaluation.output import open_output
+from ngram_metrics.options import check_confidence
 from ngram_metrics.registry import takers_of
 from ngram_metrics.signature import __version__
 from ngram_metrics.text.messages import did_you_mean, shortened, visible
@@ -189,6 +190,10 @@ def parse_level(text: str) -> float:
         if not is_number(text):
             remedy = ", such as 0.95, nor the name of a file"
         raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1{remedy}")
+    try:
+        check_confidence(value, "micro")
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
     return value
 
 

@@ -18,9 +18,9 @@ from torch import Tensor
 from ngram_metrics.columns.cells import add_to_groups, group_rows, read_integers, read_references, read_texts
 from ngram_metrics.columns.metric_columns import SEGMENTS, MetricColumns, read_sums, score_groups, score_rows
 from ngram_metrics.columns.table_types import AnyTable, Columns, Integers, Table, open_stream, wrap_table
-from ngram_metrics.options import named_arguments, refuse_average_none, refuse_equal_names
+from ngram_metrics.options import check_confidence, named_arguments, refuse_average_none, refuse_equal_names
 from ngram_metrics.scorer import Metric, Scorer, count_systems, scorer_of
-from ngram_metrics.scores.resampling import ENDS, check_confidence
+from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.signature import format_references
 from ngram_metrics.text.messages import numbered_from, shortened, type_name
 
@@ -192,7 +192,7 @@ class StatisticsColumns:
 
         Args:
             sums: a table whose rows are sums over segments.
-            confidence: the level of bootstrap intervals, between 0 and 1. The rows are clusters then, such as
+            confidence: the level of bootstrap intervals, at most 0.998. The rows are clusters then, such as
                 documents, which are drawn with replacement (Miller 2024, arXiv 2411.00640); None for no intervals.
             by: the columns whose values make a group. Its rows are added, and it has one row of scores; ``()`` makes
                 all rows one group. None scores each row, or with ``confidence`` all rows as one group.

@@ -20,9 +20,10 @@ from torch import Tensor
 
 from ngram_metrics.columns.cells import Groups, add_to_groups, read_integers
 from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
+from ngram_metrics.options import RESAMPLES
 from ngram_metrics.scorer import Scorer, rename_values
 from ngram_metrics.scores.measure import score_corpora
-from ngram_metrics.scores.resampling import ENDS, RESAMPLES, SEED, bootstrap_weights, interval, row_order, weighted_sums
+from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.settings_digest import digest, digested_values
 from ngram_metrics.text.messages import warn_of_no_segment
 

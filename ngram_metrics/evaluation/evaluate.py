@@ -263,13 +263,14 @@ def evaluate(
         systems: the segments of each system by its name, or a data frame of pandas or polars with a column for each;
             or those of one system, named ``"system"``.
         references: the reference of each segment; several such lists; a list of references for each segment; or a
-            mapping of names to lists, or a data frame. If there are as many lists as segments, each with as many texts,
-            only a mapping is clear. None if no metric compares with references: repetition does not.
+            mapping of names to lists, or a data frame, if the systems have names too. If there are as many lists as
+            segments, each with as many texts, only a mapping is clear. None if no metric compares with references:
+            repetition does not.
         metrics: names as the command's ``-m`` takes, such as ``"bleu,chrf,rouge"`` or ``["bleu", "rougeL"]``, with the
             settings that papers report; or a mapping of names to such names or to metrics of this package, whose
             settings are used and whose counts do not change. None for ``"bleu,chrf"``.
         baseline: the system that the others are compared with; None for the first.
-        confidence: the level of the bootstrap intervals, between 0 and 1; None for no intervals.
+        confidence: the level of the bootstrap intervals, at most 0.998; None for no intervals.
         test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"`` leaves
             them.
@@ -288,9 +289,9 @@ def evaluate(
         TypeError: an argument of another type; segments that are not text; a metric that is not of this package; None
             as the document of a segment.
         ValueError: no system or no segment; different numbers of segments, references or labels; references that may
-            be read in two ways, or None where a metric needs them; an unknown metric, baseline, test or correction; a
-            metric with average none; two metrics with the same name for a value; a level out of its range; one document
-            for all segments.
+            be read in two ways, that have names where the system has none, or None where a metric needs them; an
+            unknown metric, baseline, test or correction; a metric with average none; two metrics with the same name for
+            a value; a level out of its range; one document for all segments, or a blank one.
 
     Warns:
         UserWarning: the bootstrap test of fewer than 50 segments, or documents; a word that is composed Unicode where

@@ -8,12 +8,12 @@ from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
-from ngram_metrics.evaluation.result_tables import cell_text
+from ngram_metrics.evaluation.result_tables import cell_text, label_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Result
 from ngram_metrics.metrics import make_metric
-from ngram_metrics.options import check_choice, refuse_equal_names
+from ngram_metrics.options import check_choice, check_confidence, refuse_equal_names
 from ngram_metrics.scorer import Scorer, scorer_of
-from ngram_metrics.scores.resampling import check_confidence, checked_seed
+from ngram_metrics.scores.resampling import checked_seed
 from ngram_metrics.significance import Correction, Test, check_correction
 from ngram_metrics.significance.paired_systems import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics.text.inputs import frame_package
@@ -63,9 +63,15 @@ def checked_texts(systems: object, references: object, baseline: str | None) -> 
     Raises:
         TypeError: systems, references or segments of another type.
         ValueError: no system, no segment, or different numbers of segments; an unknown baseline; references that may
-            be read in two ways.
+            be read in two ways, or with names where the system has none.
     """
     systems = _frame_columns("systems", systems)
+    references = _frame_columns("references", references)
+    if isinstance(references, Mapping) and not isinstance(systems, Mapping):
+        raise ValueError(
+            f"references has names, and systems is {type_name(systems)} without names, so they look swapped: expected "
+            "evaluate({name: texts}, references); references with names need a system with a name"
+        )
     if isinstance(systems, Mapping):
         named = _check_names("systems", systems, cell_text)
         texts = {name: _texts(f"system {name!r}", segments) for name, segments in named.items()}
@@ -179,7 +185,7 @@ def _named_labels(given: str, columns: Mapping[object, object], texts: Texts) ->
 
 def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:
     listed = checked_labels(name, labels, texts.first_system, len(texts.references))
-    _check_names(name, dict.fromkeys(listed))
+    _check_names(name, dict.fromkeys(listed), lambda label: visible(label_text(label)))
     return listed
 
 
@@ -217,7 +223,6 @@ def _references(references: object, system: str, segments: int) -> tuple[list[st
     """Return the names of the references, and the references of each segment."""
     if references is None:
         return [], [[] for _ in range(segments)]
-    references = _frame_columns("references", references)
     if isinstance(references, Mapping):
         return _streams(_check_names("references", references), system, segments)
     items = list_sequence(

@@ -163,6 +163,11 @@ def cell_text(name: str) -> str:
     return visible(re.sub(r"[\t\n\r]", " ", name))
 
 
+def label_text(label: Hashable) -> str:
+    """Return the label of a group, of which an empty cell would mean all segments."""
+    return str(label) or "(empty)"
+
+
 def mark_difference(result: Result, higher_is_better: bool) -> str:
     """Return the mark of a significant difference from the baseline: + for a better score, - for a worse one."""
     if result.p_value is None or result.p_value >= SIGNIFICANT or not result.difference:
@@ -223,7 +228,7 @@ def list_group_rows(summary: Summary) -> Iterator[tuple[str, str, dict[str, Resu
         yield "", system, results
     for name, groups in _list_groupings(summary):
         for label, group_results in groups.items():
-            group = f"{name}={label}" if isinstance(summary.grouping, Mapping) else str(label)
+            group = f"{name}={label_text(label)}" if isinstance(summary.grouping, Mapping) else label_text(label)
             for system, results in group_results.items():
                 yield group, system, results
 
@@ -236,7 +241,7 @@ def _list_tables(summary: Summary) -> Iterator[tuple[list[str], list[tuple[list[
             yield (
                 [name, "system"],
                 [
-                    ([str(label), system], results)
+                    ([label_text(label), system], results)
                     for label, group_results in groups.items()
                     for system, results in group_results.items()
                 ],

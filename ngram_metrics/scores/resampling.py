@@ -27,9 +27,8 @@ from ngram_metrics.scores.measure import AnyMeasure, score_corpora, unpack
 
 #: What the names of the ends of an interval have behind that of the value.
 ENDS = ("_low", "_high")
-#: sacrebleu's defaults.
+#: sacrebleu's default.
 SEED = 12345
-RESAMPLES = 1000
 #: Weights made at a time, about 20 bytes each: a number that fits the caches and limits memory.
 WEIGHTS_AT_ONCE = 1 << 19
 #: The least number of resamples made at a time: each time, all values are read.
@@ -46,19 +45,6 @@ class Clusters(NamedTuple):
 
     values: Tensor
     segments: Tensor
-
-
-def check_confidence(confidence: float | None, average: str) -> None:
-    """Raise ValueError for a level that is not between 0 and 1, or for average none, which has no interval."""
-    if confidence is None:
-        return
-    if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be between 0 and 1, such as 0.95 (got: {confidence})")
-    if average == "none":
-        raise ValueError(
-            "average='none' gives a score for each segment, and confidence an interval of the score of all: "
-            "pass average='micro' or 'macro', or leave out confidence"
-        )
 
 
 def checked_seed(seed: object) -> int:

@@ -37,8 +37,8 @@ from typing import Literal, NamedTuple, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.options import check_choice, named_arguments, whole_number
-from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence, checked_seed, interval
+from ngram_metrics.options import RESAMPLES, check_choice, check_confidence, named_arguments, whole_number
+from ngram_metrics.scores.resampling import SEED, checked_seed, interval
 from ngram_metrics.significance.p_values import (
     Alternative,
     bootstrap_p_values,
@@ -60,6 +60,8 @@ TRIALS = 10_000
 #: With fewer segments or clusters the bootstrap finds clearly more differences than the level says, see
 #: docs/concepts/paired_tests.md.
 _FEW = 50
+#: An interval leaves out one draw at each end.
+_FEWEST_RESAMPLES = 3
 #: The least draws for each comparison of a matrix: the smallest p-value, corrected, is then at most 1 / 200.
 _DRAWS_PER_PAIR = 200
 #: The name of the system whose standard error is asked for.
@@ -104,8 +106,8 @@ def paired_bootstrap(
             settings, and updated with the same segments in the same order. In a distributed run, call this function
             on every process.
         baseline: the name of the system with which the others are compared.
-        resamples: the number of corpora to draw, at least 1.
-        confidence: the level of the intervals, between 0 and 1.
+        resamples: the number of corpora to draw, at least 3.
+        confidence: the level of the intervals, at most 1 - 2 / ``resamples``.
         seed: the seed of the draws; the same seed and systems give the same results on any device, for any order of
             segments.
         alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see the module's docstring.
@@ -138,8 +140,8 @@ def paired_bootstrap(
         >>> result["better"]["chrf"].p_value < 0.01
         True
     """
-    check_confidence(confidence, "micro")
-    _check_number("resamples", resamples)
+    _check_number("resamples", resamples, _FEWEST_RESAMPLES)
+    check_confidence(confidence, "micro", resamples)
     seed = checked_seed(seed)
     check_correction(correction)
     check_choice("alternative", alternative, get_args(Alternative))

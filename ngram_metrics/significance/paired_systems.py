@@ -240,11 +240,14 @@ def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
 
     Raises:
         TypeError: the errors of ``checked_labels``; None as a label.
-        ValueError: another number of labels than of segments; one label for several segments.
+        ValueError: another number of labels than of segments; a blank label; one label for several segments.
     """
     labels = checked_labels("clusters", clusters, system, segments)
     if None in labels:
         raise TypeError(f"label {labels.index(None)} of clusters is None: expected the cluster of the segment")
+    for index, label in enumerate(labels):
+        if isinstance(label, str) and not label.strip():
+            raise ValueError(f"label {index} of clusters is blank: expected the cluster of the segment")
     indices = {label: index for index, label in enumerate(dict.fromkeys(labels))}
     if len(indices) == 1 < segments:
         raise ValueError(

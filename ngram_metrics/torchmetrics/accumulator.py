@@ -14,10 +14,10 @@ from torchmetrics.utilities import rank_zero_warn
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
 from ngram_metrics.counting.documents import float_dtype
-from ngram_metrics.options import Average, named_arguments, options_of, unknown_keyword
+from ngram_metrics.options import RESAMPLES, Average, check_confidence, named_arguments, options_of, unknown_keyword
 from ngram_metrics.scorer import Scorer, Value
 from ngram_metrics.scores.measure import row_width, score_corpora, score_rows
-from ngram_metrics.scores.resampling import RESAMPLES, SEED, check_confidence
+from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.signature import format_references
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_of_no_segment
@@ -75,7 +75,7 @@ class Accumulator(States, Generic[Level]):
 
     Raises:
         TypeError: an unknown keyword; the message names the option that was meant.
-        ValueError: a ``confidence`` not between 0 and 1, or one with average none.
+        ValueError: a ``confidence`` that is not a level up to 0.998, or one with average none.
     """
 
     is_differentiable = False

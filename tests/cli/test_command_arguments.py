@@ -134,6 +134,10 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
         ("-c abc base.txt -r ref.txt", "'abc' is not a level between 0 and 1, such as 0.95, nor the name of a file"),
         ("base.txt -r ref.txt -c 0", "'0' is not a level between 0 and 1"),
         ("base.txt -r ref.txt -c nan", "'nan' is not a level between 0 and 1"),
+        (
+            "base.txt -r ref.txt -c .9985",
+            "confidence must be at most 0.998, the highest level that 1000 resamples have",
+        ),
         ("base.txt -r ref.txt -c=high", "'high' is not a level between 0 and 1"),
         ("base.txt -r ref.txt --tokenizer 14a", "unknown tokenizer '14a': expected 13a, char, "),
         ("base.txt -r ref.txt --tokenizer 13A", "unknown tokenizer '13A': expected 13a, char, "),

@@ -137,6 +137,9 @@ def test_clusters_are_drawn_as_evaluate_draws_them(folder: Path, capsys):
     write(folder / "documents", ["one"] * len(BASE))
     told = failing(capsys, "base.txt", "-r", "ref.txt", "-c", "--clusters", "documents")
     assert told == "documents: clusters has the same label for all 120 segments, 'one': expected at least two clusters"
+    write(folder / "documents", ["one", "two", " ", *DOCUMENTS[3:]])
+    told = failing(capsys, "base.txt", "-r", "ref.txt", "-c", "--clusters", "documents")
+    assert told == "documents, line 3: the line is blank: expected the document of the segment"
 
 
 def test_clusters_stand_beside_labels_and_sources(folder: Path, capsys):

@@ -81,7 +81,7 @@ def test_one_list_is_one_system_without_a_comparison():
     ids=["lists", "tuples of segments", "mapping", "lists of segments"],
 )
 def test_references_have_any_form(references):
-    found = evaluate(BASE, references, "bleu", confidence=None).results["system"]["bleu"]
+    found = evaluate({"system": BASE}, references, "bleu", confidence=None).results["system"]["bleu"]
     expected = BLEU().corpus_score(BASE, [REFERENCES, SECOND])
     assert 100 * found.score == pytest.approx(expected.score, abs=1e-11)
     assert found.precisions == pytest.approx([value / 100 for value in expected.precisions])
@@ -202,8 +202,11 @@ def test_less_may_be_better(monkeypatch, tmp_path: Path):
         "better",
         "worse",
     ]
-    lower.write_report(tmp_path / "page.html")
-    assert data_of(tmp_path / "page.html")["signs"] == {"overlap": -1}
+    signs = []
+    for each in (higher, lower):
+        each.write_report(tmp_path / "page.html")
+        signs.append(data_of(tmp_path / "page.html")["signs"])
+    assert signs == [{"overlap": 1}, {"overlap": -1}]
     assert 'data-sort="lower">overlap' in (tmp_path / "page.html").read_text()
 
 
@@ -327,6 +330,18 @@ def test_to_pandas_has_a_row_for_each_system_and_value():
     assert list(frame["system"]) == ["base", "base", "other", "other"]
     found = evaluate(SYSTEMS, REFERENCES).results["other"]["chrf"]
     assert {**frame.iloc[3].dropna()} == {"system": "other", "value": "chrf", **found.known()}
+
+
+def test_a_group_without_a_label_does_not_look_like_all_segments():
+    pytest.importorskip("pandas", reason="pandas is optional, and not in every environment of the tests")
+    systems = {"base": ["a b", "c"], "other": ["a b", "d"]}
+    found = evaluate(systems, ["a b", "c"], "chrf", confidence=None, groups=["", "news"])
+    lines = [line.split("\t")[:2] for line in found.to_tsv().splitlines()[1:]]
+    groups = ["", "", "(empty)", "(empty)", "news", "news"]
+    assert [group for group, _ in lines] == list(found.to_pandas()["group"]) == groups
+    assert str(found).splitlines()[5].split()[0] == "(empty)"
+    named = evaluate(systems, ["a b", "c"], "chrf", confidence=None, groups={"domain": ["", "news"]})
+    assert named.to_tsv().splitlines()[3].startswith("domain=(empty)\tbase\t")
 
 
 def test_to_pandas_has_rows_for_groups():

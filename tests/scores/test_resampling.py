@@ -12,12 +12,12 @@ from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import estimate_ci
 from systems import output, references
 
-from ngram_metrics import Bleu, ChrF
+from ngram_metrics import Bleu, ChrF, evaluate
+from ngram_metrics.options import check_confidence
 from ngram_metrics.scores import resampling
 from ngram_metrics.scores.resampling import (
     bootstrap_scores,
     bootstrap_weights,
-    check_confidence,
     clusters_of,
     interval,
     row_order,
@@ -25,6 +25,7 @@ from ngram_metrics.scores.resampling import (
     weighted_sums,
 )
 from ngram_metrics.scores.rouge import rouge_measure
+from ngram_metrics.significance import paired_bootstrap
 
 REFERENCES = references(60)
 OUTPUT = output(REFERENCES, 0.3, seed=2)
@@ -197,7 +198,7 @@ def test_the_interval_is_sacrebleus_at_095(resamples: int):
     assert (high - low).item() / 2 == pytest.approx(half, abs=1e-15)
 
 
-@pytest.mark.parametrize(("confidence", "place"), [(0.95, 26), (0.9, 51), (0.99, 6), (0.5, 251), (0.999, 1)])
+@pytest.mark.parametrize(("confidence", "place"), [(0.95, 26), (0.9, 51), (0.99, 6), (0.5, 251), (0.998, 2)])
 def test_the_ends_are_the_scores_that_many_places_from_the_ends(confidence: float, place: int):
     scores = [random.Random(place).random() for _ in range(1)] + list(np.random.default_rng(place).random(999))
     low, high = interval(torch.tensor(scores, dtype=torch.float64), confidence)
@@ -224,3 +225,19 @@ def test_the_lower_end_is_never_above_the_higher(resamples: int):
 def test_a_confidence_that_is_no_level_is_refused(confidence):
     with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95"):
         check_confidence(confidence, "micro")
+
+
+@pytest.mark.parametrize("confidence", [0.9981, 0.9985, 0.99999999])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda confidence: ChrF(confidence=confidence),
+        lambda confidence: evaluate(["a"], ["a"], confidence=confidence),
+        lambda confidence: paired_bootstrap({"a": ChrF(confidence=0.95)}, "a", confidence=confidence),
+    ],
+)
+def test_a_level_that_the_resamples_do_not_have_is_refused(call, confidence):
+    words = rf"^confidence must be at most 0\.998, the highest level that 1000 resamples have \(got: {confidence}\)$"
+    with pytest.raises(ValueError, match=words):
+        call(confidence)
+    check_confidence(0.998, "micro")

@@ -7,12 +7,15 @@ from itertools import product
 from typing import Any
 
 import pytest
+import torch
 from paired import OUTPUTS, REFERENCES, counted
 from sacrebleu.metrics import CHRF
 from sacrebleu.significance import PairedTest
 
 from ngram_metrics import Bleu, ChrF, NgramOverlap
 from ngram_metrics.significance import paired_approximate_randomization, paired_bootstrap
+from ngram_metrics.significance.p_values import bootstrap_p_values
+from ngram_metrics.significance.paired_systems import pair_systems, resample_scores
 
 TESTS = (paired_bootstrap, paired_approximate_randomization)
 each_test = pytest.mark.parametrize("test", TESTS)
@@ -111,10 +114,12 @@ def test_sacrebleus_rule_does_not_count_a_difference_that_is_as_large_but_for_ro
     systems["some"].update(["w"] * 2 + ["x"] * 58, ["w"] * 60)
     ties = 0
     for seed in range(200):
-        found = paired_bootstrap(systems, "none", 2, 0.95, seed, "sacrebleu")["some"]["ngram_overlap"]
-        apart = round(60 * (found.high - found.low))  # a - b: the interval of two scores ends at both
+        tested = pair_systems(systems, "none", None)
+        (scores,) = resample_scores([tested], 2, seed)
+        apart = round(60 * abs(scores[0, 1] - scores[1, 1]).item())
         ties += apart == 4
-        assert found.p_value == pytest.approx((1 + (apart > 4)) / 3)
+        (p_value,) = bootstrap_p_values(tested, scores, torch.tensor([[1], [0]]), "sacrebleu")
+        assert p_value.item() == pytest.approx((1 + (apart > 4)) / 3)
     assert ties > 5
 
 
@@ -135,9 +140,9 @@ def test_scores_that_are_equal_but_for_rounding_do_not_differ():
 def test_the_bootstrap_warns_of_few_segments_at_the_callers_line():
     few, enough = ({name: lines[:count] for name, lines in OUTPUTS.items()} for count in (49, 50))
     with pytest.warns(UserWarning, match=r"^a bootstrap test needs at least 50 segments \(got: 49\)") as seen:
-        paired_bootstrap(counted(ChrF, few), "base", 10)
+        paired_bootstrap(counted(ChrF, few), "base", 40)
     assert [warning.filename for warning in seen] == [__file__]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        paired_bootstrap(counted(ChrF, enough), "base", 10)
+        paired_bootstrap(counted(ChrF, enough), "base", 40)
         paired_approximate_randomization(counted(ChrF, few), "base", 10)

@@ -13,7 +13,7 @@ from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
 from ngram_metrics.evaluation.page.flags import flags_of, titles_of
 from ngram_metrics.evaluation.page.page_words import ORDERS, Integers, Words, match_words, split_words, word_accuracy
-from ngram_metrics.evaluation.result_tables import MOST_GROUPS, Style, format_summary
+from ngram_metrics.evaluation.result_tables import MOST_GROUPS, Style, format_summary, label_text
 from ngram_metrics.evaluation.results import Result, Results, Summary
 from ngram_metrics.evaluation.system_counts import Systems, score_part, segment_values
 from ngram_metrics.text.messages import visible
@@ -138,7 +138,7 @@ def _columns(
         elif len(indices) <= MOST_GROUPS:
             parts = [np.flatnonzero(segment_labels == index) for index in range(len(indices))]
             groups = [_score_part(systems, summary, part, digits) for part in parts]
-        shown_labels = [visible(str(label)) or "(empty)" for label in indices]
+        shown_labels = [visible(label_text(label)) for label in indices]
         entry = {
             "name": visible(name),
             "labels": shown_labels,
