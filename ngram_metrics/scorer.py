@@ -17,7 +17,7 @@ from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, counting_device, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.options import RESAMPLES, Average, check_choice
-from ngram_metrics.scores.measure import PYTHON_ROWS, AnyMeasure, pack, score_corpora, score_in_python, unpack
+from ngram_metrics.scores.measure import AnyMeasure, pack, score_corpora, score_rows, unpack
 from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.signature import format_signature
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
@@ -34,14 +34,12 @@ class Counted(NamedTuple):
 
     Attributes:
         rows: the packed statistics, ``(segments, fields)``, which can be added, gathered and stored.
-        in_python: whether they were counted in plain Python, in which a few of them are then scored too.
         kind: the kind of input; None for a batch without segments.
         references: the references, or how many each segment has.
         leading_shape: ``(segments, samples)`` if there are several hypotheses for each segment, which are one row each.
     """
 
     rows: Tensor
-    in_python: bool
     kind: Kind | None
     references: DocumentGroups | PaddedReferences | list[int]
     leading_shape: tuple[int, ...] | None
@@ -97,16 +95,16 @@ class Scorer:
         """
         device = counting_device(device)
         segments = self._read(preds, target)
-        if len(segments.hypotheses) <= PYTHON_ROWS and self.is_counted_in_python(segments, device):
+        if self.is_counted_in_python(segments, device):
             return self._score_in_python(segments)
-        counted = self._count(segments, device)
+        counted = self._count_in_arrays(segments, device)
         rows = counted.rows
         if not len(rows):
             warn_of_no_segment()
         if self.average == "micro":
             sums = rows.sum(0)
         else:
-            scores = self.segment_scores(counted)
+            scores = score_rows(self.measure, rows)
             if self.average == "none":
                 shape = counted.leading_shape
                 return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
@@ -116,20 +114,21 @@ class Scorer:
 
     def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
         """Read and count a batch, or raise the errors of ``Reader.read``."""
-        return self._count(self._read(preds, target), device)
+        segments = self._read(preds, target)
+        if self.is_counted_in_python(segments, device):
+            counts, references = self._count_in_python(segments)
+            return Counted(host_counts(counts), segments.known_kind, references, None)
+        return self._count_in_arrays(segments, device)
 
     def _read(self, preds: Hypotheses, target: References | None) -> Segments | PaddedSegments:
         if self.measure.has_references:
             return read(preds, target, self.reader.sample_padding)
         return read_texts(preds)
 
-    def _count(self, segments: Segments | PaddedSegments, device: torch.device) -> Counted:
-        if self.is_counted_in_python(segments, device):
-            counts, references = self._count_in_python(segments)
-            return Counted(host_counts(counts), True, segments.known_kind, references, None)
+    def _count_in_arrays(self, segments: Segments | PaddedSegments, device: torch.device) -> Counted:
         batch = self.reader.encode(segments, device)
         rows = pack(self.measure.statistics(batch), self.measure.layout)
-        return Counted(rows, False, batch.kind, batch.sides.references, batch.leading_shape)
+        return Counted(rows, batch.kind, batch.sides.references, batch.leading_shape)
 
     def is_counted_in_python(self, segments: Segments | PaddedSegments, device: torch.device) -> bool:
         """Return whether a batch is counted in plain Python: a small one on a CPU, of what the reader reads in Python.
@@ -151,11 +150,11 @@ class Scorer:
         return is_small and self.reader.reads_in_python(segments)
 
     def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:
-        """Return the score of a few segments as ``__call__`` does, without arrays of counts, which take longer."""
+        """Return the score of a small batch as ``__call__`` does, without arrays of counts, which take longer."""
         rows, _ = self._count_in_python(segments)
         if self.average == "micro":
             rows = [[*map(sum, zip(*rows, strict=True))]]
-        scores = score_in_python(self.measure, rows, (len(rows),))
+        scores = score_rows(self.measure, rows)
         if self.average == "none":
             return scores
         return scores[0] if len(rows) == 1 else scores.sum(0) / len(rows)
@@ -174,12 +173,6 @@ class Scorer:
             rows.append(row)
             start += count
         return rows, counts
-
-    def segment_scores(self, counted: Counted) -> Tensor:
-        """Return the scores of a batch, one row per segment: ``(segments, *score_shape)``."""
-        if counted.in_python and len(counted.rows) <= PYTHON_ROWS:
-            return score_in_python(self.measure, counted.rows.tolist(), (len(counted.rows),))
-        return self.scores(counted.rows)
 
     def scores(self, rows: Tensor) -> Tensor:
         """Return the score of each row, ``(..., *score_shape)``: the rows of segments, or of sums over segments.

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.columns.cells import add_to_groups, group_rows, read_integers, read_references, read_texts
-from ngram_metrics.columns.metric_columns import SEGMENTS, MetricColumns, read_sums, score_groups, score_rows
+from ngram_metrics.columns.metric_columns import SEGMENTS, MetricColumns, read_sums, score_groups, score_sums
 from ngram_metrics.columns.table_types import AnyTable, Columns, Integers, Table, open_stream, wrap_table
 from ngram_metrics.options import check_confidence, named_arguments, refuse_average_none, refuse_equal_names
 from ngram_metrics.scorer import Metric, Scorer, count_systems, scorer_of
@@ -215,7 +215,7 @@ class StatisticsColumns:
         table = wrap_table(sums, "the table of sums")
         counts, others = read_sums(self._metrics, table)
         if by is None and confidence is None:
-            return _add_scores(table, others, None, score_rows(self._metrics, counts))
+            return _add_scores(table, others, None, score_sums(self._metrics, counts))
         labels = _checked_columns(by or (), "by")
         groups = group_rows(table, labels)
         scores = score_groups(self._metrics, counts, groups, confidence)

@@ -189,7 +189,7 @@ def read_sums(metrics: Sequence[MetricColumns], table: Table[Frame]) -> tuple[In
     return read_integers(table, names), others
 
 
-def score_rows(metrics: Sequence[MetricColumns], sums: Integers) -> Columns:
+def score_sums(metrics: Sequence[MetricColumns], sums: Integers) -> Columns:
     """Return the number of segments and the values of each row of sums, by name.
 
     Raises:
@@ -220,14 +220,14 @@ def score_groups(metrics: Sequence[MetricColumns], sums: Integers, groups: Group
     Each row of ``sums``, as ``read_sums`` returns them, is a cluster, and clusters are drawn with replacement.
 
     Raises:
-        ValueError: as ``score_rows``; a sum of a group of 2^63 or more.
+        ValueError: as ``score_sums``; a sum of a group of 2^63 or more.
     """
     totals = np.zeros((groups.size, sums.shape[1]), np.int64)
     try:
         add_to_groups(totals, groups.indices, sums)
     except OverflowError:
         raise ValueError("the rows of a group add up to 2^63 or more: expected a sum below 2^63") from None
-    scores = score_rows(metrics, totals)
+    scores = score_sums(metrics, totals)
     if confidence is None:
         return scores
     segments = scores.pop(SEGMENTS)

@@ -43,9 +43,7 @@ from ngram_metrics.scores.measure import (
     PYTHON_ROWS,
     Layout,
     PairCounts,
-    is_scored_in_python,
     pack,
-    score_in_python,
     score_rows,
 )
 from ngram_metrics.scores.references import PairMeasure
@@ -176,11 +174,10 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
 
     def score_pairs(self, *counts: PairCounts) -> Tensor:
         """Return the scores of pairs: of a few on a CPU in plain Python, which gives the same to the last bit."""
-        shape = counts[0].matches.shape[:-1]
-        if shape.numel() > PYTHON_ROWS or not is_scored_in_python(self, counts[0].matches):
-            return super().score_pairs(*counts)
-        rows = pack(ChrfStatistics(*torch.broadcast_tensors(*self.pair_statistics(*counts))), self.layout)
-        return score_in_python(self, rows.flatten(0, -2).tolist(), shape)
+        statistics = self.pair_statistics(*counts)
+        if statistics.matches.shape[:-1].numel() > PYTHON_ROWS:
+            return self.score(statistics)  # a row for each pair would repeat the totals of its texts
+        return score_rows(self, pack(ChrfStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
 
 
 def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:

@@ -6,6 +6,7 @@ or a matrix of pairs. Packed as a row, all fields are in one tensor, which can b
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -194,20 +195,26 @@ def exponential(exponent: Tensor) -> Tensor:
     return torch.cat([part.exp() for part in parts]).reshape(exponent.shape)
 
 
-def is_scored_in_python(measure: AnyMeasure, rows: Tensor) -> bool:
-    """Return whether rows ``(..., fields)`` are counts on a CPU that ``score_in_python`` scores, if they are few."""
-    is_count = rows.device.type == "cpu" and not rows.is_floating_point()
-    return is_count and measure.python_text_limit > 0 and not must_use_torch()
+def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most: int = PYTHON_ROWS) -> Tensor:
+    """Return the scores ``(..., *score_shape)`` of packed rows, of a few counts on a CPU in plain Python.
 
+    This alone decides between plain Python and tensors, whose scores may differ in the last bit, as ``math.exp`` and
+    ``torch.exp`` do.
 
-def score_rows(measure: AnyMeasure, rows: Tensor) -> Tensor:
-    """Return the scores of rows ``(segments, fields)``: of a few on a CPU in plain Python.
-
-    These may differ from the scores of arrays in the last bit, as ``math.exp`` does from ``torch.exp``.
+    Args:
+        measure: the formula.
+        rows: ``(..., fields)``, or the lists that the measure counted in plain Python.
+        most: more rows are scored as tensors.
     """
-    if 0 < len(rows) <= PYTHON_ROWS and is_scored_in_python(measure, rows):
-        return score_in_python(measure, rows.tolist(), (len(rows),))
-    return measure.score(unpack(rows, measure.layout))
+    if isinstance(rows, Tensor):
+        shape = rows.shape[:-1]
+        is_count = rows.device.type == "cpu" and not rows.is_floating_point()
+        if 0 < shape.numel() <= most and is_count and measure.python_text_limit > 0 and not must_use_torch():
+            return _score_in_python(measure, rows.reshape(-1, rows.shape[-1]).tolist(), shape)
+        return measure.score(unpack(rows, measure.layout))
+    if len(rows) <= most:
+        return _score_in_python(measure, rows, (len(rows),))
+    return measure.score(unpack(host_counts(rows), measure.layout))
 
 
 def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, average: Average) -> Tensor:
@@ -224,12 +231,10 @@ def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, ave
     """
     if average == "macro":
         return sums / segments
-    if is_scored_in_python(measure, sums):
-        return score_in_python(measure, sums.reshape(-1, sums.shape[-1]).tolist(), sums.shape[:-1])
-    return measure.score(unpack(sums, measure.layout))
+    return score_rows(measure, sums, most=sys.maxsize)
 
 
-def score_in_python(measure: AnyMeasure, rows: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Tensor:
+def _score_in_python(measure: AnyMeasure, rows: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Tensor:
     """Return the scores ``(*shape, *score_shape)`` of rows, one by one, in plain Python."""
     widths = measure.layout.widths
     scores = []

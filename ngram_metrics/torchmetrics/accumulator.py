@@ -171,7 +171,7 @@ class Accumulator(States, Generic[Level]):
         new_rows = rows.to(self._place("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":
-            scores = self.scorer.segment_scores(counted).sum(0)
+            scores = score_rows(self.scorer.measure, rows).sum(0)
             # First to the state's device, then to its dtype: an accelerator may lack float64.
             score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
