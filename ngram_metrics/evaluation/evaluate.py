@@ -161,7 +161,12 @@ class Evaluation:
         return frame if self.groups else frame.drop(columns="group")
 
     def to_latex(
-        self, digits: int = 2, intervals: bool = True, label: str | None = None, caption: str | None = None
+        self,
+        digits: int = 2,
+        intervals: bool = True,
+        label: str | None = None,
+        caption: str | None = None,
+        details: bool = False,
     ) -> str:
         r"""Return a LaTeX table, which needs ``\usepackage{booktabs}``, with the signatures as comments below it.
 
@@ -169,8 +174,9 @@ class Evaluation:
             digits: the digits of scores after the decimal point.
             intervals: whether the intervals are shown.
             label: the label of the table.
-            caption: LaTeX for the caption; None for a sentence on the data. What explains the marks stands below the
-                table.
+            caption: LaTeX for the caption; None for a sentence on the data, which otherwise stands below the table,
+                before what explains the marks.
+            details: whether the differences, p-values, ranks and parts of scores are shown, in a table for each value.
 
         Raises:
             TypeError, ValueError: an argument of another type, or a number of digits below 0.
@@ -178,11 +184,11 @@ class Evaluation:
         for name, text in (("label", label), ("caption", caption)):
             if text is not None and not isinstance(text, str):
                 raise TypeError(f"{name} is {type_name(text)}: expected a text")
-        return self._format("latex", self._style(digits, intervals)._replace(label=label, caption=caption))
+        return self._format("latex", self._style(digits, intervals, details)._replace(label=label, caption=caption))
 
-    def to_markdown(self, digits: int = 2, intervals: bool = True) -> str:
+    def to_markdown(self, digits: int = 2, intervals: bool = True, details: bool = False) -> str:
         """Return a table in Markdown, see ``to_latex``."""
-        return self._format("markdown", self._style(digits, intervals))
+        return self._format("markdown", self._style(digits, intervals, details))
 
     def to_tsv(self) -> str:
         """Return tab-separated lines with all digits: a header, and a line for each system, and of each group."""
@@ -225,10 +231,12 @@ class Evaluation:
         write_page(path, self._systems, self._summary, self._texts, annotations, title, tokenizer)
 
     @staticmethod
-    def _style(digits: int, intervals: bool) -> result_tables.Style:
+    def _style(digits: int, intervals: bool, details: bool) -> result_tables.Style:
         if (count := whole_number(digits)) is None or count < 0:
             raise ValueError(f"digits must be an integer of at least 0 (got: {digits!r})")
-        return result_tables.Style(count, intervals=checked_bool(intervals, "intervals"))
+        return result_tables.Style(
+            count, checked_bool(details, "details"), intervals=checked_bool(intervals, "intervals")
+        )
 
     def _format(self, form: str, style: result_tables.Style = _STYLE) -> str:
         return result_tables.format_summary(self._summary, form, style)

@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ngram_metrics.evaluation.results import SIGNIFICANT, Result, Results, Summary
@@ -95,24 +96,38 @@ def terminal_width() -> int:
     return shutil.get_terminal_size().columns if to_terminal else sys.maxsize
 
 
-def notes(summary: Summary, style: Style = Style()) -> list[str]:  # noqa: B008
-    """Return the notes below a table, before the signatures: the data first, then what explains the table."""
-    return [_describe_data(summary), *_explain(summary, style)]
+def notes(
+    summary: Summary,
+    style: Style = Style(),  # noqa: B008
+    heads: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """Return the notes below a table, before the signatures: the data first, then what explains the table.
 
-
-def _describe_data(summary: Summary) -> str:
+    ``heads`` has what values are called if not by their names.
+    """
     names = list(summary.references)
-    references = f"reference{'s' * (len(names) > 1)} {', '.join(names)}" if names else "no references"
-    if names and names == [str(index) for index in range(1, len(names) + 1)]:
-        references = pluralize(len(names), "reference")
-    baseline_results = summary.results[summary.baseline].items()
-    scales = [f"{value} on a 0-{result.highest:g} scale" for value, result in baseline_results if result.highest != 1]
+    references = f"reference{'s' * (len(names) > 1)} {', '.join(names)}"
+    if names == [str(index) for index in range(1, len(names) + 1)]:
+        references = _count_references(summary)
+    return [_describe_data(summary, references, heads), *_explain(summary, style, heads)]
+
+
+def _count_references(summary: Summary) -> str:
+    return pluralize(len(summary.references), "reference") if summary.references else "no references"
+
+
+def _describe_data(summary: Summary, references: str, heads: Mapping[str, str]) -> str:
+    scales = [
+        f"{heads.get(value, value)} on a 0-{result.highest:g} scale"
+        for value, result in summary.results[summary.baseline].items()
+        if result.highest != 1
+    ]
     return cell_text(
         ", ".join([pluralize(summary.segments, "segment"), references, "scores on a 0-100 scale", *scales])
     )
 
 
-def _explain(summary: Summary, style: Style) -> list[str]:
+def _explain(summary: Summary, style: Style, heads: Mapping[str, str]) -> list[str]:
     plan = summary.plan
     lines = []
     drawn = "" if plan.cluster_count is None else f" of {pluralize(plan.cluster_count, 'cluster')}"
@@ -122,28 +137,28 @@ def _explain(summary: Summary, style: Style) -> list[str]:
         correction = " with Holm's correction" if plan.correction == "holm" else ", not corrected"
         test = f"paired {plan.test} test{drawn}{correction}"
         lines.append(f"{_MARKS} {summary.baseline}: p < {SIGNIFICANT}, {test}")
-        if detectable := _list_detectable(summary):
+        if detectable := _list_detectable(summary, heads):
             lines.append(f"Differences from {summary.baseline} below about {detectable} would often be missed")
         if style.details:
             lines.append(
                 "Ranks are those that the tests of all pairs allow: from 1 + the systems that are significantly better "
                 f"to {len(summary.results)} - those that are significantly worse"
             )
-    if lower := [value for value, better in summary.higher_is_better.items() if not better]:
+    if lower := [heads.get(value, value) for value, better in summary.higher_is_better.items() if not better]:
         lines.append(f"A lower score is better: {', '.join(lower)}")
     if left_out := [f"{name} ({len(groups)} labels)" for name, groups in _list_groupings(summary, MOST_GROUPS + 1)]:
         lines.append(f"Groups with more than {MOST_GROUPS} labels are not shown: {', '.join(left_out)}")
     return list(map(cell_text, lines))
 
 
-def _list_detectable(summary: Summary) -> str:
+def _list_detectable(summary: Summary, heads: Mapping[str, str]) -> str:
     """Return for each value the largest of the smallest differences that can be detected, with two digits."""
     largest = []
     for value in summary.values:
         results = [results[value] for results in summary.results.values()]
         most = max(result.shown_scale * (result.detectable or 0) for result in results)
         if most > 0:
-            largest.append(f"{float(f'{most:.2g}'):g} {value}")
+            largest.append(f"{float(f'{most:.2g}'):g} {heads.get(value, value)}")
     return ", ".join(largest)
 
 
@@ -343,25 +358,32 @@ def _format_tsv(summary: Summary, style: Style) -> list[str]:
 
 def _format_markdown(summary: Summary, style: Style) -> list[str]:
     lines = []
-    for table in _make_tables(summary, style, by_value=style.details, arrow=" ↓"):
+    for table in _make_tables(summary, style, by_value=style.details, heads=_HEADS):
         header, *rows = ([cell.strip().translate(_MARKDOWN) for cell in row] for row in [table.header, *table.rows])
         marks = [":--"] * table.names + ["--:"] * (len(header) - table.names)
         lines += [*(f"| {' | '.join(row)} |" for row in [header, marks, *rows]), ""]
-    lines += [f"{note.translate(_MARKDOWN)}  " for note in notes(summary, style)]
+    for note in notes(summary, style, _HEADS):
+        line = note.translate(_MARKDOWN)
+        # A line that begins with a plus is an item of a list.
+        lines.append(f"\\{line}  " if line.startswith("+") else f"{line}  ")
     return [*lines, "", *(f"`{line}`  " for line in signatures(summary))]
 
 
 def _format_latex(summary: Summary, style: Style) -> list[str]:
     r"""Return a table that needs ``\usepackage{booktabs}``, with what explains its marks below it."""
-    caption = f"{_describe_data(summary).translate(_LATEX)}." if style.caption is None else style.caption
+    data = _describe_data(summary, _count_references(summary), _HEADS)
+    explanations = _explain(summary, style, _HEADS)
+    if style.caption is not None:
+        explanations.insert(0, data)
+    caption = f"{data.translate(_LATEX)}." if style.caption is None else style.caption
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
     if style.label is not None:
         lines.append(rf"\label{{{style.label}}}")
-    for table in _make_tables(summary, style, by_value=style.details, arrow=" ↓"):
+    for table in _make_tables(summary, style, by_value=style.details, heads=_HEADS):
         header, *rows = (_latex_row(row, table.names) for row in [table.header, *table.rows])
         begin = rf"\begin{{tabular}}{{{'l' * table.names}{'r' * (len(table.header) - table.names)}}}"
         lines += [begin, r"\toprule", header, r"\midrule", *rows, r"\bottomrule", r"\end{tabular}", ""]
-    if explanations := _explain(summary, style):
+    if explanations:
         below = ". ".join(explanations).translate(_LATEX).replace(_MARKS, r"$^{+}$ better, $^{-}$ worse than", 1)
         lines += [rf"\par\smallskip{{\footnotesize {below}.\par}}", ""]
     lines[-1] = r"\end{table}"  # noqa: RUF027
@@ -389,22 +411,24 @@ _FORMATTERS: Mapping[str, Callable[[Summary, Style], list[str]]] = {
 }
 
 
-def _make_tables(summary: Summary, style: Style, by_value: bool, arrow: str | None = None) -> list[_Table]:
+def _make_tables(
+    summary: Summary, style: Style, by_value: bool, heads: Mapping[str, str] | None = None
+) -> list[_Table]:
     """Return the tables of all systems and of groups: one for all values, or one for each.
 
-    ``arrow`` stands behind the heads of values of which a lower score is better, and heads are as papers write them;
-    None for the names of values.
+    ``heads`` has the heads of columns as papers write them, with an arrow where a lower score is better; None for the
+    names of values.
     """
-    heads = {value: cell_text(value) for value in summary.values}
-    if arrow is not None:
+    titles = {value: cell_text(value) for value in summary.values}
+    if heads is not None:
         for value, better in summary.higher_is_better.items():
-            heads[value] = _HEADS.get(value, heads[value]) + ("" if better else arrow)
+            titles[value] = heads.get(value, titles[value]) + ("" if better else " ↓")
     tables = []
     for values in [[value] for value in summary.values] if by_value else [summary.values]:
         for name_heads, rows in _list_tables(summary):
             table = _Table(list(map(cell_text, name_heads)), [], len(name_heads))
             is_grouped = table.names == 2
-            table.header.extend(["segments"] * is_grouped + [heads[value] for value in values])
+            table.header.extend(["segments"] * is_grouped + [titles[value] for value in values])
             for names, results in rows:
                 segments = [str(results[values[0]].segments)] * is_grouped
                 table.rows.append([*map(cell_text, names), *segments])

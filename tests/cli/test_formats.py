@@ -107,6 +107,7 @@ def test_markdown(folder: Path, capsys):
     values = [f"{entry['score']:.2f}" for entry in found["systems"]["a|b_c.txt"].values()]
     assert lines[:3] == ["| system | BLEU | chrF |", "| :-- | --: | --: |", rf"| a\|b\_c.txt | {' | '.join(values)} |"]
     assert lines[3].count("+ |") == 2
+    assert r"\+ better, - worse than a\|b\_c.txt: p " in lines[6]
     assert f"`bleu: {found['signatures']['bleu']}`  " in lines
     assert printed(capsys, *ARGUMENTS, "-f", "markdown", "--details").count("| system |") == len(VALUES)
 
@@ -127,8 +128,7 @@ def test_no_character_of_a_name_is_a_command_of_latex(character: str, written: s
         write(folder / other, (folder / "base.txt").read_bytes())
     lines = printed(capsys, name, "other.txt", "-r", f"{name}2", "-m", "bleu", "-f", "latex").splitlines()
     assert lines[7].startswith(f"{written} & ")
-    caption = rf"\caption{{120 segments, reference {written}2, scores on a 0-100 scale.}}"
-    assert lines[2] == caption
+    assert lines[2] == r"\caption{120 segments, 1 reference, scores on a 0-100 scale.}"
     assert rf"$^{{+}}$ better, $^{{-}}$ worse than {written}: p" in "".join(lines)
 
 

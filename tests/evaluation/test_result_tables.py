@@ -13,8 +13,9 @@ import pytest
 from report_pages import HOSTILE
 from systems import output, references
 
-from ngram_metrics import evaluate
+from ngram_metrics import CiderD, evaluate
 from ngram_metrics.evaluation import output as output_module
+from ngram_metrics.functional import document_frequency
 
 NAME = "<b onload='x()'>&*[_|$\\ \u202e\t\n"
 
@@ -64,7 +65,7 @@ def test_latex_has_heads_as_papers_have_them_and_says_below_what_its_marks_mean(
         r"\end{tabular}",
         "",
         r"\par\smallskip{\footnotesize [low, high]: 95\% bootstrap interval. $^{+}$ better, $^{-}$ worse than [a]: "
-        r"p $<$ 0.05, paired randomization test with Holm's correction. A lower score is better: ter.\par}",
+        r"p $<$ 0.05, paired randomization test with Holm's correction. A lower score is better: TER.\par}",
     ]
     assert found[14] == r"\end{table}"
     assert found[15].startswith("% chrf: nrefs:1|")
@@ -76,17 +77,31 @@ def test_latex_has_the_caption_the_label_and_the_digits_that_are_asked_for():
     assert lines[2:4] == [r"\caption{Scores of \emph{both}.}", r"\label{tab:main}"]
     assert lines[8:10] == [r"a & 38.9\phantom{$^{+}$} \\", r"b & 100.0$^{+}$ \\"]
     assert "bootstrap" not in "".join(lines[:-3])
-    assert "better" in lines[-3]
+    data = "60 segments, 1 reference, scores on a 0-100 scale"
+    assert lines[-3].startswith(rf"\par\smallskip{{\footnotesize {data}. $^{{+}}$ better, ")
     assert found.to_markdown(digits=0, intervals=False).splitlines()[2:4] == ["| a | 39 |", "| b | 100+ |"]
     for options, words in (
         ({"digits": -1}, r"^digits must be an integer of at least 0 \(got: -1\)$"),
         ({"digits": 0.5}, r"^digits must be an integer of at least 0 \(got: 0.5\)$"),
         ({"intervals": "no"}, r"^intervals must be True or False \(got: 'no'\)$"),
+        ({"details": 1}, r"^details must be True or False \(got: 1\)$"),
         ({"caption": 1}, "^caption is an int: expected a text$"),
         ({"label": 1}, "^label is an int: expected a text$"),
     ):
         with pytest.raises((TypeError, ValueError), match=words):
             found.to_latex(**options)
+
+
+def test_papers_have_the_names_of_values_of_their_columns_below_the_table_and_details_on_demand():
+    base = references(100)
+    systems = {"base": output(base, 0.3, 1), "other": output(base, 0.2, 2)}
+    found = evaluate(systems, base, {"bleu": "bleu", "cider_d": CiderD(document_frequency(base)), "ter": "ter"})
+    for text in (found.to_markdown(), found.to_latex()):
+        assert re.search(r"below about [\d.]+ BLEU, [\d.]+ CIDEr-D, [\d.]+ TER would", text)
+        assert "is better: TER" in text
+        assert "CIDEr-D on a 0-10 scale" in text
+    assert found.to_latex(details=True).count(" & difference & p & rank") == 3
+    assert found.to_markdown(details=True).count(" | difference | p | rank ") == 3
 
 
 def test_marks_say_which_way_a_significant_difference_goes():
