@@ -31,12 +31,14 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals, pair_matches
 from ngram_metrics.counting.pools import (
+    NgramTable,
     Pool,
     SmallLayout,
     indices,
@@ -48,6 +50,8 @@ from ngram_metrics.counting.pools import (
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22
+#: Minima of two counts in a small batch: more are summed as a product.
+SMALL_MINIMA = 1 << 14
 #: Listing one pair costs as much as this many multiply-adds of a matrix product.
 PAIR_COST = 512
 #: Cells of the table of counts, 4 bytes each, for each n-gram counted there.
@@ -143,11 +147,31 @@ def small_block(layout: SmallLayout, first: int = 0) -> MatchBlock:
 
 
 def _count_small(layout: SmallLayout) -> Tensor:
-    """Return the matches of a small batch, ``(orders, groups, hypotheses, references)`` int64, without a diagonal.
+    """Return the matches of a small batch, ``(orders, groups, hypotheses, references)`` int64, without a diagonal."""
+    table = make_table(layout)
+    pairs = layout.sizes[0] * layout.sizes[-1]
+    sums = (_sum_minima if len(table.counts) * pairs <= SMALL_MINIMA else _sum_products)(table, layout)
+    matches = np.zeros((layout.max_order, layout.groups, *sums.shape[1:]), np.int64)
+    matches[: layout.orders] = sums.reshape(layout.orders, *matches.shape[1:])
+    return torch.from_numpy(matches)
 
-    They are a product as in ``fill_product``. An n-gram has a column for each threshold up to its largest count.
+
+def _sum_minima(table: NgramTable, layout: SmallLayout) -> NDArray[np.float32]:
+    """Return for each order and group the sum of the smaller counts, ``(orders * groups, hypotheses, references)``."""
+    counts, bounds = table
+    hypotheses, references = counts[:, : layout.sizes[0], None], counts[:, None, layout.first_reference :]
+    # The row of zeros is for groups without n-grams at the end: reduceat takes the row at their bound.
+    minima = np.zeros((len(counts) + 1, layout.sizes[0], layout.sizes[-1]), np.float32)
+    np.minimum(hypotheses, references, out=minima[:-1])
+    return np.add.reduceat(minima, bounds[:-1]) * (np.diff(bounds) > 0)[:, None, None]
+
+
+def _sum_products(table: NgramTable, layout: SmallLayout) -> NDArray[np.float32]:
+    """Return what ``_sum_minima`` does, as a product as in ``fill_product``.
+
+    An n-gram has a column for each threshold up to its largest count.
     """
-    counts, bounds = make_table(layout)
+    counts, bounds = table
     most = counts.max(1, initial=0).astype(np.int64)  # (ngrams,)
     ends = most.cumsum()
     ngram = np.arange(len(most)).repeat(most)  # (columns,)
@@ -159,11 +183,8 @@ def _count_small(layout: SmallLayout) -> Tensor:
     column = np.arange(len(ngram)) + (np.arange(len(sizes)) * width - begins[:-1]).repeat(sizes)
     reaches = np.zeros((len(sizes) * width, layout.depth), np.float32)
     reaches[column] = counts.take(ngram, 0) > threshold[:, None].astype(np.float32)
-    blocks = reaches.reshape(layout.orders, layout.groups, width, layout.depth)
-    product = np.matmul(blocks[..., : layout.sizes[0]].swapaxes(2, 3), blocks[..., layout.first_reference :])
-    matches = np.zeros((layout.max_order, *product.shape[1:]), np.int64)
-    matches[: layout.orders] = product
-    return torch.from_numpy(matches)
+    blocks = reaches.reshape(len(sizes), width, layout.depth)
+    return np.matmul(blocks[..., : layout.sizes[0]].swapaxes(1, 2), blocks[..., layout.first_reference :])
 
 
 def _fill_diagonal(matches: Tensor, lengths: Tensor) -> None:

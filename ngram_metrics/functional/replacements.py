@@ -11,18 +11,21 @@ from torch.nn.functional import pad
 from ngram_metrics.counting.documents import counting_device
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
+from ngram_metrics.counting.python_matches import clipped_matches
 from ngram_metrics.functional.score_functions import ngram_overlap
 from ngram_metrics.options import checked_bool, named_arguments
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores, score_aggregates
 from ngram_metrics.scores.pair_scores import pair_scores, score_row
+from ngram_metrics.scores.python_scores import chrf_fields, ngram_totals
 from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import pluralize, type_name
 from ngram_metrics.text.word_rules import remove_whitespace
 
-#: Up to this number of characters plain Python counts a pair of texts in less time than arrays.
-_SHORT_PAIR = 2400
+#: Up to this number of characters, and of pairs to count, plain Python takes less time than arrays.
+_SHORT_ROW = 2400
+_FEW_PAIRS = 4
 
 
 @named_arguments
@@ -66,10 +69,10 @@ def pairwise_chrf(
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
     counted_on = counting_device(device)
     if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
-        if _is_short_pair(hypotheses[0], references[0]):
-            return _score_pair(measure, hypotheses[0][0], references[0][0], whitespace).view(1, 1, 1)
+        if _is_short_row(hypotheses[0], references[0]):
+            return _score_short_row(measure, hypotheses[0], references[0], whitespace)
         layout = _row_layout(hypotheses[0], references[0], whitespace, measure.char_order)
-        if layout.is_small and hypotheses[0] != references[0]:  # equal rows are counted once below
+        if layout.is_small:
             return score_row(measure, layout).mul_(100)
     reader = CharacterReader(whitespace=whitespace)
     scores = pair_scores(measure, read_rows(reader, hypotheses, references, counted_on))
@@ -109,8 +112,8 @@ def aggregate_chrf(
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
     counted_on = counting_device(device)
     if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
-        if _is_short_pair(hypotheses[0], references[0]):
-            return _score_pair(measure, hypotheses[0][0], references[0][0], whitespace).view(1, 1)
+        if len(references[0]) == 1 and _is_short_row(hypotheses[0], references[0]):  # one reference is its aggregate
+            return _score_short_row(measure, hypotheses[0], references[0], whitespace).squeeze(2)
         layout = _row_layout(hypotheses[0], references[0], whitespace, measure.char_order)
         if layout.is_small:
             return score_aggregates(measure, small_aggregates(layout)).mul_(100).unsqueeze(0)
@@ -133,16 +136,30 @@ def _are_few(texts: list[str], device: torch.device) -> bool:
     return device.type == "cpu" and sum(map(len, texts)) <= SMALL_SLOTS and not must_use_torch()
 
 
-def _is_short_pair(hypotheses: list[str], references: list[str]) -> bool:
-    """Return whether plain Python counts single rows sooner than arrays do: one pair of short texts."""
-    return len(hypotheses) == 1 == len(references) and len(hypotheses[0]) + len(references[0]) <= _SHORT_PAIR
+def _is_short_row(hypotheses: list[str], references: list[str]) -> bool:
+    """Return whether plain Python counts single rows sooner than arrays do: a few pairs of short texts."""
+    pairs = len(hypotheses) * len(references)
+    if hypotheses == references:
+        pairs = pairs - len(hypotheses) >> 1  # a text with itself, or the other way round, is not counted
+    return pairs <= _FEW_PAIRS and sum(map(len, hypotheses + references)) <= _SHORT_ROW
 
 
-def _score_pair(measure: ChrfMeasure, hypothesis: str, reference: str, whitespace: bool) -> Tensor:
-    """Return chrF of two texts in plain Python. The aggregate of one reference is that reference."""
-    texts = [text if whitespace else remove_whitespace(text) for text in (hypothesis, reference)]
-    score = measure.score_in_python(*measure.count_in_python(texts[:1], [texts[1:]]))
-    return torch.tensor(100 * score, dtype=torch.float64, device="cpu")
+def _score_short_row(measure: ChrfMeasure, hypotheses: list[str], references: list[str], whitespace: bool) -> Tensor:
+    """Return chrF of all pairs in plain Python, ``(1, hypotheses, references)``."""
+    sides = [[text if whitespace else remove_whitespace(text) for text in side] for side in (hypotheses, references)]
+    matches: dict[tuple[str, ...], list[int]] = {}
+    scores = []
+    for hypothesis in sides[0]:
+        for reference in sides[1]:
+            pair = tuple(sorted((hypothesis, reference)))  # the matches are the same in either order
+            if hypothesis == reference:
+                matches[pair] = ngram_totals(len(reference), measure.char_order)
+            elif pair not in matches:
+                matches[pair] = clipped_matches(hypothesis, [reference], measure.char_order)
+            fields = chrf_fields(matches[pair], len(hypothesis), len(reference))
+            scores.append(100 * measure.score_in_python(*fields))
+    shape = 1, len(hypotheses), len(references)
+    return torch.tensor(scores, dtype=torch.float64, device="cpu").view(shape)
 
 
 def _row_layout(hypotheses: list[str], references: list[str], whitespace: bool, char_order: int) -> SmallLayout:

@@ -47,7 +47,7 @@ def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) ->
     closest = len(references[0])
     if len(references) > 1:
         closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
-    return clipped_matches(hypothesis, references, ngram), _totals(length, ngram), length, closest
+    return clipped_matches(hypothesis, references, ngram), ngram_totals(length, ngram), length, closest
 
 
 def bleu_precisions(
@@ -122,14 +122,19 @@ def chrf_counts(
     for reference in references:
         row: ChrfCounts = ([], [], [])
         for own_tokens, reference_tokens, order in zip(hypothesis, reference, orders, strict=True):
-            wanted = _totals(len(reference_tokens), order)
-            row[0].extend(clipped_matches(own_tokens, [reference_tokens], order))
-            row[1].extend(
-                has if wants else 0 for has, wants in zip(_totals(len(own_tokens), order), wanted, strict=True)
-            )
-            row[2].extend(wanted)
+            matches = clipped_matches(own_tokens, [reference_tokens], order)
+            fields = chrf_fields(matches, len(own_tokens), len(reference_tokens))
+            for counts, kind_counts in zip(row, fields, strict=True):
+                counts.extend(kind_counts)
         rows.append(row)
     return rows[0] if len(rows) == 1 else max(rows, key=lambda row: chrf_score(row, beta, eps_smoothing, 100))
+
+
+def chrf_fields(matches: list[int], hypothesis_length: int, reference_length: int) -> ChrfCounts:
+    """Return the matches of a pair in one kind of token with its totals, in each order."""
+    wanted = ngram_totals(reference_length, len(matches))
+    totals = ngram_totals(hypothesis_length, len(matches))
+    return matches, [has if wants else 0 for has, wants in zip(totals, wanted, strict=True)], wanted
 
 
 def chrf_score(counts: ChrfCounts, beta: float = 2.0, eps_smoothing: bool = False, scale: int = 1) -> float:
@@ -164,9 +169,9 @@ def overlap_score(counts: Counts) -> float:
 
 def gleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> tuple[int, int]:
     """Return the matches of all orders, and the n-grams of the side that has more, with the best reference."""
-    has = sum(_totals(len(hypothesis), ngram))
+    has = sum(ngram_totals(len(hypothesis), ngram))
     rows = [
-        (sum(clipped_matches(hypothesis, [reference], ngram)), max(has, sum(_totals(len(reference), ngram))))
+        (sum(clipped_matches(hypothesis, [reference], ngram)), max(has, sum(ngram_totals(len(reference), ngram))))
         for reference in references
     ]
     return max(rows, key=lambda row: gleu_score(row) if row[1] else -1.0)
@@ -258,7 +263,7 @@ def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, floa
     return precision, recall, precision * recall / ((1 - alpha) * precision + alpha * recall)
 
 
-def _totals(length: int, orders: int) -> list[int]:
+def ngram_totals(length: int, orders: int) -> list[int]:
     """Return the number of n-grams of each order."""
     return [length - order if length > order else 0 for order in range(orders)]
 

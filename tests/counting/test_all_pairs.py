@@ -130,14 +130,16 @@ def test_counts_are_those_of_counters(batch, max_order, same):
     same=st.booleans(),
     cells=st.sampled_from([1 << 22, 300, 3000]),
     slots=st.sampled_from([1 << 14, 5, 40]),
+    minima=st.sampled_from([1 << 14, 0]),
 )
-def test_small_batches_are_counted_in_tables(batch, max_order, same, cells, slots):
+def test_small_batches_are_counted_in_tables(batch, max_order, same, cells, slots, minima):
     """Groups of the same sizes and of different ones, some without documents on a side, in one table or in several."""
     if same:
         batch = [(hypotheses, hypotheses) for hypotheses, _ in batch]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pools_module, "SMALL_CELLS", cells)
         patch.setattr(pools_module, "SMALL_SLOTS", slots)
+        patch.setattr(all_pairs, "SMALL_MINIMA", minima)
         assert listed_matches(batch, max_order, same) == expected_matches(batch, max_order)
         assert aggregate(batch, max_order, same) == expected_aggregate(batch, max_order)
 

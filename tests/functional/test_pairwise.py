@@ -54,15 +54,21 @@ def assert_scores_are_those_of_fastchrf(name, hypotheses, references, **options)
 
 
 @both
-@given(own=st.lists(documents, max_size=4), others=st.lists(documents, max_size=4), options=options, few=st.booleans())
-def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, options, few):
+@given(
+    own=st.lists(documents, max_size=4),
+    others=st.lists(documents, max_size=4),
+    options=options,
+    texts=st.integers(1, 4),
+    same=st.booleans(),
+)
+def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, options, texts, same):
     """Plain Python, the table of a row of texts, that of any small batch, and the way of large pools."""
-    if few:
-        own, others = own[:1], others[:1]
+    own = own[:texts]
+    others = [*own] if same else others[:texts]
     scores = []
-    for pair, slots, cells in ((1 << 10, 1 << 14, 1 << 22), (-1, 1 << 14, 1 << 22), (-1, -1, 1 << 22), (-1, 20, 600)):
+    for short, slots, cells in ((1 << 10, 1 << 14, 1 << 22), (-1, 1 << 14, 1 << 22), (-1, -1, 1 << 22), (-1, 20, 600)):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(replacements, "_SHORT_PAIR", pair)
+            patch.setattr(replacements, "_SHORT_ROW", short)
             patch.setattr(replacements, "SMALL_SLOTS", slots)
             patch.setattr(pools, "SMALL_CELLS", cells)
             assert_scores_are_those_of_fastchrf(name, [own], [others], **options)
@@ -73,9 +79,9 @@ def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, 
 def ways(monkeypatch, short, slots, hypotheses, references):
     """Which ways of counting a call takes, for each function."""
     taken = []
-    monkeypatch.setattr(replacements, "_SHORT_PAIR", short)
+    monkeypatch.setattr(replacements, "_SHORT_ROW", short)
     monkeypatch.setattr(replacements, "SMALL_SLOTS", slots)
-    for spied in ("_score_pair", "_row_layout", "read_rows"):
+    for spied in ("_score_short_row", "_row_layout", "read_rows"):
         function = getattr(replacements, spied)
         spy = partial(lambda spied, function, *args: taken.append(spied) or function(*args), spied, function)
         monkeypatch.setattr(replacements, spied, spy)
@@ -85,17 +91,19 @@ def ways(monkeypatch, short, slots, hypotheses, references):
     return taken
 
 
-def test_short_pairs_and_small_rows_are_those_within_the_limits(monkeypatch):
+def test_short_rows_and_small_rows_are_those_within_the_limits(monkeypatch):
     pair = [["abc"]], [["abcd"]]
-    assert ways(monkeypatch, 7, 7, *pair) == ["_score_pair"] * 2
+    assert ways(monkeypatch, 7, 7, *pair) == ["_score_short_row"] * 2
     assert ways(monkeypatch, 6, 7, *pair) == ["_row_layout"] * 2
     assert ways(monkeypatch, 7, 6, *pair) == ["read_rows"] * 2
-    for row in (([["abc"]], [["a", "bcd"]]), ([["abc", "de"]], [["ab"]])):
-        assert ways(monkeypatch, 99, 7, *row) == ["_row_layout"] * 2
-    # Rows that are the same are counted once, keys that do not fit are left to torch.
-    assert ways(monkeypatch, 99, 99, [["abc", "ab"]], [["abc", "ab"]]) == ["_row_layout", "read_rows", "_row_layout"]
+    # Up to four pairs are counted in plain Python; only an aggregate of one reference is the score of a pair.
+    assert ways(monkeypatch, 99, 99, [["abc", "ab"]], [["a", "b"]]) == ["_score_short_row", "_row_layout"]
+    assert ways(monkeypatch, 99, 99, [["abc", "ab"]], [["a", "b", "c"]]) == ["_row_layout"] * 2
+    assert ways(monkeypatch, 99, 99, [["a", "b", "c"]], [["a", "b", "c"]]) == ["_score_short_row", "_row_layout"]
+    assert ways(monkeypatch, 99, 99, [["a", "b", "c", "d"]], [["a", "b", "c", "d"]]) == ["_row_layout"] * 2
+    # Keys that do not fit are left to torch.
     wide = [["".join(map(chr, range(0x4E00, 0x4E00 + 1024)))]]
-    assert ways(monkeypatch, 99, 9999, wide, [["a", "b" * 9]]) == ["_row_layout", "read_rows"] * 2
+    assert ways(monkeypatch, 9, 9999, wide, [["a", "b" * 9]]) == ["_row_layout", "read_rows"] * 2
     monkeypatch.setattr(numpy_matches, "FORCES_TORCH", True)
     assert ways(monkeypatch, 99, 99, *pair) == ["read_rows"] * 2
     for other in ([["abc"]] * 2, (["abc"],), [("abc",)], [[list("abc")]], [[]]):
