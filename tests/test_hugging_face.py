@@ -207,6 +207,9 @@ def test_completions_are_rewarded_one_by_one(completions, references):
     (first, *_), without = found, [references[0], None, None]
     assert reward(completions=completions, reference=without) == [first, None, None]
     assert reward(completions=completions, reference=[None] * 3) == [None] * 3
+    pandas = pytest.importorskip("pandas", reason="pandas is optional, and not in every environment of the tests")
+    column = pandas.Series(["the cat sat", None, None])  # NaN stands for None
+    assert reward(completions=completions, reference=column)[1:] == [None, None]
 
 
 def test_ids_of_completions_are_rewarded():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ngram_metrics.text.inputs import column_values
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name
 
 if TYPE_CHECKING:
@@ -70,12 +71,12 @@ class Table(ABC, Generic[AnyTable]):
 
     def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
         """Return some values of a column, by default all, with None for what is missing."""
-        return _to_list(self.column(name)[rows])
+        return column_values(self.column(name)[rows])
 
     def keys(self, name: str) -> list[Cell]:
         """Return the values of a column by which rows are grouped, which are integers for times by the nanosecond."""
         integers = _nanoseconds(self.column(name))
-        return self.values(name) if integers is None else _to_list(integers)
+        return self.values(name) if integers is None else column_values(integers)
 
     @abstractmethod
     def integers(self, name: str) -> Integers | None:
@@ -133,11 +134,7 @@ class PandasTable(Table[Frame]):
     """A ``DataFrame`` of pandas."""
 
     def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
-        column = self.column(name).iloc[rows]
-        missing = column.isna()
-        if not missing.any():
-            return column.tolist()
-        return [None if is_missing else value for value, is_missing in zip(column.tolist(), missing, strict=True)]
+        return column_values(self.column(name).iloc[rows])
 
     def integers(self, name: str) -> Integers | None:
         column = self.column(name)
@@ -197,7 +194,7 @@ class MappingTable(Table[Mapping[str, Column]]):
         columns = {self.names[index]: self.column(self.names[index]) for index in indices}
         if rows is not None:
             for name, column in columns.items():
-                values = None if isinstance(column, np.ndarray) else _to_list(column)
+                values = None if isinstance(column, np.ndarray) else column_values(column)
                 columns[name] = column[rows] if values is None else [values[row] for row in rows]
         return {**columns, **added}
 
@@ -205,14 +202,6 @@ class MappingTable(Table[Mapping[str, Column]]):
 def _fits_int64(dtype: object) -> bool:
     """Return whether a dtype is one of numpy, and not of pandas alone, whose numbers all fit into int64."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iu" and dtype != np.uint64
-
-
-def _to_list(column: Column) -> list[Cell]:
-    """Return the values of a column: a list, an array, or a column of any library."""
-    for method in ("tolist", "to_pylist", "to_list"):
-        if hasattr(column, method):
-            return getattr(column, method)()
-    return list(column)
 
 
 def _nanoseconds(column: Column) -> Column | None:

@@ -258,17 +258,14 @@ def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
 
 
 def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
-    """Return labels with the name ``given`` as a list, with the arguments of ``cluster_numbers``.
+    """Return labels with the name ``given`` as a list, with None for missing ones.
 
     Raises:
         TypeError: not a sequence, an array or a column of hashable labels; a table; NaN as a label.
         ValueError: another number of labels than of segments; times in a column of polars or pyarrow that differ by
             less than a microsecond.
     """
-    listed = [
-        None if type(label).__name__ == "NAType" else label
-        for label in list_sequence(name, labels, "a label for each segment")
-    ]
+    listed = list_sequence(name, labels, "a label for each segment")
     if len(listed) != segments:
         raise ValueError(
             f"{name} has {pluralize(len(listed), 'label')} and {system} {pluralize(segments, 'segment')}: "

@@ -83,10 +83,26 @@ def list_column(value: object, where: str) -> Any:
         name = type_name(value)
         table = f"{where}.collect()" if hasattr(value, "collect") else where
         raise TypeError(f"{where} is {name} of {package}: expected one of its columns, such as {table}['text']")
+    return column_values(value) if _reading_method(value) is not None else value
+
+
+def column_values(column: Any) -> list[Any]:
+    """Return the values of a list, an array or a column of any library, with None for what is missing in a column."""
+    read = _reading_method(column)
+    values: list[Any] = list(column) if read is None else read()
+    # pandas has a NaN for a missing text.
+    missing = column.isna() if hasattr(column, "isna") else None
+    if missing is None or not missing.any():
+        return values
+    return [None if is_missing else value for value, is_missing in zip(values, missing, strict=True)]
+
+
+def _reading_method(column: object) -> Callable[[], list[Any]] | None:
+    """Return the method that reads an array or a column as a list."""
     for method in ("to_pylist", "to_list", "tolist"):
-        if hasattr(value, method):
-            return [None if type(item).__name__ == "NAType" else item for item in getattr(value, method)()]
-    return value
+        if hasattr(column, method):
+            return getattr(column, method)
+    return None
 
 
 def list_values(values: Any, where: str) -> list[Any]:
@@ -98,9 +114,7 @@ def list_values(values: Any, where: str) -> list[Any]:
         TypeError: a table with several columns; ``where`` names it.
     """
     values = list_column(values, where)
-    if not isinstance(values, (Tensor, np.ndarray)):
-        return list(values)
-    listed: list[Any] = values.tolist()
+    listed = column_values(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM" and any(isinstance(item, int) for item in listed):
         return [None if missing is None else time for time, missing in zip(values, listed, strict=True)]
-    return listed
+    return [None if type(item).__name__ == "NAType" else item for item in listed]

@@ -127,13 +127,12 @@ def test_where_labels_are_due_a_table_is_refused_and_a_column_is_the_list_of_its
     for name in ("groups", "clusters"):
         with pytest.raises(TypeError, match=rf"^{name} is a \w+ of {package}: expected one of its columns, such as"):
             evaluate(TWO, ["x", "y"], **{name: table})
-    if package != "pandas":  # which makes it NaN
-        assert list(evaluate(TWO, ["x", "y"], groups=table["label"]).groups) == ["c", None]
-        with pytest.raises(TypeError, match=r"^label 1 of clusters is None: expected the cluster of the segment$"):
-            evaluate(TWO, ["x", "y"], clusters=table["label"])
+    assert list(evaluate(TWO, ["x", "y"], groups=table["label"]).groups) == ["c", None]
+    with pytest.raises(TypeError, match=r"^label 1 of clusters is None: expected the cluster of the segment$"):
+        evaluate(TWO, ["x", "y"], clusters=table["label"])
     texts = _frame(package, {"mt": ["x", "y"], "ref": ["x", None]})
     assert evaluate(texts["mt"], texts["mt"]).results["system"]["chrf"].score == 1
-    with pytest.raises(TypeError, match=r"^references\[1\] is a (NoneType|float): expected a sequence of texts$"):
+    with pytest.raises(TypeError, match=r"^references\[1\] is a NoneType: expected a sequence of texts$"):
         evaluate(texts["mt"], texts["ref"])
 
 

@@ -245,6 +245,8 @@ def test_values_of_labels_are_hashable_and_readable():
     assert list_values(first_is_missing, "labels") == [None, first_is_missing[1]]
     assert list_values(np.ma.masked_array(days, [False, True]), "labels") == [days[0], None]
     assert list_values(pd.Series([1, pd.NA], dtype="Int64"), "labels") == [1, None]
+    assert list_values(pd.Series(["a", None]), "labels") == list_values(pd.Index(["a", None]), "labels") == ["a", None]
+    assert list_values([pd.NA, 1], "labels") == [None, 1]
     assert list_values(pd.array(["a", pd.NA]), "labels") == ["a", None]
     assert list_values(pa.array([1, None]), "labels") == [1, None]
     assert list_values(torch.tensor([1, 2]), "labels") == list_values((1, 2), "labels") == [1, 2]
