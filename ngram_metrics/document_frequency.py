@@ -17,6 +17,7 @@ from torch import Tensor
 from ngram_metrics.counting.corpus import corpus_ngrams
 from ngram_metrics.counting.documents import DocumentGroups, copy_to, float_dtype, owners
 from ngram_metrics.counting.weighted_matches import NgramWeights
+from ngram_metrics.output import open_output
 
 #: The number of the layout of a file; one more for each change.
 _LAYOUT = 1
@@ -95,6 +96,8 @@ class DocumentFrequency:
 
         Raises:
             TypeError: a token that is neither a ``str`` nor an integer; pickle the table instead.
+            ValueError: an integer of more digits than Python writes, which are 4,300.
+            OSError: the file could not be written. A file that was there remains.
         """
         for token in self.tokens:
             if isinstance(token, bool) or not isinstance(token, (str, int)):
@@ -105,9 +108,10 @@ class DocumentFrequency:
             "keys": [tensor.tolist() for tensor in self.keys],
         }
         contents = {"layout": _LAYOUT, **parts, "tokens": list(self.tokens), **numbers}
+        text = json.dumps(contents, ensure_ascii=False)
         # Escapes of two surrogates would be read as one character.
-        with open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
-            json.dump(contents, file, ensure_ascii=False)
+        with open_output(os.fsdecode(path), "surrogatepass") as write:
+            write(text)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> DocumentFrequency:
@@ -119,7 +123,7 @@ class DocumentFrequency:
         try:
             with open(path, encoding="utf-8", errors="surrogatepass") as file:
                 return _read_parts(json.load(file))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{os.fspath(path)} is not a table of document frequencies, or one of another version: {error}"
             ) from error

@@ -1,4 +1,4 @@
-"""From arguments to an exit code: 0, 1 for an error, 2 for wrong arguments, 3 for a loss, 130 after Ctrl-C."""
+"""From arguments to an exit code: 0, 1 an error, 2 wrong arguments, 3 a loss, 128 + the code of a signal."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ import signal
 import sys
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ngram_metrics.cli import score_in_python
 from ngram_metrics.cli.command_arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
 from ngram_metrics.cli.files import InputError, Source, open_source, read_segments, split_name
 from ngram_metrics.cli.shared_options import Options
-from ngram_metrics.evaluation.output import OutputError, open_output
 from ngram_metrics.evaluation.result_tables import Style, format_summary, terminal_width
+from ngram_metrics.output import OutputError, open_output
 from ngram_metrics.text.messages import visible
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from ngram_metrics.evaluation.results import Summary
     from ngram_metrics.scorer import Scorer
     from ngram_metrics.text.inputs import Tokenizer
 
 _COMMANDS = ("score", "mbr")
+#: The signals that end a command.
+_SIGNALS = {signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = words.pop(0) if words and words[0] in _COMMANDS else "score"
     with ExitStack() as stack:
+        # Otherwise they would end the process at once, and leave temporary files.
+        stack.enter_context(_handle_signals([signal.SIG_DFL], _end))
         if sys.stderr is None:  # closed; print would write to standard output
             stack.enter_context(redirect_stderr(stack.enter_context(open(os.devnull, "w"))))
         try:
@@ -63,7 +69,7 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
             width = sys.maxsize if options.output else terminal_width()
             write(format_summary(summary, options.format, Style(options.digits, options.details, width)))
             return losses
-        with _delay_interrupts(), _pause_collection(ends):
+        with _delay_signals(), _pause_collection(ends):
             from ngram_metrics.cli import mbr_command  # imports torch, which takes seconds
         stack.enter_context(_apply_run_options(options))
         mbr_command.run(options, make_scorers(options)[options.metric], *sources)
@@ -78,7 +84,7 @@ def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tupl
             is_small, chunks = score_in_python.read_ahead(chunks, options)
             if is_small:
                 return score_in_python.score(options, chunks), []
-    with _delay_interrupts(), _pause_collection(ends):
+    with _delay_signals(), _pause_collection(ends):
         from ngram_metrics.cli import score_command
     with _apply_run_options(options):
         return score_command.score(options, make_scorers(options), chunks)
@@ -107,21 +113,31 @@ def _load_model(path: str) -> Tokenizer:
         raise InputError(f"--spm-model {path} is not a sentencepiece model") from error
 
 
+def _end(code: int, _: object) -> NoReturn:
+    raise SystemExit(128 + code)
+
+
 @contextmanager
-def _delay_interrupts() -> Iterator[None]:
-    """Delay Ctrl-C to the end of the ``with`` block: numpy, when torch imports it, turns Ctrl-C into another error."""
-    in_charge = threading.current_thread() is threading.main_thread()
-    if not in_charge or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+def _delay_signals() -> Iterator[None]:
+    """Delay signals to the end of the ``with`` block: numpy, when torch imports it, turns Ctrl-C into another error."""
+    arrived: list[int] = []
+    with _handle_signals([signal.default_int_handler, _end], lambda code, _: arrived.append(code)):
         yield
-        return
-    interrupts: list[int] = []
-    signal.signal(signal.SIGINT, lambda code, _: interrupts.append(code))
+    for code in arrived:
+        signal.raise_signal(code)
+
+
+@contextmanager
+def _handle_signals(old: Sequence[object], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Set a handler where one of the ``old`` ones is, and set that back at the end; only the main thread may."""
+    in_charge = threading.current_thread() is threading.main_thread()
+    codes = [code for code in _SIGNALS if in_charge and signal.getsignal(code) in old]
+    replaced = {code: signal.signal(code, handler) for code in codes}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if interrupts:
-        raise KeyboardInterrupt
+        for code, old_handler in replaced.items():
+            signal.signal(code, old_handler)
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from torch import Tensor
 from ngram_metrics.cli.command_arguments import DEFAULT_LEVEL, ScoreOptions
 from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
 from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
-from ngram_metrics.evaluation.output import Progress, open_output
 from ngram_metrics.evaluation.result_tables import cell_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Results, Summary
 from ngram_metrics.evaluation.system_counts import SystemCounts, compute_results, count, segment_values, summarise
+from ngram_metrics.output import Progress, open_output
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.signature import format_references

@@ -6,13 +6,15 @@ import argparse
 import math
 import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn, TypeAlias, TypeVar, get_args
+from contextlib import suppress
+from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 
 from ngram_metrics.cli.files import FilePart, parse_decimal, split_name
-from ngram_metrics.evaluation.output import open_output
 from ngram_metrics.options import check_confidence
+from ngram_metrics.output import open_output
 from ngram_metrics.registry import takers_of
 from ngram_metrics.signature import __version__
 from ngram_metrics.text.messages import did_you_mean, shortened, visible
@@ -255,25 +257,35 @@ def check_inputs(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
 
 
 def check_destinations(parser: argparse.ArgumentParser, paths: Mapping[str, str | None], inputs: Sequence[str]) -> None:
-    """Exit with an error if a file to write, by its option, is also read, is written twice, or cannot be created."""
-    names = {os.path.realpath(split_name(name).path): name for name in inputs}
-    reads_standard_input = any(split_name(name).path == "-" for name in inputs)
+    """Exit with an error if a file to write, by its option, is also read, is written twice, or cannot be created.
+
+    ``--output`` without a path is standard output; other options without a path write nothing.
+    """
+    read = {name: split_name(name).path for name in inputs}
+    names = {_identify(None if path == "-" else path, sys.stdin): name for name, path in read.items()}
     for option, path in paths.items():
-        if path is None:
+        if path is None and option != "--output":
             continue
-        same_file = "-" if reads_standard_input and _is_standard_input(path) else names.get(os.path.realpath(path))
-        # A terminal or a pipe may be read and written.
-        if same_file is not None and (os.path.isfile(path) or not os.path.exists(path)):
-            parser.error(f"{option} {path} would overwrite {same_file}")
-        names[os.path.realpath(path)] = option
-        if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or "."):
+        file = _identify(path, sys.stdout)
+        written = "standard output" if path is None else f"{option} {path}"
+        if file is not None and file in names:
+            parser.error(f"{written} would overwrite {names[file]}")
+        names[file] = option
+        if path is not None and (os.path.isdir(path) or not os.path.isdir(os.path.dirname(path) or ".")):
             reason = "is a directory" if os.path.isdir(path) else "is in a directory that does not exist"
-            parser.error(f"{option} {path} {reason}: expected a file")
+            parser.error(f"{written} {reason}: expected a file")
 
 
-def _is_standard_input(path: str) -> bool:
-    """Return whether a path leads to the file that standard input is read from."""
-    try:
-        return os.path.samestat(os.fstat(sys.stdin.fileno()), os.stat(path))
-    except (AttributeError, OSError):  # standard input is closed, or not a file; there is no such path
-        return False
+def _identify(path: str | None, stream: TextIO) -> tuple[int | str, ...] | None:
+    """Return what only the paths of one file have in common, which need not exist yet, or None for a terminal or pipe.
+
+    No path means the file behind a standard stream.
+    """
+    with suppress(AttributeError, OSError, ValueError):  # no such file; a stream that is closed, or not of a file
+        status = os.fstat(stream.fileno()) if path is None else os.stat(path)
+        return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+    with suppress(OSError, ValueError):  # no such folder
+        folder, name = os.path.split(os.path.realpath(path or ""))
+        status = os.stat(folder)
+        return (status.st_dev, status.st_ino, name) if path else None
+    return None

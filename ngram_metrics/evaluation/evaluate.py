@@ -17,10 +17,10 @@ from ngram_metrics.evaluation.evaluate_arguments import (
     checked_scorers,
     checked_texts,
 )
-from ngram_metrics.evaluation.output import Progress
 from ngram_metrics.evaluation.results import Groups, Results, Summary
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, Systems, count, segment_values, summarise
 from ngram_metrics.options import check_choice, checked_bool, named_arguments, whole_number
+from ngram_metrics.output import Progress
 from ngram_metrics.scorer import Metric, Scorer
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.signature import format_references

@@ -259,7 +259,7 @@ def test_the_file_behind_standard_input_is_not_overwritten(arguments: str, folde
     with open(folder / name) as stream:
         monkeypatch.setattr(sys, "stdin", stream)
         path = arguments.split()[-1]
-        assert refused(capsys, *arguments.split()).endswith(f" {path} would overwrite -")
+        assert f" {path} would overwrite -" in refused(capsys, *arguments.split())
     assert (folder / name).read_bytes() == before
 
 

@@ -19,9 +19,9 @@ import torch
 from commands import REFERENCES, failing, printed, write
 from systems import references
 
-from ngram_metrics import cli
+from ngram_metrics import cli, output
 from ngram_metrics.cli import files, score_command, score_in_python
-from ngram_metrics.evaluation import METRICS, output
+from ngram_metrics.evaluation import METRICS
 
 COMMAND = [sys.executable, "-m", "ngram_metrics"]
 
@@ -141,17 +141,24 @@ def test_a_closed_standard_output_is_told(folder: Path):
 
 
 @pytest.mark.programs
-def test_interruption_is_one_line(folder: Path):
-    """The command waits for standard input, and is interrupted."""
-    with subprocess.Popen(
-        [*COMMAND, "-", "-r", "ref.txt", "-c"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
+@pytest.mark.parametrize(
+    ("code", "told"), [(signal.SIGINT, "ngram-metrics: interrupted\n"), (signal.SIGTERM, ""), (signal.SIGHUP, "")]
+)
+def test_a_signal_ends_the_command_and_leaves_no_file(code: int, told: str, folder: Path):
+    """The command waits for standard input."""
+    (folder / "out.txt").write_text("as it was")
+    there = sorted(folder.iterdir())
+    words = ["-", "-r", "ref.txt", "-c", "-o", "out.txt", "--sentences", "new.tsv"]
+    with subprocess.Popen([*COMMAND, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         # Before it has begun, Python itself answers; to import torch takes the longest.
         while "libtorch" not in Path(f"/proc/{process.pid}/maps").read_text():
+            assert process.poll() is None, process.stderr.read().decode()
             time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        told = process.stderr.read().decode()
-        assert (process.wait(), told) == (130, "ngram-metrics: interrupted\n")
+        assert any(path.suffix == ".part" for path in folder.iterdir())
+        process.send_signal(code)
+        assert (process.stderr.read().decode(), process.wait()) == (told, 128 + code)
+    assert sorted(folder.iterdir()) == there
+    assert (folder / "out.txt").read_text() == "as it was"
 
 
 @pytest.mark.programs
@@ -207,7 +214,7 @@ def _on_terminal(command: list[str]) -> str:
 
 _SOON = """
 from ngram_metrics.cli import main
-from ngram_metrics.evaluation import output
+from ngram_metrics import output
 output.DELAY = 0.1
 main()
 """

@@ -13,7 +13,7 @@ from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics import CiderD, evaluate, mbr
+from ngram_metrics import CiderD, evaluate, mbr, output
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.functional import cider_d, document_frequency
 from ngram_metrics.hugging_face import Reward
@@ -180,7 +180,7 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     others += [{**whole, name: value} for name, value in wrong.items()]
     others += [{**whole, "kind": "tokens"}, {**whole, "segments": -1}, {**whole, "counts": []}]
     others += [{**whole, "tokens": [1, 1], "counts": [[1, 1]]}, {**whole, "tokens": [1, 2]}]
-    for content in (*map(json.dumps, others), "no table", "\u00e4"):
+    for content in (*map(json.dumps, others), "no table", "\u00e4", "[" * 100_000):
         path.write_text(content, encoding="utf-8")
         with pytest.raises(ValueError, match=r"table\.json is not a table of document frequencies"):
             DocumentFrequency.load(path)
@@ -247,6 +247,25 @@ def test_tokens_of_any_text_are_saved_and_others_refused(tmp_path):
         document_frequency([[[("a", "b")]], [[("c", "d")]]]).save(path)
     with pytest.raises(TypeError, match="has the token True: expected str or int"):
         document_frequency([[[True, "a"]], [["b"]]]).save(path)
+    with pytest.raises(ValueError, match="4300 digits"):
+        document_frequency([[[10**5000]], [[1]]], 1).save(path)
+    assert DocumentFrequency.load(path) == table
+
+
+def test_a_table_is_replaced_when_all_of_it_is_written(tmp_path, monkeypatch):
+    def interrupted(*_: object):
+        raise KeyboardInterrupt
+
+    path = tmp_path / "table.json"
+    table = document_frequency(CORPUS)
+    table.save(path)
+    monkeypatch.setattr(output.os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        document_frequency(["other", "words"]).save(path)
+    assert DocumentFrequency.load(path) == table
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(OSError, match=r"cannot write .*: No such file or directory"):
+        table.save(tmp_path / "none" / "table.json")
 
 
 def test_one_segment_is_no_corpus():

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
-from ngram_metrics.evaluation.output import OutputError, open_output
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Summary
 from ngram_metrics.evaluation.system_counts import Systems, summarise
+from ngram_metrics.output import open_output
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import type_name, visible
 from ngram_metrics.text.word_reader import WordReader
@@ -86,11 +86,8 @@ def write_page(
     if not summary.references:
         raise ValueError("the page shows what matches the references, and the evaluation has none: expected references")
     words = WordReader("none" if tokenizer is None else tokenizer)
-    try:
-        with open_output(os.fsdecode(path)) as write:
-            write(page(systems, summary, texts, annotations, words, title))
-    except OutputError as error:
-        raise OSError(str(error)) from error
+    with open_output(os.fsdecode(path)) as write:
+        write(page(systems, summary, texts, annotations, words, title))
 
 
 def page(

@@ -1,19 +1,21 @@
 """Where output goes: files that are replaced whole, pipes, links, and a terminal that gets no commands from names."""
 
+import errno
 import io
 import os
+import re
 import subprocess
 import sys
+import tempfile
 from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
-from commands import BASE, failing, printed, refused, report, write
+from commands import BASE, REFERENCES, failing, printed, refused, report, write
 from commands import folder as folder
 
-from ngram_metrics import cli
-from ngram_metrics.evaluation import output
-from ngram_metrics.evaluation.output import OutputError, open_output
+from ngram_metrics import cli, output
+from ngram_metrics.output import OutputError, open_output
 
 WORDS = ["base.txt", "-r", "ref.txt", "-m", "bleu"]
 #: An escape sequence, a turn of the writing direction, and what ends lines and cells.
@@ -38,6 +40,95 @@ def test_the_temporary_file_is_new_and_its_name_cannot_be_guessed(folder: Path, 
     with pytest.raises(OutputError, match="File exists"), open_output("out.txt"):
         pass
     assert (folder / "base.txt").read_text().splitlines() == BASE
+
+
+def _refusing(code: int):
+    def refuse(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return refuse
+
+
+@pytest.fixture(params=["mounted by itself", "another owner", "a folder that cannot be written"])
+def fixed(request, folder: Path, monkeypatch) -> Path:
+    """A file that keeps its place in the folder, only its contents can change."""
+    path = folder / "fixed.txt"
+    path.write_text("what was there, and more of it\n")
+    if request.param == "mounted by itself":
+        monkeypatch.setattr(output.os, "replace", _refusing(errno.EBUSY))
+    elif request.param == "another owner":
+        whole = os.stat
+
+        def stat(path: str, **options: bool) -> os.stat_result:
+            status = whole(path, **options)
+            is_part = str(path).endswith(".part")
+            return os.stat_result([*status[:5], status.st_gid + 1, *status[6:]]) if is_part else status
+
+        monkeypatch.setattr(output.os, "stat", stat)
+    else:
+        (folder / "temporary").mkdir()
+        monkeypatch.setattr(tempfile, "tempdir", str(folder / "temporary"))
+        monkeypatch.setattr(output.os, "access", lambda *_: False)
+        monkeypatch.setattr(output.os, "replace", _refusing(errno.EXDEV))
+    return path
+
+
+def _files(folder: Path) -> set[Path]:
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("text", ["new", "new " * 100_000])
+def test_a_file_that_cannot_be_replaced_is_written_at_the_end(text: str, fixed: Path, folder: Path):
+    files, number, before = _files(folder), fixed.stat().st_ino, fixed.read_text()
+    with open_output("fixed.txt") as write_text:
+        write_text(text)
+        assert fixed.read_text() == before
+        assert all(part.stat().st_mode & 0o777 == 0o600 for part in _files(folder) - files)
+    assert fixed.read_text() == text
+    assert fixed.stat().st_ino == number
+    assert _files(folder) == files
+
+
+def test_a_file_that_cannot_be_replaced_remains_after_an_error(fixed: Path, folder: Path, capsys):
+    write(folder / "bad.txt", b"a\xff\n")
+    files, before = _files(folder), fixed.read_text()
+    for command in (["base.txt", "-r", "bad.txt"], ["mbr", "bad.txt", "-k", "1"]):
+        assert "is not UTF-8" in failing(capsys, *command, "-o", "fixed.txt")
+    assert fixed.read_text() == before
+    assert _files(folder) == files
+
+
+def test_the_output_is_somewhere_where_the_disk_of_its_file_is_full(fixed: Path, folder: Path, monkeypatch):
+    monkeypatch.setattr(output.shutil, "copyfileobj", _refusing(errno.ENOSPC))
+    told = r"^cannot write fixed.txt: No space left on device; the output is in (.*\.part)$"
+    with pytest.raises(OutputError, match=told) as raised, open_output("fixed.txt") as write_text:
+        write_text("new")
+    assert Path(re.search(told, str(raised.value))[1]).read_text() == "new"
+
+
+def test_a_folder_where_no_file_can_be_renamed_gets_a_new_one(folder: Path, monkeypatch):
+    monkeypatch.setattr(output.os, "replace", _refusing(errno.EPERM))
+    files = _files(folder)
+    with open_output("new.txt") as write_text:
+        write_text("new")
+    assert (folder / "new.txt").read_text() == "new"
+    assert _files(folder) == files | {folder / "new.txt"}
+
+
+@pytest.mark.parametrize("mode", [None, 0o600, 0o640, 0o666])
+def test_only_the_owner_reads_an_output_that_is_not_complete(mode: int | None, folder: Path):
+    if mode is not None:
+        (folder / "out.txt").touch()
+        (folder / "out.txt").chmod(mode)
+    files = _files(folder)
+    umask = os.umask(0o027)
+    try:
+        with open_output("out.txt"):
+            (part,) = _files(folder) - files
+            assert part.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.umask(umask)
+    assert (folder / "out.txt").stat().st_mode & 0o777 == (0o640 if mode is None else mode)
 
 
 class _Slow(io.RawIOBase):
@@ -111,6 +202,35 @@ def test_a_link_to_an_input_is_not_written(folder: Path, capsys):
     assert (
         refused(capsys, "link.txt", "-r", "ref.txt", "-o", "base.txt") == "--output base.txt would overwrite link.txt"
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["base.txt -r ref.txt -o", "mbr ref.txt -k 5 -o", "base.txt -r ref.txt --report", "mbr a --weights ref.txt -o"],
+)
+def test_an_input_is_not_written_under_another_of_its_names(command: str, folder: Path, capsys, monkeypatch):
+    """A hard link is like a folder that is mounted twice: no path resolves to the other."""
+    (folder / "name.txt").hardlink_to("ref.txt")
+    option = {"-o": "--output"}.get(command.split()[-1], "--report")
+    assert refused(capsys, *command.split(), "name.txt") == f"{option} name.txt would overwrite ref.txt"
+    with open("name.txt", "a") as stream, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", stream)
+        with pytest.raises(SystemExit):
+            cli.main(command.split()[:-1])
+    assert "standard output would overwrite ref.txt" in capsys.readouterr().err
+    assert (folder / "ref.txt").read_text().splitlines() == REFERENCES
+
+
+def test_two_outputs_are_two_files(folder: Path, capsys, monkeypatch):
+    (folder / "there.tsv").touch()
+    (folder / "name.tsv").hardlink_to("there.tsv")
+    words = [*WORDS, "--sentences", "there.tsv"]
+    assert refused(capsys, *words, "-o", "name.tsv") == "--sentences there.tsv would overwrite --output"
+    with open("there.tsv", "a") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        with pytest.raises(SystemExit):
+            cli.main(words)
+    assert "--sentences there.tsv would overwrite --output" in capsys.readouterr().err
 
 
 def test_a_closed_standard_error_takes_the_error_with_it(folder: Path, capsys, monkeypatch):

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from io import FileIO
 
 #: The progress bar appears after this many seconds.
 DELAY = 2.0
 
 
-class OutputError(Exception):
+class OutputError(OSError):
     """An error in writing to a file or to standard output, described in one line."""
 
 
 @contextmanager
-def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
+def open_output(path: str | None, errors: str = "backslashreplace") -> Iterator[Callable[[str], object]]:
     """Open a file, or standard output if ``path`` is None, and yield a function that writes text to it.
 
-    The text is written in UTF-8, whatever the locale; invalid characters, in the names of files, become backslash
-    escapes. A file is replaced when all of the text is written; until then, and after an error, it does not change.
+    The text is written in UTF-8, whatever the locale; ``errors`` is that of ``str.encode``, and by default makes
+    backslash escapes of the invalid characters in names of files. A file changes when all of the text is written;
+    until then, and after an error, it remains as it was.
 
     Raises:
         OutputError: the text could not be written.
@@ -43,7 +46,7 @@ def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
                 file = stack.enter_context(_open_replacement(path))
 
         def write(text: str) -> None:
-            left = memoryview(text.encode("utf-8", "backslashreplace"))
+            left = memoryview(text.encode("utf-8", errors))
             with _name_errors(name):
                 while left:
                     left = left[file.write(left) :]
@@ -54,31 +57,64 @@ def open_output(path: str | None) -> Iterator[Callable[[str], object]]:
 
 @contextmanager
 def _open_replacement(path: str) -> Iterator[FileIO]:
-    """Open a temporary file in the same folder, and at the end move it to ``path``."""
+    """Open a temporary file that only its owner can read, and at the end put it, or its contents, at ``path``."""
     whole = os.path.realpath(path)
-    there = os.path.exists(path)
+    try:
+        old = os.stat(path or os.curdir)
+    except FileNotFoundError:  # another error, as for a name that is too long, ends here
+        old = None
     folder = os.path.dirname(whole)
     parent = os.path.realpath(os.path.dirname(path) or ".")
     # Of an open descriptor, such as /dev/fd/3, the file or pipe behind it stays, with what it has already.
     descriptor = parent in ("/dev", "/dev/fd") or parent.startswith("/proc/")
-    replaceable = os.path.isfile(path) and os.access(whole, os.W_OK) and os.access(folder, os.W_OK)
-    if there and (descriptor or not replaceable):
+    if old and (descriptor or not stat.S_ISREG(old.st_mode)):
         with open(path, "ab" if descriptor else "wb", buffering=0) as file:
             yield file
         return
+    if old:
+        os.close(os.open(whole, os.O_WRONLY))  # Permission is refused now, rather than after the work.
+        if not os.access(folder, os.W_OK):
+            from tempfile import gettempdir  # takes milliseconds, which few runs need
+
+            folder = gettempdir()
     # Mode x follows no link, and opens no file that exists; nobody can guess the name.
     part = os.path.join(folder, f".{os.urandom(16).hex()}.part")
     try:
-        with open(part, "xb", buffering=0) as file:
+        with open(part, "xb", buffering=0, opener=partial(os.open, mode=0o600 if old else 0o666)) as file:
+            new = os.stat(part)
+            with suppress(OSError):  # a file system without modes
+                os.chmod(part, 0o600)
             yield file
-        with _name_errors(path):
-            if there:
-                shutil.copymode(whole, part)
-            os.replace(part, whole)
+        if not old or (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
+            # Otherwise, as for a file that is mounted by itself, only the contents can change.
+            with suppress(OSError):
+                os.chmod(part, stat.S_IMODE((old or new).st_mode))
+                os.replace(part, whole)
+                return
     except BaseException:
         with suppress(OSError):
             os.unlink(part)
         raise
+    with _name_errors(path):
+        _move_contents(part, whole)
+
+
+def _move_contents(part: str, whole: str) -> None:
+    """Write the contents of a file over those of another, and remove the file, unless that fails."""
+    # Not truncated first: a full disk has space for as much as before. Nor created if it exists, because Linux refuses
+    # that for the file of another user in a folder for all.
+    dropped = os.O_TRUNC | (os.O_CREAT if os.path.exists(whole) else 0)
+    try:
+        with (
+            open(part, "rb") as source,
+            open(whole, "wb", opener=lambda name, flags: os.open(name, flags & ~dropped, 0o666)) as target,
+        ):
+            shutil.copyfileobj(source, target)
+            target.truncate()
+    except OSError as error:
+        raise OSError(error.errno, f"{error.strerror}; the output is in {part}") from error
+    with suppress(OSError):  # a folder that files can only be added to
+        os.unlink(part)
 
 
 @contextmanager
