@@ -183,12 +183,11 @@ class Reward:
         references: the column of the data set with the reference of each prompt, or a list of references: texts or
             conversations, or with ``from_ids`` lists of ids. Where it is None, the completion has no reward.
         from_ids: whether the ids of the completions are scored instead of their text.
-        value: the value of a metric with several values, such as ``"rougeL_fmeasure"``.
 
     Raises:
         TypeError: an object that is not a metric of this package.
-        ValueError: an unknown ``value``, or no ``value`` for a metric with several; a metric whose lower scores are
-            better, because a trainer raises its reward.
+        ValueError: a metric with several values; a metric whose lower scores are better, because a trainer raises its
+            reward.
 
     Example:
         >>> from ngram_metrics import ChrF
@@ -206,19 +205,14 @@ class Reward:
         metric: Accumulator[Any] | Item,
         references: str = "reference",
         from_ids: bool = False,
-        value: str | None = None,
     ) -> None:
         scorer = scorer_of(metric, "metric")
         scorer.refuse_lower("a reward")
-        names = list(scorer.values)
-        if value is None and len(names) == 1:
-            value = names[0]
-        if value not in names:
+        value, *others = scorer.values
+        if others:
             example = next(iter(scorer.titles.values()))
-            raise ValueError(
-                f"value is {value!r}: expected one of the values of this metric, such as value={example!r}, of {names}"
-            )
-        self.metric, self.references, self.value = metric, references, value
+            raise ValueError(f"metric has the values {list(scorer.values)}: expected one, such as metric[{example!r}]")
+        self.metric, self.references = metric, references
         self.from_ids = checked_bool(from_ids, "from_ids")
         #: The name under which the trainer logs the reward.
         self.__name__ = value
@@ -257,7 +251,7 @@ class Reward:
             if len(rows) < len(target) == len(preds):
                 preds, target = [preds[row] for row in rows], [target[row] for row in rows]
             scores = scorer(preds, target, self.metric.device)
-            for row, score in zip(rows, scorer.name_values(scores)[self.value].tolist(), strict=True):
+            for row, score in zip(rows, next(iter(scorer.name_values(scores).values())).tolist(), strict=True):
                 rewards[row] = score
         return rewards
 

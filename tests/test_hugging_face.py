@@ -223,7 +223,7 @@ def test_ids_of_completions_are_rewarded():
 
 
 def test_one_value_of_several_is_the_reward():
-    reward = Reward(ROUGEScore(rouge_keys=("rouge1", "rougeL")), value="rougeL_recall")
+    reward = Reward(ROUGEScore(rouge_keys=("rouge1", "rougeL"))["rougeL_recall"])
     expected = rouge_score(TEXTS, REFERENCES, rouge_keys="rougeL", average="none")["rougeL_recall"]
     assert reward(completions=TEXTS, reference=REFERENCES) == expected.tolist()
     assert reward.__name__ == "rougeL_recall"
@@ -232,8 +232,11 @@ def test_one_value_of_several_is_the_reward():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: Reward(ROUGEScore()), ValueError, r"value is None: .*such as value='rouge1_fmeasure'"),
-        (lambda: Reward(ChrF(), value="bleu"), ValueError, r"value is 'bleu': .* of \['chrf'\]"),
+        (
+            lambda: Reward(ROUGEScore()),
+            ValueError,
+            r"^metric has the values \['rouge1_.*such as metric\['rouge1_fmeasure'\]$",
+        ),
         (lambda: Reward(ChrF())(completions=["a"], target=["a"]), ValueError, r"no column 'reference': .*\['target'\]"),
         (lambda: Reward(ChrF())(["a"], ["a"]), ValueError, r"no column 'reference': expected reward\(completions=\["),
         (

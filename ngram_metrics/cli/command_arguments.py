@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from ngram_metrics.cli.files import InputError, split_name
+from ngram_metrics.cli.files import split_name
 from ngram_metrics.cli.shared_options import (
     DESTINATION,
     FILE,
@@ -29,7 +29,6 @@ from ngram_metrics.cli.shared_options import (
     parse_level,
     parse_margin,
     parse_words,
-    printing_action,
 )
 from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS, WITHOUT_REFERENCES
 from ngram_metrics.registry import REGISTRY
@@ -42,7 +41,6 @@ TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
 MBR_METRICS = tuple(name for row in REGISTRY.values() for name in row.pair_names)
 MBR_FORMATS = ("text", "jsonl")
-SHELLS = ("bash", "zsh", "tcsh")
 DEFAULT_LEVEL = 0.95
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics REFERENCE... -i SYSTEM... [options]
@@ -143,12 +141,11 @@ def score_parser() -> Parser:
         "--source": ("the source texts, shown in --report", FILE),
         "--column": (column_help, column),
     }
-    completion = {"choices": SHELLS, "action": printing_action(_print_completion)}
     parser.add_options("files", files)
     parser.add_options("scores", scores)
     add_text_options(parser)
     parser.add_options("output", output)
-    add_run_options(parser, {"--print-completion": ("print a completion script for a shell", completion)})
+    add_run_options(parser)
     return parser
 
 
@@ -172,27 +169,8 @@ def mbr_parser() -> Parser:
     parser.add_options("scores", {"-m --metric": ("the utility; default: chrf", utility)})
     add_text_options(parser)
     parser.add_options("output", output)
-    add_run_options(parser, {})
+    add_run_options(parser)
     return parser
-
-
-def _print_completion(_: argparse.ArgumentParser, shell: str) -> str:
-    """Return the script that completes words in a shell without running the command."""
-    try:
-        import shtab
-    except ImportError as error:
-        raise InputError("--print-completion needs shtab: pip install shtab") from error
-    # From new parsers: the parser that is running has set its files aside.
-    parser = score_parser()
-    commands = parser.add_subparsers()
-    for name, command in {"score": score_parser(), "mbr": mbr_parser()}.items():
-        # Commands without a help text are left out.
-        commands.add_parser(name, help=command.description, parents=[command], add_help=False)
-    for command in (parser, *commands.choices.values()):
-        for action in command._actions:
-            if action.metavar in ("FILE", "SAMPLES"):
-                action.complete = shtab.FILE  # type: ignore[attr-defined]
-    return str(shtab.complete(parser, shell))
 
 
 def parse_score(words: Sequence[str]) -> ScoreOptions:

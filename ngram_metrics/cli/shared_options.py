@@ -129,11 +129,11 @@ def add_text_options(parser: Parser) -> None:
     parser.add_options("how text is read", options)
 
 
-def add_run_options(parser: Parser, more: Mapping[str, OptionRow]) -> None:
-    """Add the options for running, the version and the help, and ``more``."""
+def add_run_options(parser: Parser) -> None:
+    """Add the options for running, the version and the help."""
     limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
-    version = printing_action(lambda *_: f"ngram-metrics {__version__}\n")
-    show_help = printing_action(lambda asked, _: asked.format_help())
+    version = printing_action(lambda _: f"ngram-metrics {__version__}\n")
+    show_help = printing_action(argparse.ArgumentParser.format_help)
     options: dict[str, OptionRow] = {
         "--device": ("where to count, such as cuda; default: cpu", {"type": _parse_device, "default": "cpu"}),
         "--threads": ("threads of torch; default: 1", {**integer(1, 1024), "default": 1}),
@@ -141,7 +141,7 @@ def add_run_options(parser: Parser, more: Mapping[str, OptionRow]) -> None:
         "--version": ("print the version", {"action": version, "nargs": 0}),
         "-h --help": ("print this", {"action": show_help, "nargs": 0}),
     }
-    parser.add_options("other options", {**options, **more})
+    parser.add_options("other options", options)
 
 
 def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namespace, metrics: Sequence[str]) -> None:
@@ -217,13 +217,13 @@ def _enumerate(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def printing_action(text: Callable[[argparse.ArgumentParser, str], str]) -> type[argparse.Action]:
+def printing_action(text: Callable[[argparse.ArgumentParser], str]) -> type[argparse.Action]:
     """Return an action that makes a text, prints it, and exits."""
 
     class Printing(argparse.Action):
-        def __call__(self, parser: argparse.ArgumentParser, _: object, values: object, *__: object) -> None:
+        def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
             with open_output(None) as write:
-                write(text(parser, str(values)))
+                write(text(parser))
             parser.exit()
 
     return Printing

@@ -35,7 +35,7 @@ for arguments, code in json.loads(sys.argv[1]):
     except SystemExit as error:
         found = error.code
     assert found == code, arguments
-    assert not {"torch", "numpy", "tqdm", "shtab", "torchmetrics"} & set(sys.modules), arguments
+    assert not {"torch", "numpy", "tqdm", "torchmetrics"} & set(sys.modules), arguments
 """
 
 
@@ -86,31 +86,7 @@ def _user_seconds(command: list[str]) -> float:
     return after.children_user + after.children_system - before.children_user - before.children_system
 
 
-def test_a_shell_completes_options_and_files(folder: Path, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        cli.main(["--print-completion", "bash"])
-    assert stopped.value.code == 0
-    (folder / "completion").write_text(capsys.readouterr().out)
-    for words, offered in (
-        (["--conf"], "--confidence"),
-        (["oth"], "other.txt"),
-        (["-r", "oth"], "other.txt"),
-        (["mbr", "--wei"], "--weights"),
-        (["mbr", "oth"], "other.txt"),
-        (["mbr", "-m", "rouge2"], "rouge2"),
-        (["score", "--conf"], "--confidence"),
-    ):
-        program = f"""
-        source completion
-        COMP_WORDS=(ngram-metrics {" ".join(words)}) COMP_CWORD={len(words)}
-        _shtab_ngram_metrics
-        echo "${{COMPREPLY[@]}}"
-        """
-        done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=True)
-        assert done.stdout.split() == [offered], done.stderr
-
-
-@pytest.mark.parametrize("words", [["--help"], ["--version"], ["mbr", "-h"], ["--print-completion", "zsh"]])
+@pytest.mark.parametrize("words", [["--help"], ["--version"], ["mbr", "-h"]])
 def test_what_is_printed_of_the_command_itself_arrives_or_is_an_error(words: list[str], folder: Path):
     with open("/dev/full", "wb") as full:
         # With Python's buffer, which it writes at its end, also where the tests run without.

@@ -124,8 +124,8 @@ assert columns.scores(sums, by=()).to_pylist() == [{"segments": 1, "chrf": 1.0}]
 """,
     "cli": """
 import subprocess, sys, tqdm
-command = [sys.executable, "-m", "ngram_metrics", "--print-completion", "bash"]
-assert "complete" in subprocess.run(command, capture_output=True, check=True, text=True).stdout
+command = [sys.executable, "-m", "ngram_metrics", "--version"]
+assert "ngram-metrics" in subprocess.run(command, capture_output=True, check=True, text=True).stdout
 """,
 }
 #: The variables of this process, without what would let another Python find its packages.
