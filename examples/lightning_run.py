@@ -36,9 +36,8 @@ from torch.utils.data import DataLoader
 from torchmetrics import MetricCollection
 from vowel_batches import Batch, Task, make_batches, prepare
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
+from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, evaluate
 from ngram_metrics.functional import chrf_score
-from ngram_metrics.report import write_report
 
 
 class VowelRestorer(LightningModule):
@@ -186,7 +185,7 @@ def report_epochs(model: VowelRestorer, path: Path) -> None:
     if chrf:
         best = list(chrf).index(max(chrf, key=chrf.__getitem__))
         systems = dict(reversed(list(model.written.items())[: best + 1]))
-        write_report(path, systems, model.references, title="Vowels given back")
+        evaluate(systems, model.references).write_report(path, title="Vowels given back")
         print(f"where it is right and wrong: {path}")
 
 

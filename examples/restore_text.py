@@ -34,8 +34,8 @@ from torch import nn
 from torch.utils.data import DataLoader
 from vowel_batches import Batch, prepare
 
+from ngram_metrics import evaluate
 from ngram_metrics.ignite import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.report import write_report
 
 matplotlib.use("Agg")  # draws into files and needs no screen
 from matplotlib import pyplot
@@ -110,7 +110,8 @@ def main() -> None:
     report = arguments.out / "restore_text.html"
     # The last epoch is what the others are compared with.
     sources = list(map(without_vowels, references))
-    write_report(report, dict(reversed(written.items())), references, title="Vowels given back", sources=sources)
+    results = evaluate(dict(reversed(written.items())), references)
+    results.write_report(report, title="Vowels given back", sources=sources)
     print(f"Where it is right and wrong, sentence by sentence: {report}")
 
 

@@ -55,7 +55,7 @@ _MODULES = {
 }
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
-    **dict.fromkeys(("functional", "counting", "pair", "mbr", "significance", "columns", "report"), "torch"),
+    **dict.fromkeys(("functional", "counting", "pair", "mbr", "significance", "columns"), "torch"),
     **{"hugging_face": "torch", "distributed": "torch", "ignite": "ignite", "lightning": "lightning"},
 }
 

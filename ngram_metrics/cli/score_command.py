@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ngram_metrics.cli.command_arguments import DEFAULT_LEVEL, ScoreOptions
 from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
-from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
+from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.result_tables import cell_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Results, Summary
 from ngram_metrics.evaluation.system_counts import SystemCounts, compute_results, count, segment_values, summarise
@@ -59,17 +59,16 @@ def score(
             bar.name("resampling")
         clusters = _number_clusters(options, beside.pop()) if options.clusters else None
         sources = beside.pop(0) if options.source else None
-        columns: dict[str, list[Hashable]] = {
-            name: list(labels) for (name, _), labels in zip(options.columns, beside, strict=True)
+        grouping: dict[str | None, list[str]] = {
+            name: labels for (name, _), labels in zip(options.columns, beside, strict=True)
         }
         correction: Correction = "holm" if options.correction == "holm" else None
         plan = ComparisonPlan(options.confidence, options.test, correction, SEED, clusters)
-        summary = summarise(systems, list(scorers), options.references, plan, columns or ())
+        summary = summarise(systems, list(scorers), options.references, plan, grouping)
         if write_report is not None:
             readers = [scorer.reader for scorer in scorers.values() if isinstance(scorer.reader, WordReader)]
             words = readers[0] if readers else WordReader("13a")
-            annotations = Annotations(sources, columns)
-            write_report(page(systems, summary, texts, annotations, words, digits=options.digits))
+            write_report(page(systems, summary, texts, sources, words, digits=options.digits))
         if options.fail_if_worse is None:
             return summary, []
         level = options.confidence or DEFAULT_LEVEL

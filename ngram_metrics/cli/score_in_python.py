@@ -129,7 +129,7 @@ def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
         signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
     is_higher_better = {title: title != "repetition" for title in results}
     plan = ComparisonPlan(None, options.test, None, 0)
-    return Summary({options.systems[0]: results}, (), {}, signatures, options.references, is_higher_better, plan)
+    return Summary({options.systems[0]: results}, {}, {}, signatures, options.references, is_higher_better, plan)
 
 
 def _count(

@@ -11,10 +11,10 @@ import torch
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import (
     Texts,
-    checked_annotations,
     checked_groups,
     checked_plan,
     checked_scorers,
+    checked_sources,
     checked_texts,
 )
 from ngram_metrics.evaluation.results import Groups, Results, Summary
@@ -61,7 +61,8 @@ class Evaluation:
     def groups(self) -> Groups:
         """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
 
-        For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``.
+        For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``. A grouping with
+        more than 50 labels, such as an id, is not scored, and only filters the segments of the page.
         """
         return self._summary.groups
 
@@ -204,21 +205,21 @@ class Evaluation:
         title: str | None = None,
         tokenizer: Tokenizer | None = "13a",
         sources: Sequence[str] | None = None,
-        columns: Mapping[str, Labels] | None = None,
     ) -> None:
-        """Write all results and all texts as one HTML page, see ``ngram_metrics.report``.
+        """Write all results and all texts as one HTML page, on the page docs/guides/report.md.
+
+        Segments are filtered by the labels of ``groups=``. The page makes no requests, and has intervals, by default of
+        the level 0.95.
 
         Args:
             path: the path of the page; an existing file is replaced when the page is complete.
             title: the title of the page; None for the names of the systems.
             tokenizer: splits texts into words, where matches are shown.
-            sources: the source of each segment, which is shown beside it.
-            columns: a label for each segment by the name of the column, such as ``{"domain": [...], "id": [...]}``.
-                Segments are filtered by them; each label of a column with at most 50 is scored as a corpus.
+            sources: the source of each segment, which is shown beside it; an output that equals it is flagged.
 
         Raises:
-            TypeError: a title or sources that are not text; columns that are not a mapping of names to labels.
-            ValueError: an unknown tokenizer; no references; another number of sources or labels than of segments.
+            TypeError: a title or sources that are not text.
+            ValueError: an unknown tokenizer; no references; another number of sources than of segments.
             OSError: the file cannot be written; an existing file does not change.
             ModuleNotFoundError: Jinja2 is not installed (extra ``report``).
 
@@ -227,8 +228,8 @@ class Evaluation:
         """
         from ngram_metrics.evaluation.page import write_page
 
-        annotations = checked_annotations(sources, columns, self._texts)
-        write_page(path, self._systems, self._summary, self._texts, annotations, title, tokenizer)
+        source_texts = checked_sources(sources, self._texts)
+        write_page(path, self._systems, self._summary, self._texts, source_texts, title, tokenizer)
 
     @staticmethod
     def _style(digits: int, intervals: bool, details: bool) -> result_tables.Style:
@@ -283,7 +284,8 @@ def evaluate(
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"`` leaves
             them.
         groups: a label for each segment, or such lists by name; the results of each label are those of its segments as
-            a corpus, never means of scores.
+            a corpus, never means of scores. The page also filters segments by them, and a grouping with more than 50
+            labels, such as an id, does nothing else.
         clusters: the document of each segment, a hashable label such as a name: intervals and tests then draw whole
             documents, whose segments are not independent. In a group, a document has the segments that are in the
             group; the interval of a group with one document has no width. Wins, ties and losses count segments. None if

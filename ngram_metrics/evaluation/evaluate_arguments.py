@@ -45,18 +45,6 @@ class Texts(NamedTuple):
         return f"system {next(iter(self.systems))!r}"
 
 
-class Annotations(NamedTuple):
-    """What the page shows beside the texts.
-
-    Attributes:
-        sources: the source of each segment; None without sources.
-        columns: a label for each segment, by the name of the column.
-    """
-
-    sources: list[str] | None
-    columns: Mapping[str, list[Hashable]]
-
-
 def checked_texts(systems: object, references: object, baseline: str | None) -> Texts:
     """Return the texts, those of the baseline first.
 
@@ -149,7 +137,7 @@ def checked_plan(
 
 
 def checked_groups(groups: object, texts: Texts) -> Grouping:
-    """Return the label of each segment, or such lists by name.
+    """Return the labels of the segments by the name of their grouping, None if it has none.
 
     Raises:
         TypeError: not a list of hashable labels, or a mapping of names to such lists.
@@ -157,30 +145,25 @@ def checked_groups(groups: object, texts: Texts) -> Grouping:
             hold one.
     """
     if groups is None:
-        return ()
-    return _named_labels("groups", groups, texts) if isinstance(groups, Mapping) else _labels("groups", groups, texts)
+        return {}
+    if not isinstance(groups, Mapping):
+        return {None: _labels("groups", groups, texts)}
+    named = _check_names("groups", groups)
+    return {name: _labels(f"groups {name!r}", labels, texts) for name, labels in named.items()}
 
 
-def checked_annotations(sources: object, columns: object, texts: Texts) -> Annotations:
-    """Return the source and the labels of each segment of the texts.
+def checked_sources(sources: object, texts: Texts) -> list[str] | None:
+    """Return the source of each segment of the texts, or None.
 
     Raises:
-        TypeError: sources that are not texts; columns that are not a mapping of names to lists of hashable labels.
-        ValueError: another number of sources or labels than of segments; two labels that are written alike.
+        TypeError: sources that are not texts.
+        ValueError: another number of sources than of segments.
     """
-    source_texts = None if sources is None else _texts("sources", sources)
-    if source_texts is not None:
-        _check_length("sources", source_texts, texts.first_system, len(texts.references))
-    if columns is None:
-        return Annotations(source_texts, {})
-    if not isinstance(columns, Mapping):
-        raise TypeError(f"columns is {type_name(columns)}: expected a mapping of names to lists of labels")
-    return Annotations(source_texts, _named_labels("columns", columns, texts))
-
-
-def _named_labels(given: str, columns: Mapping[object, object], texts: Texts) -> dict[str, list[Hashable]]:
-    named = _check_names(given, columns)
-    return {name: _labels(f"{given} {name!r}", labels, texts) for name, labels in named.items()}
+    if sources is None:
+        return None
+    source_texts = _texts("sources", sources)
+    _check_length("sources", source_texts, texts.first_system, len(texts.references))
+    return source_texts
 
 
 def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:

@@ -11,12 +11,10 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ngram_metrics.evaluation.results import SIGNIFICANT, Result, Results, Summary
+from ngram_metrics.evaluation.results import MOST_GROUPS, SIGNIFICANT, Result, Summary
 from ngram_metrics.registry import REGISTRY
 from ngram_metrics.text.messages import pluralize, visible
 
-#: A grouping with more labels, such as an id, has no table.
-MOST_GROUPS = 50
 #: The parts of a result that are scores, besides precisions.
 _SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "detectable", "recall")
 #: The parts that every value has in TSV, if any system has them.
@@ -146,8 +144,10 @@ def _explain(summary: Summary, style: Style, heads: Mapping[str, str]) -> list[s
             )
     if lower := [heads.get(value, value) for value, better in summary.higher_is_better.items() if not better]:
         lines.append(f"A lower score is better: {', '.join(lower)}")
-    if left_out := [f"{name} ({len(groups)} labels)" for name, groups in _list_groupings(summary, MOST_GROUPS + 1)]:
-        lines.append(f"Groups with more than {MOST_GROUPS} labels are not shown: {', '.join(left_out)}")
+    counts = {name: len(set(labels)) for name, labels in summary.grouping.items() if name not in summary.grouped}
+    if counts:
+        left_out = [f"{grouping_head(name)} ({count} labels)" for name, count in counts.items()]
+        lines.append(f"Groups with more than {MOST_GROUPS} labels are not scored: {', '.join(left_out)}")
     return list(map(cell_text, lines))
 
 
@@ -162,10 +162,9 @@ def _list_detectable(summary: Summary, heads: Mapping[str, str]) -> str:
     return ", ".join(largest)
 
 
-def _list_groupings(summary: Summary, fewest: int = 1) -> list[tuple[str, Mapping[Hashable, Results]]]:
-    """Return the name and the groups of each grouping with at least ``fewest`` labels."""
-    groupings = summary.groups if isinstance(summary.grouping, Mapping) else {"group": summary.groups}
-    return [(str(name), groups) for name, groups in groupings.items() if len(groups) >= fewest]
+def grouping_head(name: str | None) -> str:
+    """Return the head of the labels of a grouping."""
+    return "group" if name is None else name
 
 
 def signatures(summary: Summary) -> list[str]:
@@ -241,26 +240,23 @@ def list_group_rows(summary: Summary) -> Iterator[tuple[str, str, dict[str, Resu
     """
     for system, results in summary.results.items():
         yield "", system, results
-    for name, groups in _list_groupings(summary):
+    for name, groups in summary.grouped.items():
         for label, group_results in groups.items():
-            group = f"{name}={label_text(label)}" if isinstance(summary.grouping, Mapping) else label_text(label)
+            group = label_text(label) if name is None else f"{name}={label_text(label)}"
             for system, results in group_results.items():
                 yield group, system, results
 
 
 def _list_tables(summary: Summary) -> Iterator[tuple[list[str], list[tuple[list[str], dict[str, Result]]]]]:
-    """Yield for all segments, and for each grouping that is shown, the heads of the names, and names with results."""
+    """Yield for all segments, and for each grouping that is scored, the heads of the names, and names with results."""
     yield ["system"], [([system], results) for system, results in summary.results.items()]
-    for name, groups in _list_groupings(summary):
-        if len(groups) <= MOST_GROUPS:
-            yield (
-                [name, "system"],
-                [
-                    ([label_text(label), system], results)
-                    for label, group_results in groups.items()
-                    for system, results in group_results.items()
-                ],
-            )
+    for name, groups in summary.grouped.items():
+        rows = [
+            ([label_text(label), system], results)
+            for label, group_results in groups.items()
+            for system, results in group_results.items()
+        ]
+        yield [grouping_head(name), "system"], rows
 
 
 def html_table(summary: Summary) -> str:

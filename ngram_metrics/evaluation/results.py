@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
     from ngram_metrics.significance import Correction, Test
 
-#: A label for each segment, or such labels by the name of a grouping.
-Grouping: TypeAlias = Sequence[Hashable] | Mapping[str, Sequence[Hashable]]
+#: A label for each segment by the name of a grouping; None is the name of labels that were given without one.
+Grouping: TypeAlias = Mapping[str | None, Sequence[Hashable]]
+#: The groups of a grouping with more labels, such as an id, are not scored.
+MOST_GROUPS = 50
 #: A difference with a smaller p-value is significant.
 SIGNIFICANT = 0.05
 
@@ -120,8 +122,8 @@ class Summary:
 
     Attributes:
         results: by the names of systems and values; the first system is the baseline.
-        grouping: the labels of segments; empty for no groups.
-        groups: the results of each group.
+        grouping: the labels of segments by the name of a grouping.
+        grouped: the results of each group by the name of its grouping, without groupings of many labels.
         signatures: what affects the scores, by the names of metrics.
         references: the names of the references.
         higher_is_better: for each value, whether a higher score is better.
@@ -131,12 +133,17 @@ class Summary:
 
     results: Results
     grouping: Grouping
-    groups: Groups
+    grouped: dict[str | None, dict[Hashable, Results]]
     signatures: dict[str, str]
     references: Sequence[str]
     higher_is_better: dict[str, bool]
     plan: ComparisonPlan
     compare_pairs: Callable[[], Pairs] = dict
+
+    @property
+    def groups(self) -> Groups:
+        """The results of each group, by the name of its grouping only if it has one."""
+        return self.grouped.get(None, self.grouped)
 
     @property
     def baseline(self) -> str:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import host_counts
-from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Groups, Pairs, Result, Results, Summary
+from ngram_metrics.evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Pairs, Result, Results, Summary
 from ngram_metrics.options import RESAMPLES
 from ngram_metrics.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
@@ -139,15 +139,16 @@ def count(
 
 
 def summarise(
-    systems: Systems, names: Sequence[str], references: Sequence[str], plan: ComparisonPlan, groups: Grouping = ()
+    systems: Systems, names: Sequence[str], references: Sequence[str], plan: ComparisonPlan, grouping: Grouping
 ) -> Summary:
     """Return all results, with the names of the metrics and of the references."""
     is_tested = len(systems) > 1
     results = compute_results(systems, plan, plan.test if is_tested else None)
-    if isinstance(groups, Mapping):
-        group_results: Groups = {name: _score_groups(systems, labels, plan) for name, labels in groups.items()}
-    else:
-        group_results = _score_groups(systems, groups, plan)
+    grouped = {
+        name: _score_groups(systems, labels, plan)
+        for name, labels in grouping.items()
+        if len(set(labels)) <= MOST_GROUPS
+    }
     draws = _signature_draws(plan, is_tested)
     baseline_counts = next(iter(systems.values()))
     signatures = {
@@ -158,7 +159,7 @@ def summarise(
         title: counts.scorer.measure.higher_is_better for counts in baseline_counts for title in counts.scorer.titles
     }
     compare_pairs = partial(_compare_pairs, systems, plan)
-    return Summary(results, groups, group_results, signatures, references, better, plan, compare_pairs)
+    return Summary(results, grouping, grouped, signatures, references, better, plan, compare_pairs)
 
 
 def _compare_pairs(systems: Systems, plan: ComparisonPlan) -> Pairs:

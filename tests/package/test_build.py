@@ -91,8 +91,8 @@ metric.update(["a b"], ["a b"])
 metric.plot()[0].savefig("plot.png")
 """,
     "report": """
-from ngram_metrics.report import write_report
-write_report("page.html", {"base": ["a b"], "tuned": ["a c"]}, ["a b"])
+from ngram_metrics import evaluate
+evaluate({"base": ["a b"], "tuned": ["a c"]}, ["a b"]).write_report("page.html")
 """,
     "lightning": """
 from lightning import LightningModule, Trainer

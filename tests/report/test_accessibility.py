@@ -6,9 +6,8 @@ from pathlib import Path
 import axe_core_python
 import pytest
 from browsing import counted, opened
+from report_pages import write_report
 from systems import output, references
-
-from ngram_metrics.report import write_report
 
 pytestmark = pytest.mark.programs
 
@@ -23,7 +22,7 @@ CONTROLS = "a[href], button:not([disabled]), select, input, summary, [tabindex='
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     domains = [("news", "sport")[number % 2] for number in range(8)]
-    write_report(path, SYSTEMS, LINES, sources=LINES[::-1], columns={"domain": domains})
+    write_report(path, SYSTEMS, LINES, sources=LINES[::-1], groups={"domain": domains})
     return path
 
 

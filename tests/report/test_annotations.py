@@ -2,11 +2,10 @@
 
 import pytest
 from commands import BASE, FILES, OTHER, REFERENCES, failing, printed, refused, write
-from report_pages import data_of
+from report_pages import data_of, write_report
 
 import ngram_metrics
 from ngram_metrics import significance
-from ngram_metrics.report import write_report
 
 SYSTEMS = {"base": BASE, "other": OTHER, "third": FILES["ref2.txt"]}
 SOURCES = [f"source {line}" for line in REFERENCES]
@@ -18,7 +17,7 @@ ONE = {"a": ["x", "y"]}
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "page.html"
-    write_report(path, SYSTEMS, REFERENCES, sources=SOURCES, columns={"domain": DOMAINS, "<id>": IDS})
+    write_report(path, SYSTEMS, REFERENCES, sources=SOURCES, groups={"domain": DOMAINS, "<id>": IDS})
     return data_of(path)
 
 
@@ -45,12 +44,16 @@ def test_labels_are_scored_as_corpora_and_ids_are_not(data):
 
 
 @pytest.mark.parametrize(("labels", "scored"), [(50, True), (51, False)])
-def test_up_to_fifty_labels_are_scored(tmp_path, labels, scored):
+def test_up_to_fifty_labels_are_scored_and_more_only_filter_the_page(tmp_path, labels, scored):
     lines = ["x y z"] * 51
-    columns = {"of": [min(number, labels - 1) for number in range(51)]}
-    write_report(tmp_path / "page.html", {"a": lines}, lines, columns=columns)
-    (column,) = data_of(tmp_path / "page.html")["columns"]
-    assert (column["groups"] is not None) == scored
+    groups = [min(number, labels - 1) for number in range(51)]
+    for given, name in (({"of": groups}, "of"), (groups, "group")):
+        found = ngram_metrics.evaluate({"a": lines}, lines, "chrf", confidence=None, groups=given)
+        found.write_report(tmp_path / "page.html")
+        (column,) = data_of(tmp_path / "page.html")["columns"]
+        assert (column["name"], len(column["labels"]), len(column["of_segments"])) == (name, labels, 51)
+        assert (column["groups"] is not None) == bool(found.groups) == ('"groups"' in found.to_json()) == scored
+        assert len(found.to_tsv().splitlines()) == 2 + labels * scored
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,7 @@ def test_the_command_shows_what_the_function_shows(folder, capsys):
     printed(capsys, "base.txt", "other.txt", "-r", "ref.txt", "ref2.txt", *files[:4], "--report", "page.html")
     streams = [FILES["ref.txt"], FILES["ref2.txt"]]
     systems = {"base.txt": FILES["base.txt"], "other.txt": FILES["other.txt"]}
-    write_report("other.html", systems, streams, sources=SOURCES, columns={"id": list(map(str, IDS))})
+    write_report("other.html", systems, streams, sources=SOURCES, groups={"id": list(map(str, IDS))})
     first, second = data_of(folder / "page.html"), data_of(folder / "other.html")
     for data in (first, second):
         del data["references"], data["copies"]  # which name the files
@@ -124,48 +127,32 @@ def test_the_command_refuses_what_it_cannot_show(folder, capsys):
         ({"sources": ["x"]}, ValueError, "^sources has 1 segment and system 'a' 2: expected the same number$"),
         ({"sources": ["x", None]}, TypeError, "^segment 1 of sources is a NoneType: expected a text$"),
         ({"sources": "xy"}, TypeError, "^sources is a str: expected a sequence of texts$"),
-        ({"columns": ["x", "y"]}, TypeError, "^columns is a list: expected a mapping of names to lists of labels$"),
-        (
-            {"columns": {"d": ["x"]}},
-            ValueError,
-            "^columns 'd' has 1 label and system 'a' 2 segments: expected as many$",
-        ),
-        ({"columns": {"d": ["1", 1]}}, ValueError, "^columns 'd' has two names that are written alike"),
-        ({"columns": {"d": ["1", []]}}, TypeError, r"^label 1 of columns 'd' is \[\]: expected a hashable"),
-        ({"columns": {"d": ["1", "2"], "d\x00": [1, 2]}, "sources": ["", ""]}, None, ""),
     ],
 )
 def test_what_cannot_be_shown_is_told(tmp_path, options, kind, words):
     path = tmp_path / "page.html"
-    if kind is None:
-        write_report(path, ONE, ["x", "y"], **options)
-        assert [column["name"] for column in data_of(path)["columns"]] == ["d", "d[U+0000]"]
-        return
     with pytest.raises(kind, match=words):
         write_report(path, ONE, ["x", "y"], **options)
     assert not path.exists()
 
 
+def test_names_of_groups_that_differ_by_an_invisible_character_are_two(tmp_path):
+    groups = {"d": ["1", "2"], "d\x00": [1, 2]}
+    write_report(tmp_path / "page.html", ONE, ["x", "y"], groups=groups, sources=["", ""])
+    assert [column["name"] for column in data_of(tmp_path / "page.html")["columns"]] == ["d", "d[U+0000]"]
+
+
+@pytest.mark.parametrize("groups", [{"domain": ["news", "", "talk"] * 40}, ["news", "", "talk"] * 40], ids=type)
 @pytest.mark.parametrize("confidence", [0.95, None])
-def test_groups_reach_the_page_with_the_scores_that_a_column_has(tmp_path, confidence):
-    labels = ["news", "", "talk"] * 40
-    data = []
-    for options, columns in (
-        ({"groups": {"domain": labels}}, None),
-        ({}, {"domain": labels}),
-        ({"groups": labels}, None),
-    ):
-        evaluation = ngram_metrics.evaluate(
-            {"base": BASE, "other": OTHER},
-            REFERENCES,
-            "bleu,chrf",
-            confidence=confidence,
-            test="randomization",
-            **options,
-        )
-        evaluation.write_report(tmp_path / "page.html", columns=columns)
-        data.append(data_of(tmp_path / "page.html")["columns"])
-    assert data[0] == data[1]
-    assert data[0][0]["labels"] == ["news", "(empty)", "talk"]
-    assert [column["name"] for column in data[2]] == ["group"]
-    assert data[2][0]["groups"] == data[0][0]["groups"]
+def test_groups_reach_the_page_with_their_scores(tmp_path, confidence, groups):
+    systems = {"base": BASE, "other": OTHER}
+    expected = ngram_metrics.evaluate(systems, REFERENCES[:120], "chrf", groups=["news", "", "talk"] * 40).groups
+    write_report(tmp_path / "page.html", systems, REFERENCES[:120], "chrf", confidence, groups)
+    (column,) = data_of(tmp_path / "page.html")["columns"]
+    assert column["name"] == ("domain" if isinstance(groups, dict) else "group")
+    assert column["labels"] == ["news", "(empty)", "talk"]
+    for group, results in zip(column["groups"], expected.values(), strict=True):
+        shown = [result["chrf"] for result in results.values()]
+        assert group["scores"]["chrf"] == [
+            [round(100 * part, 2) for part in (one.score, one.low, one.high)] for one in shown
+        ]

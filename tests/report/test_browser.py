@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 from browsing import choose, click, counted, focused, opened, press, segments, texts
-from report_pages import HOSTILE, NAME, REFERENCES, SEGMENTS, SYSTEMS, TITLE
+from report_pages import HOSTILE, NAME, REFERENCES, SEGMENTS, SYSTEMS, TITLE, write_report
 
 import ngram_metrics
 from ngram_metrics.functional import bleu_score
-from ngram_metrics.report import write_report
 
 pytestmark = pytest.mark.programs
 

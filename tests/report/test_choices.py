@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 from browsing import choose, click, counted, focused, opened, press, segments, texts, visible
-from report_pages import data_of
+from report_pages import data_of, write_report
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF
-from ngram_metrics.report import write_report
 
 pytestmark = pytest.mark.programs
 
@@ -29,7 +28,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     columns = {"domain": DOMAINS, "id": IDS}
     metrics = {"BLEU": Bleu.sacrebleu(), "chrF": ChrF(), "chrF++": ChrF(word_order=2)}
-    write_report(path, SYSTEMS, LINES, metrics, sources=SOURCES, columns=columns)
+    write_report(path, SYSTEMS, LINES, metrics, sources=SOURCES, groups=columns)
     return path
 
 

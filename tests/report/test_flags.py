@@ -5,11 +5,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from report_pages import data_of
+from report_pages import data_of, write_report
 
 from ngram_metrics.counting.documents import RaggedTokens, host_counts
 from ngram_metrics.evaluation.page.flags import repetitions
-from ngram_metrics.report import write_report
 
 EMPTY, SOURCE, REPEATED, LENGTH, FORM = 1, 2, 4, 8, 16
 

@@ -8,11 +8,10 @@ import re
 from collections import Counter
 from html.parser import HTMLParser
 
-from report_pages import HOSTILE, NAME, data_of
+from report_pages import HOSTILE, NAME, data_of, write_report
 
 from ngram_metrics import Bleu, ROUGEScore
 from ngram_metrics.evaluation.page import script_json
-from ngram_metrics.report import write_report
 
 ONE = {"a": ["x y"]}
 

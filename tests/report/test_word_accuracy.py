@@ -3,11 +3,10 @@
 from collections import Counter
 
 import pytest
-from report_pages import data_of
+from report_pages import data_of, write_report
 from systems import output, references
 
 import ngram_metrics
-from ngram_metrics.report import write_report
 
 LINES = references(80)
 SECOND = output(LINES, 0.4, seed=3)

@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from commands import FILES, failing, printed, refused, report, write
-from report_pages import HOSTILE, REFERENCES, SYSTEMS, data_of
+from report_pages import HOSTILE, REFERENCES, SYSTEMS, data_of, write_report
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from ngram_metrics import Bleu, ROUGEScore
 from ngram_metrics.evaluation.page.page_words import split_words
-from ngram_metrics.report import write_report
 from ngram_metrics.text.word_reader import WordReader
 
 ONE = {"a": ["x y"]}
@@ -221,7 +220,6 @@ def test_metrics_are_those_that_were_given(tmp_path):
 @pytest.mark.parametrize(
     ("systems", "options", "kind", "words"),
     [
-        (ONE, {"confidence": None}, TypeError, "^confidence is None: expected the level"),
         (ONE, {"title": 5}, TypeError, "^title is an int: expected a text$"),
         (ONE, {"tokenizer": "13b"}, ValueError, "unknown tokenizer '13b'"),
     ],

@@ -31,7 +31,7 @@ def public_names() -> list[str]:
         "ngram_metrics",
         *(
             f"ngram_metrics.{name}"
-            for name in ("columns", "counting", "functional", "ignite", "mbr", "pair", "report", "significance")
+            for name in ("columns", "counting", "functional", "ignite", "mbr", "pair", "significance")
         ),
         *(f"ngram_metrics.{name}" for name in ("distributed", "hugging_face", "lightning")),
     ]

@@ -2,9 +2,13 @@
 
 import json
 import re
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from systems import output, references
+
+from ngram_metrics import evaluate
 
 SEGMENTS = 60
 #: What a page has to show as it is, and never to run.
@@ -31,6 +35,19 @@ SYSTEMS = {
     "better": output(REFERENCES[:SEGMENTS], 0.1, seed=2) + HOSTILE,
     NAME: output(REFERENCES[:SEGMENTS], 0.3, seed=3) + HOSTILE[::-1],
 }
+
+
+def write_report(
+    path: str | PathLike[str],
+    systems: Any,
+    references: Any,
+    metrics: Any = None,
+    confidence: float | None = 0.95,
+    groups: Any = None,
+    **options: Any,
+) -> None:
+    """Evaluate systems, and write their page."""
+    evaluate(systems, references, metrics, confidence=confidence, groups=groups).write_report(path, **options)
 
 
 def data_of(path: Path) -> dict:

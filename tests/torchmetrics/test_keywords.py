@@ -19,7 +19,6 @@ from ngram_metrics.hugging_face import ComputeMetrics, Reward
 from ngram_metrics.ignite import ScoresHandler
 from ngram_metrics.lightning import ScoresCallback
 from ngram_metrics.options import named_arguments
-from ngram_metrics.report import write_report
 
 
 @pytest.mark.parametrize(
@@ -107,7 +106,7 @@ def test_wrong_arguments_of_a_method_name_the_public_class(method: str):
     [
         *(getattr(pair, name) for name in pair.__all__),
         *(significance.matrix, significance.paired_bootstrap, significance.paired_approximate_randomization),
-        *(mbr.decode, mbr.pairwise, ngram_metrics.evaluate, write_report),
+        *(mbr.decode, mbr.pairwise, ngram_metrics.evaluate),
         *(ComputeMetrics, Reward, ScoresCallback, ScoresHandler),
     ],
 )

@@ -18,7 +18,6 @@ from ngram_metrics.hugging_face import ComputeMetrics, Reward
 from ngram_metrics.ignite import ScoresHandler
 from ngram_metrics.ignite.metric import IgniteMetric
 from ngram_metrics.lightning import ScoresCallback
-from ngram_metrics.report import write_report
 from ngram_metrics.segment_table import SegmentTable
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
@@ -119,7 +118,8 @@ def test_a_handler_writes_it(tmp_path: Any):
 
 
 def test_a_report_shows_it(tmp_path: Any):
-    write_report(tmp_path / "page.html", {"a": HYPOTHESES}, REFERENCES, metrics={"f": one_value("rougeL_recall")})
+    found = ngram_metrics.evaluate({"a": HYPOTHESES}, REFERENCES, {"f": one_value("rougeL_recall")})
+    found.write_report(tmp_path / "page.html")
     assert f"{100 * sum(expected('rougeL_recall')) / 3:.2f}" in (tmp_path / "page.html").read_text()
 
 
@@ -149,13 +149,13 @@ def test_two_metrics_that_write_one_name_are_refused(take: Any, metrics: Any, na
     take({f"{name}_{index}": metric for index, (name, metric) in enumerate(metrics.items())})
 
 
-def test_a_handler_and_a_report_refuse_them_too(tmp_path: Any):
+def test_a_handler_and_an_evaluation_refuse_them_too():
     metrics = {"a": ignite.ChrF(confidence=0.9), "a_low": ignite.Bleu()}
     with pytest.raises(ValueError, match="the metrics 'a' and 'a_low' both write 'a_low'"):
         ScoresHandler(Engine(lambda engine, batch: batch), metrics)
     ScoresHandler(Engine(lambda engine, batch: batch), {"a": metrics["a"], "low": metrics["a_low"]})
     with pytest.raises(ValueError, match="the metrics 'a' and 'a_low' both write 'a_low'"):
-        write_report(tmp_path / "page.html", {"s": ["x"]}, ["x"], metrics={"a": ChrF(), "a_low": ChrF()})
+        ngram_metrics.evaluate(["x"], ["x"], {"a": ChrF(), "a_low": ChrF()})
 
 
 def test_values_of_another_package_are_compared_when_they_are_known():

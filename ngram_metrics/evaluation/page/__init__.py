@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ngram_metrics.evaluation import result_tables
-from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
+from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Summary
 from ngram_metrics.evaluation.system_counts import Systems, summarise
@@ -75,7 +75,7 @@ def write_page(
     systems: Systems,
     summary: Summary,
     texts: Texts,
-    annotations: Annotations,
+    sources: Sequence[str] | None,
     title: str | None,
     tokenizer: Tokenizer | None,
 ) -> None:
@@ -87,14 +87,14 @@ def write_page(
         raise ValueError("the page shows what matches the references, and the evaluation has none: expected references")
     words = WordReader("none" if tokenizer is None else tokenizer)
     with open_output(os.fsdecode(path)) as write:
-        write(page(systems, summary, texts, annotations, words, title))
+        write(page(systems, summary, texts, sources, words, title))
 
 
 def page(
     systems: Systems,
     summary: Summary,
     texts: Texts,
-    annotations: Annotations,
+    sources: Sequence[str] | None,
     words: WordReader,
     title: str | None = None,
     digits: int | None = None,
@@ -145,7 +145,7 @@ def page(
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(page_data(systems, summary, texts, annotations, words, style))),
+        data=Markup(script_json(page_data(systems, summary, texts, sources, words, style))),
     )
 
 

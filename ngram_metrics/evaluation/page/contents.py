@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
 import numpy as np
@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 
 from ngram_metrics.counting.documents import DocumentGroups, host_counts
-from ngram_metrics.evaluation.evaluate_arguments import Annotations, Texts
+from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.page.flags import flags_of, titles_of
 from ngram_metrics.evaluation.page.page_words import ORDERS, Integers, Words, match_words, split_words, word_accuracy
-from ngram_metrics.evaluation.result_tables import MOST_GROUPS, Style, format_summary, label_text
+from ngram_metrics.evaluation.result_tables import Style, format_summary, grouping_head, label_text
 from ngram_metrics.evaluation.results import Result, Results, Summary
 from ngram_metrics.evaluation.system_counts import Systems, score_part, segment_values
 from ngram_metrics.text.messages import visible
@@ -28,7 +28,12 @@ _P_DIGITS = 4
 
 
 def page_data(
-    systems: Systems, summary: Summary, texts: Texts, annotations: Annotations, words: WordReader, style: Style
+    systems: Systems,
+    summary: Summary,
+    texts: Texts,
+    sources: Sequence[str] | None,
+    words: WordReader,
+    style: Style,
 ) -> dict[str, object]:
     """Return the data for the script of the page, from results with intervals and texts that ``words`` splits."""
     baseline_results = summary.results[summary.baseline]
@@ -60,16 +65,18 @@ def page_data(
             {
                 "from": lengths[segments].min().item(),
                 "to": lengths[segments].max().item(),
-                **_score_part(systems, summary, segments, digits),
+                **_list_scores(
+                    score_part(systems, torch.from_numpy(segments), plan, compared=False), summary.values, digits
+                ),
             }
             for segments in _length_buckets(lengths)
         ],
         "accuracy": word_accuracy(sides.hypotheses, sides.references, plan, digits),
-        "sources": annotations.sources,
-        "columns": _columns(systems, summary, annotations.columns, digits),
+        "sources": sources,
+        "columns": _columns(summary, digits),
         "flags": {
-            "titles": titles_of(annotations.sources),
-            "of_systems": flags_of(texts, annotations.sources, sides.hypotheses, sides.references, lengths),
+            "titles": titles_of(sources),
+            "of_systems": flags_of(texts, sources, sides.hypotheses, sides.references, lengths),
         },
         "copies": {form: format_summary(summary, form, style) for form in COPIES},
         **sides.texts(),
@@ -105,12 +112,6 @@ def _length_buckets(lengths: NDArray[np.float64]) -> list[Integers]:
     return [np.flatnonzero(bucket == index) for index in np.unique(bucket)]
 
 
-def _score_part(systems: Systems, summary: Summary, segments: Integers, digits: int) -> dict[str, object]:
-    """Return what ``_list_scores`` does for the segments with these indices."""
-    results = score_part(systems, torch.from_numpy(segments), summary.plan, compared=False)
-    return _list_scores(results, summary.values, digits)
-
-
 def _list_scores(results: Results, values: Sequence[str], digits: int) -> dict[str, object]:
     """Return the number of segments, and the score of each value and system with the ends of its interval."""
     scores = {
@@ -119,31 +120,21 @@ def _list_scores(results: Results, values: Sequence[str], digits: int) -> dict[s
     return {"segments": next(iter(results.values()))[values[0]].segments, "scores": scores}
 
 
-def _columns(
-    systems: Systems, summary: Summary, columns: Mapping[str, Sequence[Hashable]], digits: int
-) -> list[dict[str, object]]:
-    """Return each column: its name, its different labels, the index of the label of each segment, and scores by label.
+def _columns(summary: Summary, digits: int) -> list[dict[str, object]]:
+    """Return each grouping: its name, its labels, the index of the label of each segment, and scores by label.
 
-    A column with many labels, such as an id, has no scores. Those of groupings are known.
+    A grouping with many labels has no scores.
     """
-    grouping = summary.grouping if isinstance(summary.grouping, Mapping) else {"group": summary.grouping}
-    all_groups = summary.groups if isinstance(summary.grouping, Mapping) else {"group": summary.groups}
-    entries = []
-    for name, labels in {**{name: labels for name, labels in grouping.items() if len(labels)}, **columns}.items():
+    entries: list[dict[str, object]] = []
+    for name, labels in summary.grouping.items():
         indices = {label: index for index, label in enumerate(dict.fromkeys(labels))}
-        segment_labels = np.array([indices[label] for label in labels])
-        groups = None
-        if len(indices) <= MOST_GROUPS and list(grouping.get(name, ())) == list(labels):
-            groups = [_list_scores(results, summary.values, digits) for results in all_groups[name].values()]
-        elif len(indices) <= MOST_GROUPS:
-            parts = [np.flatnonzero(segment_labels == index) for index in range(len(indices))]
-            groups = [_score_part(systems, summary, part, digits) for part in parts]
-        shown_labels = [visible(label_text(label)) for label in indices]
-        entry = {
-            "name": visible(name),
-            "labels": shown_labels,
-            "of_segments": segment_labels.tolist(),
-            "groups": groups,
+        groups = summary.grouped.get(name)
+        scores = groups and [_list_scores(results, summary.values, digits) for results in groups.values()]
+        entry: dict[str, object] = {
+            "name": visible(grouping_head(name)),
+            "labels": [visible(label_text(label)) for label in indices],
+            "of_segments": [indices[label] for label in labels],
+            "groups": scores,
         }
         entries.append(entry)
     return entries
