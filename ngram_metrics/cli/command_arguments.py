@@ -134,7 +134,7 @@ def score_parser() -> Parser:
     output: dict[str, OptionRow] = {
         "-f --format": ("default: table", {"choices": FORMATS, "default": "table"}),
         "-w --digits": ("digits after the point; default: 2, in json and tsv all", integer(0, 15)),
-        "--details": ("add the parts of scores, p-values and ranks; json has the first two anyway", FLAG),
+        "--details": ("add the parts of scores, p-values and ranks; json and tsv have the first two", FLAG),
         "-o --output": ("write the table here; default: standard output", DESTINATION),
         "--sentences": ("write the scores of every segment, to .tsv or .jsonl", FILE),
         "--report": ("write an HTML page that shows where systems are right and wrong", FILE),

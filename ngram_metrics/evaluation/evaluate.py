@@ -155,8 +155,7 @@ class Evaluation:
             raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas") from error
         rows = [
             {"group": group, "system": system, "value": value, **result.known()}
-            for group, system, results in result_tables.list_group_rows(self._summary)
-            for value, result in results.items()
+            for group, system, value, result in result_tables.list_rows(self._summary)
         ]
         frame = pandas.DataFrame(rows)
         return frame if self.groups else frame.drop(columns="group")
@@ -192,7 +191,7 @@ class Evaluation:
         return self._format("markdown", self._style(digits, intervals, details))
 
     def to_tsv(self) -> str:
-        """Return tab-separated lines with all digits: a header, and a line for each system, and of each group."""
+        """Return the rows of ``to_pandas`` as tab-separated lines with all digits, on the scale of tables."""
         return self._format("tsv")
 
     def to_json(self) -> str:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, Literal, NamedTuple, get_args
 
 from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
 from ngram_metrics.evaluation.result_tables import cell_text, label_text
-from ngram_metrics.evaluation.results import ComparisonPlan, Grouping, Result
+from ngram_metrics.evaluation.results import ComparisonPlan, Grouping
 from ngram_metrics.metrics import make_metric
 from ngram_metrics.options import check_choice, check_confidence, refuse_equal_names
 from ngram_metrics.scorer import Scorer, scorer_of
@@ -19,11 +17,8 @@ from ngram_metrics.significance.paired_systems import Labels, checked_labels, cl
 from ngram_metrics.text.inputs import frame_package
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name, visible
 
-#: The columns of tables, of scores of segments too, before those of values.
-_FIRST_COLUMNS = ("group", "system", "segment", "line", "value")
-#: The parts of a result that have a column named after any value; precision and recall are values of ROUGE.
-_NO_COLUMNS = ("score", "segments", "precision", "recall", "highest")
-_PART_COLUMNS = sorted({"first_rank", "last_rank", *(part.name for part in fields(Result))}.difference(_NO_COLUMNS))
+#: The columns of `Evaluation.segments` before those of values.
+_SEGMENT_COLUMNS = ("segment", "system")
 
 
 class Texts(NamedTuple):
@@ -105,10 +100,14 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
             raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
         cell = visible(name)
         scorers[cell] = scorer.rename(cell)
-    columns = {name: _written_columns(scorer) for name, scorer in scorers.items()}
-    for name, written in columns.items():
-        if taken := [column for column in written if column in _FIRST_COLUMNS]:
-            raise ValueError(f"metric {name!r} is named like the column {taken[0]!r} of tables: expected another name")
+    columns: dict[str, list[str]] = {}
+    for name, scorer in scorers.items():
+        titles = {value: title for title, value in scorer.titles.items()}
+        columns[name] = [titles.get(value, value) for value in scorer.values]
+        if taken := [column for column in columns[name] if column in _SEGMENT_COLUMNS]:
+            raise ValueError(
+                f"metric {name!r} is named like the column {taken[0]!r} of segments: expected another name"
+            )
     refuse_equal_names(columns.items())
     return scorers
 
@@ -170,16 +169,6 @@ def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:
     listed = checked_labels(name, labels, texts.first_system, len(texts.references))
     _check_names(name, dict.fromkeys(listed), lambda label: visible(label_text(label)))
     return listed
-
-
-def _written_columns(scorer: Scorer) -> list[str]:
-    """Return the names of the columns that a metric may have in a table, with ``precisions`` for all orders."""
-    names = []
-    for title in scorer.titles:
-        names += [title, *[f"{title}_{part}" for part in _PART_COLUMNS]]
-    # Precision and recall of ROUGE.
-    names += [value for value in scorer.values if value not in scorer.titles.values()]
-    return list(dict.fromkeys([re.sub(r"_precision\d+$", "_precisions", name) for name in names]))
 
 
 def _frame_columns(given: str, value: Any) -> object:

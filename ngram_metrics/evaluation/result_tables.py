@@ -8,17 +8,18 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ngram_metrics.evaluation.results import MOST_GROUPS, SIGNIFICANT, Result, Summary
+from ngram_metrics.evaluation.results import MOST_GROUPS, SIGNIFICANT, Result, Results, Summary
 from ngram_metrics.registry import REGISTRY
 from ngram_metrics.text.messages import pluralize, visible
 
 #: The parts of a result that are scores, besides precisions.
 _SCORES = ("score", "low", "high", "difference", "difference_low", "difference_high", "detectable", "recall")
-#: The parts that every value has in TSV, if any system has them.
-_TSV_PARTS = ("score", "low", "high", "p_value", "difference", "difference_low", "difference_high")
+#: The columns of ranks in TSV.
+_RANKS = ("first_rank", "last_rank")
 #: The parts of a score in the order of their columns, by sacrebleu's names.
 _PARTS = {"precision": "precision", "recall": "recall", "brevity_penalty": "BP", "ratio": "ratio"}
 _PARTS |= {"hypothesis_length": "hyp_len", "reference_length": "ref_len"}
@@ -55,7 +56,8 @@ class Style(NamedTuple):
 
     Attributes:
         digits: the digits of scores after the decimal point; None for 2, in JSON and TSV for all.
-        details: whether the parts of scores, differences, p-values and ranks are shown; JSON has all but ranks anyway.
+        details: whether the parts of scores, differences, p-values and ranks are shown; JSON and TSV have all but ranks
+            anyway.
         width: the columns of the terminal; a wider table is written as one table for each value.
         intervals: whether tables show intervals.
         caption: LaTeX for the caption of a LaTeX table, instead of the sentence on the data.
@@ -233,18 +235,19 @@ def format_rank(ranks: tuple[int, int]) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def list_group_rows(summary: Summary) -> Iterator[tuple[str, str, dict[str, Result]]]:
-    """Yield the name of a group, of a system, and its results, first those of the whole, which has no name.
+def list_rows(summary: Summary) -> Iterator[tuple[str, str, str, Result]]:
+    """Yield the name of a group, a system, a value, and its result, first those of the whole, which has no name.
 
     The label of a group stands behind the name of its grouping, if it has one: ``domain=news``.
     """
-    for system, results in summary.results.items():
-        yield "", system, results
+    parts: list[tuple[str, Results]] = [("", summary.results)]
     for name, groups in summary.grouped.items():
-        for label, group_results in groups.items():
-            group = label_text(label) if name is None else f"{name}={label_text(label)}"
-            for system, results in group_results.items():
-                yield group, system, results
+        prefix = "" if name is None else f"{name}="
+        parts += [(prefix + label_text(label), results) for label, results in groups.items()]
+    for group, results in parts:
+        for system, system_results in results.items():
+            for value, result in system_results.items():
+                yield group, system, value, result
 
 
 def _list_tables(summary: Summary) -> Iterator[tuple[list[str], list[tuple[list[str], dict[str, Result]]]]]:
@@ -327,29 +330,20 @@ def _list_entries(
 
 
 def _format_tsv(summary: Summary, style: Style) -> list[str]:
-    systems = list(summary.results.values())
-    columns = {
-        value: [part for part in _TSV_PARTS if any(getattr(row[value], part) is not None for row in systems)]
-        for value in summary.values
-    }
-    lines: list[str] = []
-    for group, system, results in list_group_rows(summary):
-        row = {"group": cell_text(group)} if summary.groups else {}
-        row["system"] = cell_text(system)
-        for value, result in results.items():
-            parts = {part: getattr(result, part) for part in columns[value]}
-            if style.details:
-                parts |= list_parts(result)
-                ranks = summary.ranks.get(value, {}).get(system) if not group else None
-                if len(summary.results) > 1:
-                    parts |= dict(zip(("first_rank", "last_rank"), ranks or (None, None), strict=True))
-            for name, part in parts.items():
-                text = "" if part is None else str(_show_part(result, name, part, style.digits))
-                row[value if name == "score" else f"{value}_{name}"] = text
-        if not lines:
-            lines.append("\t".join(map(cell_text, row)))
-        lines.append("\t".join(row.values()))
-    return lines
+    """Return a header, and a line for each system and value, with a column for each part that any result has."""
+    rows: list[dict[str, str]] = []
+    for group, system, value, result in list_rows(summary):
+        row = {"group": cell_text(group)} if summary.grouped else {}
+        row |= {"system": cell_text(system), "value": cell_text(value)}
+        for name, part in result.known().items():
+            shown = _show_part(result, name, part, style.digits)
+            row[name] = "/".join(map(str, shown)) if isinstance(shown, list) else str(shown)
+        if style.details and not group and summary.ranks:
+            row |= zip(_RANKS, map(str, summary.ranks[value][system]), strict=True)
+        rows.append(row)
+    names = ["group", "system", "value", *(part.name for part in fields(Result)), *_RANKS]
+    columns = [name for name in names if any(name in row for row in rows)]
+    return ["\t".join(columns), *("\t".join(row.get(column, "") for column in columns) for row in rows)]
 
 
 def _format_markdown(summary: Summary, style: Style) -> list[str]:

@@ -207,5 +207,5 @@ def test_ranks_are_those_of_all_segments_and_groups_have_none(folder: Path, caps
     rows = [dict(zip(lines[0].split("\t"), line.split("\t"), strict=True)) for line in lines[1:]]
     assert {row["group"] for row in rows} == {"", "domain=news", "domain=talk"}
     for row in rows:
-        ranks = row["bleu_first_rank"], row["bleu_last_rank"]
+        ranks = row["first_rank"], row["last_rank"]
         assert ranks == ("", "") if row["group"] else all(rank in {"1", "2"} for rank in ranks)

@@ -129,7 +129,7 @@ def test_standard_input_is_handed_on(packed, chunk: int, folder: Path, capsysbin
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     assert _run(capsysbinary, ["base.txt", "-r", "ref.txt", "-m", METRICS, "-f", "tsv"])[1] == out.replace(
-        b"-\t", b"base.txt\t", 1
+        b"\n-\t", b"\nbase.txt\t"
     )
 
 

@@ -123,10 +123,12 @@ def test_the_largest_of_the_detectable_differences_is_told():
     result = found.results["a"]["bleu"]
     for name in ("difference_low", "difference_high", "detectable"):
         assert entry[name] == 100 * getattr(result, name)
-    header, _, row, *_ = (line.split("\t") for line in found.to_tsv().splitlines())
-    cells = dict(zip(header, row, strict=True))
-    assert float(cells["bleu_difference_low"]) == 100 * result.difference_low
-    assert float(cells["chrf_difference_high"]) == 100 * found.results["a"]["chrf"].difference_high
+    header, *rows = (line.split("\t") for line in found.to_tsv().splitlines())
+    for row in rows[2:]:
+        cells = dict(zip(header, row, strict=True))
+        result = found.results[cells["system"]][cells["value"]]
+        for name in ("difference_low", "difference_high", "detectable"):
+            assert float(cells[name]) == 100 * getattr(result, name)
 
 
 GROUPS = {"domain": ["news", "talk|_"] * 30, "id": list(range(60))}
@@ -147,14 +149,14 @@ def test_groups_have_a_block_in_every_table_and_rows_in_one_table():
     assert r"talk|\_ & better & 30 &" in found.to_latex()
     assert "<th>talk|_</th><th>better</th><td" in found._repr_html_()
     lines = [line.split("\t") for line in found.to_tsv().splitlines()]
-    assert lines[0][:3] == ["group", "system", "chrf"]
-    assert [line[:2] for line in lines[1:5]] == [
-        ["", "base"],
-        ["", "better"],
-        ["domain=news", "base"],
-        ["domain=news", "better"],
+    assert lines[0][:3] == ["group", "system", "value"]
+    assert [line[:3] for line in lines[1:7]] == [
+        [group, system, value]
+        for group, systems in (("", ["base", "better"]), ("domain=news", ["base"]))
+        for system in systems
+        for value in ("chrf", "ter")
     ]
-    assert len(lines) == 1 + 2 * (1 + 2)
+    assert len(lines) == 1 + 2 * 2 * (1 + 2)
     assert len({len(line) for line in lines}) == 1
     assert list(json.loads(found.to_json())["groups"]) == list(found.groups) == ["domain"]
     alone = evaluate(systems, ["a b d"] * 60, "chrf", confidence=None, groups=GROUPS["domain"])
