@@ -88,7 +88,7 @@ class Scorer:
             ``(segments, *score_shape)``, for samples ``(segments, samples)``.
 
         Raises:
-            TypeError, ValueError: the errors of ``Reader.read``.
+            TypeError, ValueError: the errors of ``input_forms.read`` and of ``Reader.encode``.
 
         Warns:
             UserWarning: no segments.
@@ -113,7 +113,7 @@ class Scorer:
         return scores if len(rows) else torch.full_like(scores, self.empty_score)
 
     def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
-        """Read and count a batch, or raise the errors of ``Reader.read``."""
+        """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
         segments = self._read(preds, target)
         if self.is_counted_in_python(segments, device):
             counts, references = self._count_in_python(segments)

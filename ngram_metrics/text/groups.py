@@ -19,9 +19,9 @@ from ngram_metrics.text.input_forms import (
     Documents,
     Segments,
     checked_segments,
+    checked_token_types,
     common_kind,
     to_tensor_or_list,
-    token_types,
 )
 from ngram_metrics.text.inputs import Groups
 from ngram_metrics.text.messages import pluralize, shortened, type_name
@@ -85,8 +85,9 @@ def _join_rows(hypotheses: Groups, references: Groups) -> tuple[Segments, bool]:
     documents = unread._replace(hypotheses=every[: len(flat[0])], references=every[len(flat[0]) :])
     if not is_text:
         padded = [row.padded for side in split[: 1 if same else 2] for row in side for _ in row.documents]
-        kind = common_kind(token_types(every, unread.name_of), every, unread.name_of)
-        documents = documents._replace(kind=kind, padded=padded)
+        types = checked_token_types(every, unread.name_of)
+        kind = common_kind(types, every, unread.name_of)
+        documents = documents._replace(kind=kind, padded=padded, token_types=types)
     return documents, same
 
 

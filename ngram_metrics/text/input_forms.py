@@ -59,6 +59,7 @@ class Segments(NamedTuple):
             row; ``counts`` may then be 0.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
         together: whether equal tokens of different segments must have one number.
+        token_types: the types of all tokens, ``int`` for those of tensors; empty for text.
     """
 
     kind: Kind
@@ -68,6 +69,7 @@ class Segments(NamedTuple):
     hypothesis_counts: list[int] | None = None
     padded: Sequence[bool] = ()
     together: bool = False
+    token_types: Set[type] = frozenset()
 
     @property
     def known_kind(self) -> Kind | None:
@@ -184,7 +186,7 @@ def _read_lists(preds: object, target: object) -> Segments:
     # An empty batch is of any kind; as text it agrees with all options.
     is_text = len(segments) == 0 or isinstance(segments[0], str)
     hypotheses = checked_segments(segments, is_text, segment_name)
-    types = set() if is_text else token_types(hypotheses, segment_name)
+    types = set() if is_text else checked_token_types(hypotheses, segment_name)
     all_references, counts = _split_references(items, is_text, tuple in types)
     if 0 in counts:
         index = counts.index(0)
@@ -199,9 +201,10 @@ def _read_lists(preds: object, target: object) -> Segments:
         warn_of_split_references(hypotheses, references, counts)
         warn_of_transposed_references(hypotheses, references, counts)
         return batch
-    kind = common_kind(types | token_types(references, reference_name), batch.documents, batch.name_of)
+    types |= checked_token_types(references, reference_name)
+    kind = common_kind(types, batch.documents, batch.name_of)
     padded = [are_padded[0]] * len(hypotheses) + [are_padded[1]] * len(references) if any(are_padded) else ()
-    return batch._replace(kind=kind, padded=padded)
+    return batch._replace(kind=kind, padded=padded, token_types=types)
 
 
 def read_texts(texts: Hypotheses, together: bool = False) -> Segments | PaddedSegments:
@@ -224,8 +227,9 @@ def read_texts(texts: Hypotheses, together: bool = False) -> Segments | PaddedSe
     items = _items("texts", ids)
     is_text = not items or isinstance(items[0], str)
     hypotheses = checked_segments(items, is_text, segment_name)
-    kind = "text" if is_text else common_kind(token_types(hypotheses, segment_name), hypotheses, segment_name)
-    return Segments(kind, hypotheses, [], [0] * len(hypotheses), together=together)
+    types = set() if is_text else checked_token_types(hypotheses, segment_name)
+    kind = "text" if is_text else common_kind(types, hypotheses, segment_name)
+    return Segments(kind, hypotheses, [], [0] * len(hypotheses), together=together, token_types=types)
 
 
 def read_references(references: References) -> Segments | PaddedSegments:
@@ -425,7 +429,7 @@ _CONTAINERS = (Tensor, np.ndarray, list, dict, set)
 _FLOATS = (float, np.floating)
 
 
-def token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
+def checked_token_types(segments: Sequence[Document], name_of: NameOf) -> set[type]:
     """Return the types of all tokens, or raise TypeError for a wrong one, whose segment ``name_of`` names."""
     lists = [segment for segment in segments if not isinstance(segment, Tensor)]
     types = set(map(type, chain.from_iterable(lists)))

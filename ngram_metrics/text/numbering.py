@@ -60,22 +60,29 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> R
     """
     try:
         tokens = list(chain.from_iterable(documents))
-        # Integers can be chosen to collide in a dict, which then takes quadratic time.
-        are_integers = bool(tokens) and type(tokens[0]) is int and set(map(type, tokens)) == {int}
-        ids, bound = _number_integers(cast("list[int]", tokens)) if are_integers else number_in_order(tokens)
+        if tokens and type(tokens[0]) is int and set(map(type, tokens)) == {int}:  # a tokenizer returned ids
+            return number_ids(cast("Sequence[Sequence[int]]", documents))
+        ids, bound = number_in_order(tokens)
     except TypeError:
         name_unhashable(documents, name_of)
         raise
     return RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
 
 
-def _number_integers(tokens: Sequence[int]) -> tuple[Integers, int]:
-    """Number integers of any size, as ``number_values`` does."""
+def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
+    """Number integers of any type and size ``0, 1, ...`` in any order.
+
+    They can be chosen to collide in a dict, which then takes quadratic time: they are sorted.
+    """
+    lengths = list(map(len, documents))
+    tokens = chain.from_iterable(documents)
     try:
-        return number_values(np.fromiter(tokens, np.int64, len(tokens)))
+        ids, bound = number_values(np.fromiter(tokens, np.int64, sum(lengths)))
     except OverflowError:
-        names, ids = np.unique(np.array(tokens, object), return_inverse=True)
-        return ids.astype(np.int64), len(names)
+        integers = np.array(list(map(int, chain.from_iterable(documents))), object)
+        distinct, ids = np.unique(integers, return_inverse=True)
+        ids, bound = ids.astype(np.int64), len(distinct)
+    return RaggedTokens(torch.from_numpy(ids), host_counts(lengths), bound)
 
 
 def columns_of(segments: Segments) -> list[Integers]:

@@ -22,8 +22,7 @@ from ngram_metrics.counting.documents import (
 from ngram_metrics.options import check_booleans, fixed_pad_id, pad_ids, refuse_missing_pad_id
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.input_warnings import warn_of_texts_as_tokens
-from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.text.numbering import listed_ids, number_tensors, number_tokens
+from ngram_metrics.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
 
 
 class Reader(ABC):
@@ -42,22 +41,6 @@ class Reader(ABC):
         check_booleans(self)
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
-    def read(self, preds: Hypotheses, target: References, device: torch.device) -> Batch:
-        """Turn a batch into token ids.
-
-        Args:
-            preds: hypotheses, see ``ngram_metrics.text.input_forms``.
-            target: references.
-            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
-
-        Raises:
-            TypeError: the errors of ``ngram_metrics.text.input_forms.read``; a token that is not hashable; a callable
-                that returned an object of a wrong type.
-            ValueError: the errors of the same function; options for text together with tokens or ids; a padded tensor
-                without ``pad_id``; in a sequence or 1-D tensor a negative id that is not in ``pad_id``.
-        """
-        return self.encode(read(preds, target, self.sample_padding), device)
-
     def read_systems(
         self,
         systems: Sequence[Sequence[str]],
@@ -70,7 +53,7 @@ class Reader(ABC):
         or each has one or more.
 
         Raises:
-            TypeError, ValueError: the errors of ``read``.
+            TypeError, ValueError: the errors of ``ngram_metrics.text.input_forms.read`` and of ``encode``.
         """
         # An empty text is a reference, an empty list is none.
         has_references = any(isinstance(item, str) or item for item in references)
@@ -90,7 +73,17 @@ class Reader(ABC):
         )
 
     def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
-        """Turn checked segments into token ids, or raise the errors of ``read``."""
+        """Turn segments that ``ngram_metrics.text.input_forms`` has read into token ids.
+
+        Args:
+            segments: hypotheses and references, checked and of one kind.
+            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
+
+        Raises:
+            TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
+            ValueError: options for text together with tokens or ids; a padded tensor without ``pad_id``; in a sequence
+                or 1-D tensor a negative id that is not in ``pad_id``.
+        """
         if segments.kind == "text":
             return self._encode_text(segments).to(device)
         dropped = self._check_options(segments)
@@ -114,11 +107,9 @@ class Reader(ABC):
             return is_read and all(map(has_data, segments[:2]))
         if segments.kind == "text":
             return self.reads_text_in_python
-        documents = segments.documents
-        tensors = [document for document in documents if isinstance(document, Tensor)]
-        lists = documents if not tensors else [document for document in documents if not isinstance(document, Tensor)]
-        types = set(map(type, chain.from_iterable(lists)))
-        return types <= {int if segments.kind == "ids" else str} and all(map(has_data, tensors))
+        if not segments.token_types <= {int if segments.kind == "ids" else str}:
+            return False
+        return all(has_data(document) for document in segments.documents if isinstance(document, Tensor))
 
     def read_in_python(
         self, segments: Segments | PaddedSegments
@@ -188,8 +179,10 @@ class Reader(ABC):
             return batch_of(segments, tokens).to(tokens.ids.device)
         if segments.kind == "tokens":
             self._check_tokens(segments)
-        lists = listed_ids(segments, dropped) if segments.kind == "ids" else documents
-        return batch_of(segments, number_tokens(lists, segments.name_of)).to(device)
+            tokens = number_tokens(documents, segments.name_of)
+        else:
+            tokens = number_ids(listed_ids(segments, dropped))
+        return batch_of(segments, tokens).to(device)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         """Encode padded ids without gaps, in steps that do not depend on the data."""

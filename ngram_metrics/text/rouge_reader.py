@@ -38,7 +38,7 @@ from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import NameOf, shortened, type_name
-from ngram_metrics.text.numbering import columns_of, listed_ids, number_tokens
+from ngram_metrics.text.numbering import columns_of, listed_ids, number_ids, number_tokens
 from ngram_metrics.text.reader import Reader, batch_of
 from ngram_metrics.text.single_texts import (
     SPLIT_AT_LINES,
@@ -186,7 +186,7 @@ class RougeReader(Reader):
         if separator is None or segments.kind != "ids":
             return super()._encode_tokens(segments, dropped, device)
         split = [split_ids(document, separator) for document in listed_ids(segments, dropped, separator)]
-        lines = number_tokens(list(chain.from_iterable(split)), segments.name_of)
+        lines = number_ids(list(chain.from_iterable(split)))
         return _batch_lines(segments, DocumentGroups(lines, host_counts(list(map(len, split))))).to(device)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:

@@ -6,7 +6,7 @@ tokenizer that is not a rule of ``ngram_metrics.text.word_rules``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, groupby, islice
 
 from ngram_metrics.counting.python_matches import Summary, Tokens
@@ -126,13 +126,13 @@ def read_summaries(
     return list(map(Summary, rouge_words(texts, *reading, name_of), lines))
 
 
-def split_ids(document: Sequence[Hashable], separator: int) -> list[list[Hashable]]:
+def split_ids(document: Sequence[int], separator: int) -> list[list[int]]:
     """Return the ids of the sentences of a document, without the separator between them."""
     runs = groupby(document, separator.__eq__)
     return [list(run) for is_separator, run in runs if not is_separator]
 
 
-def summary_of_ids(document: Sequence[Hashable], separator: int) -> Summary:
+def summary_of_ids(document: Sequence[int], separator: int) -> Summary:
     """Return the ids of a document and of its sentences, without the separator between them."""
     sentences = split_ids(document, separator)
     return Summary([*chain.from_iterable(sentences)], sentences)

@@ -114,7 +114,7 @@ class TokenReader(WordReader):
         """Count in the references of how many segments each n-gram occurs, up to the order ``ngram``.
 
         Raises:
-            TypeError, ValueError: the errors of ``ngram_metrics.text.reader.Reader.read``.
+            TypeError, ValueError: the errors of ``ngram_metrics.text.reader.Reader.encode``.
         """
         if isinstance(segments, PaddedSegments):
             self._check_options(segments)
@@ -169,7 +169,7 @@ class VocabularyReader(TokenReader):
             )
 
     def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
-        """Turn checked segments into token ids, or raise the errors of ``read``."""
+        """Turn checked segments into token ids, or raise the errors of ``Reader.encode``."""
         table = self.document_frequency
         if isinstance(segments, PaddedSegments):
             return super().encode(segments, device)

@@ -3,7 +3,7 @@
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import documents_of, groups, ragged
+from layouts import documents_of, groups, ragged, read_batch
 from pretend.device import DEVICE
 
 from ngram_metrics.counting.documents import (
@@ -112,7 +112,7 @@ def test_what_goes_to_cuda_is_pinned_and_not_waited_for(monkeypatch):
 
     monkeypatch.setattr(torch, "empty", empty)
     monkeypatch.setattr(torch.Tensor, "to", to)
-    batch = WordReader().read(["a b", "c"], [["a", "b b"], ["c"]], torch.device("cuda"))
+    batch = read_batch(WordReader(), ["a b", "c"], [["a", "b b"], ["c"]], torch.device("cuda"))
     assert calls == [(True, torch.device("cuda"), {"non_blocking": True})]
     references = batch.sides.references
     assert [part.tolist() for part in (references.sent_counts, references.tokens.sent_lengths)] == [[2, 1], [1, 2, 1]]

@@ -9,7 +9,8 @@ import pytest
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from measures import CPU, MEASURES, averaged_score, batches_of, bleu_settings, weights_of
+from layouts import read_batch
+from measures import MEASURES, averaged_score, batches_of, bleu_settings, weights_of
 from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu
 from nltk.translate.bleu_score import sentence_bleu as nltk_sentence_bleu
 from oracles import close
@@ -24,7 +25,7 @@ batches = MEASURES["BLEU"].batches
 
 def statistics(metric, batch):
     return metric.statistics(
-        WordReader().read([hypothesis for hypothesis, _ in batch], [references for _, references in batch], CPU)
+        read_batch(WordReader(), [hypothesis for hypothesis, _ in batch], [references for _, references in batch])
     )
 
 

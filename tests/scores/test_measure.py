@@ -9,7 +9,8 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
-from measures import CPU, MEASURES, Measured, averaged_score
+from layouts import read_batch
+from measures import MEASURES, Measured, averaged_score
 from oracles import summed
 
 from ngram_metrics.scores.measure import pack, row_width, unpack
@@ -179,7 +180,7 @@ def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
         # Settings that count alike are counted once: on the meta device counting takes long.
         kind = row_width(measure.layout), settings.get("reducer")
         if kind not in counted:
-            batches = [reader.read(preds, one, CPU) for one in ([target] if counted else [target, target[:, 0]])]
+            batches = [read_batch(reader, preds, one) for one in ([target] if counted else [target, target[:, 0]])]
             counted[kind] = list(map(measure.statistics, batches))
         for scores in map(measure.score, counted[kind]):
             assert (scores.device.type, scores.shape) == ("meta", (3, *measure.score_shape))

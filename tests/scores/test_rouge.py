@@ -4,7 +4,8 @@ import numpy as np
 import oracles
 import pytest
 from hypothesis import given
-from measures import CPU, MEASURES, VARIANTS
+from layouts import read_batch
+from measures import MEASURES, VARIANTS
 from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
@@ -20,8 +21,8 @@ batches = MEASURES["ROUGE"].batches
 
 
 def statistics(metric, batch, **options):
-    read = RougeReader(**options).read(
-        [hypothesis for hypothesis, _ in batch], [references for _, references in batch], CPU
+    read = read_batch(
+        RougeReader(**options), [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
     )
     return metric.statistics(read)
 
@@ -98,7 +99,7 @@ def test_documents_of_ten_thousand_tokens(vocabulary):
     shared = random.integers(0, vocabulary, 8_000)
     one = np.insert(shared, random.integers(0, 8_000, 2_000), vocabulary)
     other = np.insert(shared, random.integers(0, 8_000, 1_000), vocabulary + 1)
-    batch = RougeReader().read([one.tolist(), [1, 2]], [other.tolist(), [2]], CPU)
+    batch = read_batch(RougeReader(), [one.tolist(), [1, 2]], [other.tolist(), [2]])
     rows = RougeMeasure((1, 2, "L", "Lsum")).statistics(batch)
     bigrams = oracles.matches(one.tolist(), [other.tolist()], 2)
     assert rows.matches.tolist() == [[8_000, bigrams, 8_000, 8_000], [1, 0, 1, 1]]

@@ -1,4 +1,4 @@
-"""Documents of ids in the two layouts of the counting module, and back into lists."""
+"""Documents of ids in the two layouts of the counting module, made from lists or by a reader, and back into lists."""
 
 from collections.abc import Sequence
 from itertools import accumulate, chain, compress, pairwise
@@ -14,9 +14,16 @@ from ngram_metrics.counting.documents import (
     RaggedSides,
     RaggedTokens,
 )
+from ngram_metrics.text.input_forms import read
+from ngram_metrics.text.reader import Reader
 
 Ids = Sequence[int]
 Batch = Sequence[tuple[Ids, Sequence[Ids]]]
+
+
+def read_batch(reader: Reader, preds: Any, target: Any, device: Any = "cpu") -> Any:
+    """Hypotheses and references as a metric gets them."""
+    return reader.encode(read(preds, target, reader.sample_padding), torch.device(device))
 
 
 def _int64(values: Sequence) -> torch.Tensor:

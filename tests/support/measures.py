@@ -16,6 +16,7 @@ import pytest
 import rouge_oracle
 import torch
 from hypothesis import strategies as st
+from layouts import read_batch
 from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
 from sacrebleu.metrics import TER
@@ -161,7 +162,7 @@ class Measured:
 
     def statistics(self, settings: Settings, batch: Batch) -> Any:
         sides = [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
-        return self.make(settings).statistics(self.reader(settings).read(*sides, CPU))
+        return self.make(settings).statistics(read_batch(self.reader(settings), *sides))
 
     def scored(self, settings: Settings, batch: Batch, average: str) -> torch.Tensor:
         return averaged_score(self.make(settings), self.statistics(settings, batch), average)

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import documents_of
+from layouts import documents_of, read_batch
 from rule_words import words_of
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.helpers import extract_all_char_ngrams
@@ -110,11 +110,11 @@ def test_the_words_of_a_text(text, words):
 
 def test_text_is_lowercased_before_anything_else():
     """A capital with a dot becomes two characters."""
-    batch = CharacterReader(lowercase=True, words=True).read(["İ A."], [["i̇ a."]], CPU)
+    batch = read_batch(CharacterReader(lowercase=True, words=True), ["İ A."], [["i̇ a."]])
     assert documents_of(batch.sides.hypotheses) == documents_of(batch.sides.references.tokens)
     assert batch.sides.hypotheses.lengths.tolist() == [4]
     assert documents_of(batch.words.hypotheses) == documents_of(batch.words.references.tokens)
-    as_it_is = CharacterReader(words=True).read(["İ A."], [["i̇ a."]], CPU)
+    as_it_is = read_batch(CharacterReader(words=True), ["İ A."], [["i̇ a."]])
     assert as_it_is.sides.hypotheses.lengths.tolist() == [3]
     assert documents_of(as_it_is.words.hypotheses) != documents_of(as_it_is.words.references.tokens)
 
@@ -122,7 +122,7 @@ def test_text_is_lowercased_before_anything_else():
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4), st.booleans())
 def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
     preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
-    read = CharacterReader(whitespace=whitespace, words=True).read(preds, target, CPU)
+    read = read_batch(CharacterReader(whitespace=whitespace, words=True), preds, target)
     every = preds + [one for several in target for one in several]
     kept = [text if whitespace else "".join(text.split()) for text in every]
     assert numbered(documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)) == numbered(kept)
@@ -135,7 +135,7 @@ def test_a_batch_of_text_is_read_as_characters_and_words(batch, whitespace):
 
 
 def test_words_are_read_only_where_they_are_asked_for():
-    read = CharacterReader().read(["a b"], ["a b"], CPU)
+    read = read_batch(CharacterReader(), ["a b"], ["a b"])
     assert read.words is None
 
 
@@ -143,14 +143,14 @@ def test_words_are_read_only_where_they_are_asked_for():
 def test_ids_are_the_characters(make):
     """No whitespace is known among them: an id that is that of a blank counts."""
     preds, target = [make([32, 97, 32]), make([97])], [[make([32, 97])], [make([97]), make([98])]]
-    read = CharacterReader().read(preds, target, CPU)
+    read = read_batch(CharacterReader(), preds, target)
     several = documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)
     assert numbered(several) == numbered([[32, 97, 32], [97], [32, 97], [97], [98]])
     assert read.sides.references.counts.tolist() == [1, 2]
 
 
 def test_tokens_may_be_the_characters():
-    read = CharacterReader().read([[("a", 1), "c"]], [["c", ("a", 1), " "]], CPU)
+    read = read_batch(CharacterReader(), [[("a", 1), "c"]], [["c", ("a", 1), " "]])
     several = documents_of(read.sides.hypotheses) + documents_of(read.sides.references.tokens)
     assert numbered(several) == [[0, 1], [1, 0, 2]]
 
@@ -168,4 +168,4 @@ def test_tokens_may_be_the_characters():
 )
 def test_tokens_that_are_words_are_refused(preds, target, words):
     with pytest.raises(TypeError, match=words):
-        CharacterReader().read(preds, target, CPU)
+        read_batch(CharacterReader(), preds, target)

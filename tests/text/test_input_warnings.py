@@ -8,6 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import read_batch
 from torchmetrics import MetricCollection
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate, functional, ignite, mbr
@@ -73,18 +74,18 @@ UNREAD = (["слово"], ["東京", "नमस्ते 。"], ["!?", "Zürich 
 def test_a_text_of_which_the_ascii_rule_leaves_nothing_is_warned_of(texts, options):
     for preds, target in ((["a"] * len(texts), texts), (texts, [["a", "b"]] * len(texts))):
         with pytest.warns(UserWarning, match="a text without words scores 0: tokenizer='unicode' keeps"):
-            RougeReader(**options).read(preds, target, CPU)
+            read_batch(RougeReader(**options), preds, target)
 
 
 @pytest.mark.parametrize("texts", UNREAD)
 @pytest.mark.parametrize("options", [{"tokenizer": "unicode"}, {"normalizer": str}, {"tokenizer": "char"}])
 def test_another_rule_is_not_warned_of(texts, options):
-    RougeReader(**options).read(texts, texts, CPU)
+    read_batch(RougeReader(**options), texts, texts)
 
 
 @pytest.mark.parametrize("texts", [["", " \n"], ["!?", "…"], ["👍", "a 東京"], ["_", "Zürich"]])
 def test_a_text_without_letters_or_with_some_that_stay_is_not_warned_of(texts):
-    RougeReader().read(texts, texts, CPU)
+    read_batch(RougeReader(), texts, texts)
 
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "facebook/bart-large", "gpt2"])
@@ -112,7 +113,7 @@ ONE_TOKEN = "is one token with spaces; a text is a str: pass 'the cat sat' inste
 )
 def test_texts_as_tokens_are_warned_of(reader, preds, target, name):
     with pytest.warns(UserWarning, match=f"^{name} {ONE_TOKEN}"):
-        reader.read(preds, target, CPU)
+        read_batch(reader, preds, target)
 
 
 def test_texts_as_tokens_are_warned_of_in_rows():
@@ -134,7 +135,7 @@ def test_texts_as_tokens_are_warned_of_in_rows():
     ],
 )
 def test_tokens_are_not_warned_of(preds, target):
-    WordReader().read(preds, target, CPU)
+    read_batch(WordReader(), preds, target)
 
 
 UNSPLIT = [
@@ -152,13 +153,13 @@ UNSPLIT = [
 def test_a_script_without_blanks_is_warned_of(text, tokenizer):
     for preds, target in (([text], [text]), (["a b"], [text]), ([text], [[text, "a b"]])):
         with pytest.warns(UserWarning, match="a segment is one word. Pass tokenizer='zh' for Chinese, 'ja-mecab' for"):
-            WordReader(tokenizer).read(preds, target, CPU)
+            read_batch(WordReader(tokenizer), preds, target)
 
 
 @pytest.mark.parametrize("text", UNSPLIT)
 @pytest.mark.parametrize("tokenizer", ["zh", "char", "unicode", list])
 def test_a_tokenizer_that_splits_a_script_without_blanks_is_not_warned_of(text, tokenizer):
-    WordReader(tokenizer).read([text], [text], CPU)
+    read_batch(WordReader(tokenizer), [text], [text])
 
 
 @pytest.mark.parametrize(
@@ -178,7 +179,7 @@ def test_a_tokenizer_that_splits_a_script_without_blanks_is_not_warned_of(text, 
 )
 @pytest.mark.parametrize("tokenizer", [None, "13a"])
 def test_single_words_and_words_between_blanks_are_not_warned_of(texts, tokenizer):
-    WordReader(tokenizer).read(texts, texts, CPU)
+    read_batch(WordReader(tokenizer), texts, texts)
 
 
 TOKENIZED = ["the cat sat .", "a dog , too .", "yes"]
@@ -189,7 +190,7 @@ def test_hypotheses_that_look_tokenized_are_warned_of():
         with pytest.warns(
             UserWarning, match="most hypotheses end in ' .', so they look tokenized, and tokenizer='13a'"
         ):
-            reader.read(TOKENIZED, ["the cat sat.", "a dog, too.", "yes"], CPU)
+            read_batch(reader, TOKENIZED, ["the cat sat.", "a dog, too.", "yes"])
 
 
 @pytest.mark.parametrize(
@@ -197,7 +198,7 @@ def test_hypotheses_that_look_tokenized_are_warned_of():
     [(None, TOKENIZED), ("intl", TOKENIZED), ("13a", [*TOKENIZED, "no."]), ("13a", ["the cat.", "a ...", "."])],
 )
 def test_other_hypotheses_do_not_look_tokenized(tokenizer, preds):
-    WordReader(tokenizer).read(preds, TOKENIZED + preds[3:], CPU)
+    read_batch(WordReader(tokenizer), preds, TOKENIZED + preds[3:])
 
 
 STREAMS = [

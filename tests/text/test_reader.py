@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import by_count, documents_of, present_references
+from layouts import by_count, documents_of, present_references, read_batch
 
 from ngram_metrics.counting.documents import PaddedReferences
 from ngram_metrics.functional import bleu_score
@@ -26,7 +26,7 @@ def numbered(hypotheses, references):
 
 def encoded(preds, target, **options):
     """The batch that a reader makes, as nested lists, missing references left out."""
-    hypotheses, references = WordReader(**options).read(preds, target, CPU).sides
+    hypotheses, references = read_batch(WordReader(**options), preds, target).sides
     if isinstance(references, PaddedReferences):
         grouped = present_references(references)
     else:
@@ -98,7 +98,7 @@ def test_a_negative_id_in_a_sequence_that_pad_id_does_not_name_is_an_error(preds
     several = target if words.startswith("segment") else [[form(row) for row in rows] for rows in target]
     for hypotheses in (list(map(form, preds)), preds):
         with pytest.raises(ValueError, match=f"{words}: expected indices of a vocabulary, .* or this id in pad_id"):
-            WordReader(pad_id=pad_id).read(hypotheses, several, CPU)
+            read_batch(WordReader(pad_id=pad_id), hypotheses, several)
     assert encoded(preds, target, pad_id=(-100, -1, -2))
 
 
@@ -106,7 +106,7 @@ def test_a_negative_id_beside_padded_hypotheses_is_an_error():
     preds = torch.tensor([[1, -100], [2, 0]])
     for target in ([[1], [2, -100]], [torch.tensor([1]), torch.tensor([2, -100])]):
         with pytest.raises(ValueError, match="reference 0 of segment 1 has the id -100"):
-            WordReader(pad_id=0).read(preds, target, CPU)
+            read_batch(WordReader(pad_id=0), preds, target)
 
 
 @pytest.mark.parametrize("is_padded", [(True, False), (False, True), (True, True)])
@@ -114,7 +114,7 @@ def test_a_padded_side_needs_a_padding_id_whatever_the_other_side_is(is_padded: 
     ids = [[1, 2], [3, 4]]
     preds, target = (torch.tensor(ids) if padded else ids for padded in is_padded)
     with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-        WordReader().read(preds, target, CPU)
+        read_batch(WordReader(), preds, target)
     with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
         bleu_score(preds, target)  # a few segments are read in Python
 
@@ -206,7 +206,7 @@ class Unhashable:
 )
 def test_a_token_that_is_not_hashable_is_named_with_its_sentence(preds, target, words):
     with pytest.raises(TypeError, match=words):
-        WordReader().read(preds, target, CPU)
+        read_batch(WordReader(), preds, target)
 
 
 def test_a_list_of_pad_ids_is_copied():

@@ -5,7 +5,7 @@ import rouge_oracle
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import by_count, documents_of
+from layouts import by_count, documents_of, read_batch
 
 from ngram_metrics.text.rouge_reader import RougeReader
 
@@ -42,7 +42,7 @@ def renamed(several):
 @given(st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=3)), min_size=1, max_size=4))
 def test_a_text_is_read_as_lines_of_words(batch):
     preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
-    got = RougeReader().read(preds, target, CPU)
+    got = read_batch(RougeReader(), preds, target)
     summaries = [rouge_oracle.summary(text) for text in [*preds, *(one for several in target for one in several)]]
     expected = renamed(summaries)
     read = sentences_read(got)
@@ -50,7 +50,7 @@ def test_a_text_is_read_as_lines_of_words(batch):
     assert (got.summaries is None) == (max(map(len, expected)) < 2)  # sentences that are the documents are left out
     assert documents_of(got.sides.hypotheses) + documents_of(got.sides.references.tokens) == list(map(joined, read))
     assert got.sides.references.counts.tolist() == list(map(len, target))
-    whole = RougeReader(sentences=False).read(preds, target, CPU)
+    whole = read_batch(RougeReader(sentences=False), preds, target)
     assert whole.summaries is None
     assert documents_of(whole.sides.hypotheses) == documents_of(got.sides.hypotheses)
     assert documents_of(whole.sides.references.tokens) == documents_of(got.sides.references.tokens)
@@ -59,7 +59,7 @@ def test_a_text_is_read_as_lines_of_words(batch):
 def seen_by(reader_of, text):
     """What a tokenizer was given for a text, made of the sentences first and then of the whole."""
     seen = []
-    reader_of(lambda given: seen.append(given) or given.split()).read([text], [""], CPU)
+    read_batch(reader_of(lambda given: seen.append(given) or given.split()), [text], [""])
     return [warning for warning in seen if warning]
 
 
@@ -91,23 +91,23 @@ def test_a_tokenizer_is_given_the_text_that_torchmetrics_gives_it():
 )
 def test_options_make_the_words_and_sentences(options, text, lines):
     reader = RougeReader(**options)
-    got = reader.read([text], [[text, text]], CPU)
+    got = read_batch(reader, [text], [[text, text]])
     assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == lines
     assert [list(map(len, sentences)) for sentences in sentences_of(got.summaries.references)] == [lines, lines]
 
 
 def test_a_tokenizer_of_the_whole_text_need_not_agree_with_that_of_its_lines():
     """The words of rouge1 are those of the text, the words of rougeLsum those of the sentences."""
-    got = RougeReader(tokenizer=lambda text: [text]).read(["a\nb"], ["a\nb"], CPU)
+    got = read_batch(RougeReader(tokenizer=lambda text: [text]), ["a\nb"], ["a\nb"])
     assert got.sides.hypotheses.lengths.tolist() == [1]
     assert list(map(len, sentences_of(got.summaries.hypotheses)[0])) == [1, 1]
 
 
 def test_words_are_stemmed_last():
     reader = RougeReader(use_stemmer=True, tokenizer=lambda text: [*text.split(), "", "runs"])
-    got = reader.read(["running run\nwas"], ["was"], CPU)
+    got = read_batch(reader, ["running run\nwas"], ["was"])
     assert sentences_of(got.summaries.hypotheses) == [[[0, 0, 0], [1, 0]]]
-    capitals = RougeReader(use_stemmer=True, normalizer=str).read(["Running running"], ["x"], CPU)
+    capitals = read_batch(RougeReader(use_stemmer=True, normalizer=str), ["Running running"], ["x"])
     assert documents_of(capitals.sides.hypotheses) == [[0, 0]]
 
 
@@ -116,17 +116,17 @@ def test_words_are_stemmed_last():
 
 def test_a_negative_id_beside_padded_ids_is_an_error_but_for_the_separator():
     reader, preds = RougeReader(sentence_separator_id=-9, pad_id=0), torch.tensor([[5, -9, 6, -1, 7]])
-    read = reader.read(preds, [[[-9, 5, 0, 6], []]], CPU)
+    read = read_batch(reader, preds, [[[-9, 5, 0, 6], []]])
     assert sentences_of(read.summaries.hypotheses) == [[[0], [1, 2]]]
     assert sentences_of(read.summaries.references) == [[[0, 1]], []]
     with pytest.raises(ValueError, match="reference 1 of segment 0 has the id -8: expected indices"):
-        reader.read(preds, [[[-9, 5, 0, 6], [-9, -8]]], CPU)
+        read_batch(reader, preds, [[[-9, 5, 0, 6], [-9, -8]]])
 
 
 @pytest.mark.parametrize("kind", ["ids", "tokens", "padded"])
 def test_without_a_separator_a_document_is_one_sentence(kind):
     sentences = {"ids": [[1, 2]], "tokens": [["a", "b"]], "padded": torch.tensor([[1, 2]])}[kind]
-    got = RougeReader(pad_id=0).read(sentences, sentences, CPU)
+    got = read_batch(RougeReader(pad_id=0), sentences, sentences)
     assert got.summaries is None
     assert got.sides.hypotheses.lengths.tolist() == [2]
 
@@ -135,9 +135,9 @@ def test_the_separator_splits_where_it_is_padding_too():
     """The end of a sentence may be the id that fills a row: then it still ends a sentence, in both layouts."""
     preds, target = [[1, 2, 9, 3, 4]], [[3, 4, 9, 1, 2]]
     reader = RougeReader(sentence_separator_id=9, pad_id=9)
-    ragged = reader.read(preds, target, CPU)
+    ragged = read_batch(reader, preds, target)
     assert sentences_of(ragged.summaries.hypotheses) == [[[0, 1], [2, 3]]]
-    padded = reader.read(torch.tensor(preds), torch.tensor(target), CPU)
+    padded = read_batch(reader, torch.tensor(preds), torch.tensor(target))
     assert padded.summaries.hypotheses.lengths.tolist() == [5]
     assert padded.sides.hypotheses.lengths.tolist() == [4]
 
@@ -200,7 +200,7 @@ PREDS, TARGET = ["a", "b c"], [["d"], ["e", "f\nwrong g"]]
 @pytest.mark.parametrize("sentences", [True, False])
 def test_a_callable_that_returns_the_wrong_type_is_told_of_with_the_sentence(options, error, words, sentences):
     if "sentence_splitter" in options and not sentences:
-        RougeReader(**options, sentences=False).read(PREDS, TARGET, CPU)
+        read_batch(RougeReader(**options, sentences=False), PREDS, TARGET)
         return
     with pytest.raises(error, match=words):
-        RougeReader(**options, sentences=sentences).read(PREDS, TARGET, CPU)
+        read_batch(RougeReader(**options, sentences=sentences), PREDS, TARGET)

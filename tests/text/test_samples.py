@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 import torch
-from layouts import documents_of, present_references
+from layouts import documents_of, present_references, read_batch
 
 from ngram_metrics.counting.documents import PaddedReferences, PaddedTokens
 from ngram_metrics.text.word_reader import WordReader
@@ -22,7 +22,7 @@ READ = (
 
 def encoded(preds, target, **options):
     """Hypotheses; and for each the references that are there."""
-    hypotheses, references = WordReader(pad_id=0, samples=True, **options).read(preds, target, CPU).sides
+    hypotheses, references = read_batch(WordReader(pad_id=0, samples=True, **options), preds, target).sides
     assert isinstance(hypotheses, PaddedTokens)
     assert isinstance(references, PaddedReferences)
     return documents_of(hypotheses), present_references(references)
@@ -51,8 +51,8 @@ def test_no_sentence_is_no_error(samples):
     ids=["text", "tokens", "ids", "padded"],
 )
 def test_anything_else_is_read_as_by_every_metric(preds, target):
-    with_samples = WordReader(pad_id=0, samples=True).read(preds, target, CPU)
-    without = WordReader(pad_id=0).read(preds, target, CPU)
+    with_samples = read_batch(WordReader(pad_id=0, samples=True), preds, target)
+    without = read_batch(WordReader(pad_id=0), preds, target)
     assert (with_samples.leading_shape, with_samples.kind) == (None, without.kind)
     for side, other in zip(with_samples.sides, without.sides, strict=True):
         torch.testing.assert_close(tuple(side), tuple(other))
@@ -72,7 +72,7 @@ def test_anything_else_is_read_as_by_every_metric(preds, target):
 )
 def test_only_a_tensor_or_array_of_three_dimensions_holds_samples(preds, samples):
     target = preds if isinstance(preds, list) else torch.zeros(2, 4).long()
-    assert WordReader(pad_id=0, samples=True).read(preds, target, CPU).leading_shape == (
+    assert read_batch(WordReader(pad_id=0, samples=True), preds, target).leading_shape == (
         None if samples is None else (2, samples)
     )
 
@@ -105,7 +105,7 @@ IDS = torch.tensor(PRED)
 )
 def test_what_cannot_be_read_is_refused(preds, target, options, error, words):
     with pytest.raises(error, match=re.escape(words)):
-        WordReader(**{"pad_id": 0, "samples": True, **options}).read(preds, target, CPU)
+        read_batch(WordReader(**{"pad_id": 0, "samples": True, **options}), preds, target)
 
 
 @pytest.mark.parametrize("of_target", [torch.tensor, np.array])
@@ -119,5 +119,5 @@ def test_a_negative_id_in_lists_beside_samples_is_an_error(nested):
     target = [[5, -7], [8, 9], [-100, 0]]
     several = [[row] for row in target] if nested else target
     with pytest.raises(ValueError, match="a reference of segment 2 has the id -100: expected indices of a vocab"):
-        WordReader(samples=True, pad_id=(0, -7)).read(IDS, several, CPU)
-    assert WordReader(samples=True, pad_id=(0, -7, -100)).read(IDS, several, CPU)
+        read_batch(WordReader(samples=True, pad_id=(0, -7)), IDS, several)
+    assert read_batch(WordReader(samples=True, pad_id=(0, -7, -100)), IDS, several)
