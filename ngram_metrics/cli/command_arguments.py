@@ -58,6 +58,8 @@ input."""
 #: sacrebleu's options and metrics that are not here, and what is.
 _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
+    **dict.fromkeys(("-t", "--test-set"), "expected files: no test set is downloaded"),
+    **dict.fromkeys(("-l", "--language-pair"), "expected no option for the language; -lc lowercases"),
     **dict.fromkeys(("--paired-bs", "-pbs"), "expected --test bootstrap; several systems are always tested"),
     **dict.fromkeys(("--paired-ar", "-par"), "expected no option: several systems are tested by randomization"),
     **dict.fromkeys(
@@ -265,18 +267,13 @@ def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple
     if not systems and not options.baseline:
         parser.error("no system: the files after -r are references; expected SYSTEM... -r REFERENCE...")
     all_systems = list(map(parse_system, systems))
+    check_different(parser, "system", [system.file for system in all_systems])
     baseline = parse_system(options.baseline) if options.baseline else all_systems[0]
     same_file = [system for system in all_systems if is_same(system.file, baseline.file)]
     same_name = [system for system in all_systems if system.name == baseline.file and not os.path.exists(baseline.file)]
     if same_file or same_name:
         baseline = (same_file or same_name)[0]
-    # A glob may contain the baseline too.
-    others = [
-        system
-        for system in all_systems
-        if system.name not in (None, baseline.name) or not is_same(system.file, baseline.file)
-    ]
-    check_different(parser, "system", [system.file for system in [baseline, *others]])
+    others = [system for system in all_systems if system is not baseline]
     check_different(parser, "reference", references)
     return [baseline, *others], references
 

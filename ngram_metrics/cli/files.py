@@ -146,6 +146,8 @@ class Source:
             raise InputError(f"{self.part.path} is a broken archive: {error}") from error
         except OSError as error:
             raise InputError(f"{self.part.path} cannot be read: {error.strerror}") from error
+        except MemoryError as error:  # the header of an archive may ask for as much as it likes
+            raise InputError(f"{self.part.path} cannot be read: it needs more memory than there is") from error
 
     def _read_lines(self) -> Iterator[bytes]:
         file = self.unpack()

@@ -166,7 +166,8 @@ def _apply_run_options(options: Options) -> Iterator[None]:
     try:
         torch.zeros((), device=options.device).item()
     except (RuntimeError, AssertionError) as error:  # a build without CUDA raises AssertionError
-        raise InputError(f"--device {options.device}: {str(error).splitlines()[0]}") from error
+        sentence = str(error).splitlines()[0].partition(". ")[0]  # torch may add lists of all its operators
+        raise InputError(f"--device {options.device}: {sentence}") from error
     threads = torch.get_num_threads()
     torch.set_num_threads(options.threads)
     try:

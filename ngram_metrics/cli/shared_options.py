@@ -87,6 +87,10 @@ class Parser(argparse.ArgumentParser):
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
+    def _get_option_tuples(self, option_string):  # type: ignore[no-untyped-def]
+        """Return the short option with a value, as -w2; ``argparse`` also finds -tok by its beginning."""
+        return [match for match in super()._get_option_tuples(option_string) if match[1] == option_string[:2]]
+
     def _check_value(self, action: argparse.Action, value: object) -> None:
         try:
             super()._check_value(action, value)

@@ -10,9 +10,10 @@ import re
 from collections.abc import Hashable, Sequence
 from itertools import chain, islice, product, repeat, starmap
 from typing import TYPE_CHECKING, Any
-from unicodedata import is_normalized, normalize
+from unicodedata import is_normalized
 
 from ngram_metrics.text.messages import NameOf, warn_user
+from ngram_metrics.text.word_rules import compose
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -189,9 +190,9 @@ def find_other_form(text: str, references: Sequence[str]) -> str | None:
     if all(is_normalized("NFC", given) for given in (text, *references)):
         return None
     reference_words = set(chain(*map(str.split, references)))
-    composed = {normalize("NFC", word) for word in reference_words}
+    composed = set(map(compose, reference_words))
     for word in text.split():
-        if word not in reference_words and normalize("NFC", word) in composed:
+        if word not in reference_words and compose(word) in composed:
             return word
     return None
 

@@ -95,11 +95,15 @@ def unescape(text: str) -> str:
 
 
 def compose(text: str) -> str:
-    """Return a text in lower case and in Unicode's form NFC, in linear time."""
-    text = text.lower()
+    """Return a text in Unicode's form NFC, in linear time."""
     if unicodedata.is_normalized("NFC", text):
         return text
     return unicodedata.normalize("NFC", _MANY_MARKS.sub(_order_marks, text))
+
+
+def lower_and_compose(text: str) -> str:
+    """Return a text in lower case and in Unicode's form NFC."""
+    return compose(text.lower())
 
 
 def _order_marks(run: re.Match[str]) -> str:
@@ -128,7 +132,10 @@ WORD_RULES = {
     "char": WordRule(Members(r"\S")),
     "none": WordRule(),
     "unicode": WordRule(
-        Members(_class(HAN_AND_KANA_RANGES)), marks=Members("", "M"), letters=Members("", "LN"), prepare=compose
+        Members(_class(HAN_AND_KANA_RANGES)),
+        marks=Members("", "M"),
+        letters=Members("", "LN"),
+        prepare=lower_and_compose,
     ),
 }
 #: The rule of rouge_score.
@@ -153,7 +160,7 @@ _ROUGE_BYTES = bytes(byte if ROUGE_RULE.letters.has(chr(byte)) else ord(" ") for
 
 def split_unicode(text: str) -> list[str]:
     """Split words of all scripts, in lower case."""
-    return _unicode_expression().findall(compose(text))
+    return _unicode_expression().findall(lower_and_compose(text))
 
 
 def remove_whitespace(text: str) -> str:

@@ -135,6 +135,7 @@ def test_options_reach_the_metric(folder: Path, capsys):
         ('["a"]\n["b"]\n["c"]\n', "--weights w", "n and w have different numbers of lines: 3 and 2"),
         ('["a"]\n["b", "c"]\n', "--weights v", "v, line 2: expected weights from 0 to 1e308, not all 0 for a segment"),
         ('["a"]\n["b", "c"]\n', "--weights t", "t, line 1: expected weights from 0 to 1e308"),
+        ('["a"]\n["b"]\n', "--weights r", "r, line 2: expected weights from 0 to 1e308"),
         ("a\nb\n", "-k 2 --weights s", "s, line 1: expected weights from 0 to 1e308"),
         ("a\nb\n", "-k 2 --weights w", "w, line 1: '[1]' is not a number"),
         ("a\nb\n", "-k 2 --weights u", "u, line 1: expected weights from 0 to 1e308, not all 0 for a segment"),
@@ -149,6 +150,7 @@ def test_files_that_cannot_be_decoded_are_told(content: str, arguments: str, tol
         "u": "0\n0\n",
         "t": f"[{10**400}]\n[1, 2]\n",
         "s": f"{10**400}\n1\n",
+        "r": "[1]\n5\n",
     }.items():
         (folder / name).write_text(text)
     assert failing(capsys, "mbr", "n", *arguments.split(), "-o", "o").startswith(told)

@@ -3,14 +3,17 @@
 import fcntl
 import gc
 import json
+import lzma
 import os
 import pty
+import re
 import signal
 import struct
 import subprocess
 import sys
 import termios
 import time
+import zlib
 from contextlib import suppress
 from pathlib import Path
 
@@ -262,6 +265,26 @@ def test_long_work_takes_no_more_memory_imports_no_framework_and_is_silent_witho
     assert (long - short) * 1024 < 8 << 20, (long, short)
 
 
+_WITH_LITTLE_MEMORY = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+from ngram_metrics.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_an_archive_that_asks_for_more_memory_than_there_is_is_told(folder: Path):
+    packed = bytearray(lzma.compress(b"a b\n", preset=0))
+    header = packed[12:24]
+    header[header.index(b"\x21\x01") + 2] = 40  # a dictionary of 4 GiB
+    packed[12:24] = header[:-4] + zlib.crc32(header[:-4]).to_bytes(4, "little")
+    write(folder / "large.xz", bytes(packed))
+    command = [sys.executable, "-c", _WITH_LITTLE_MEMORY, "large.xz", "-r", "ref.txt"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr == "ngram-metrics: large.xz cannot be read: it needs more memory than there is\n"
+    assert done.returncode == 1
+
+
 def test_a_missing_package_is_named_with_its_extra(folder: Path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     told = failing(capsys, "base.txt", "-r", "ref.txt", "--spm-model", "m")
@@ -290,9 +313,13 @@ def test_threads_are_one_unless_told_and_are_set_back(folder: Path, capsys, monk
     assert seen == [1, 2]
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
-def test_a_device_that_is_not_there_is_told(folder: Path, capsys):
-    assert failing(capsys, "base.txt", "-r", "ref.txt", "--device", "cuda").startswith("--device cuda: ")
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_device_that_is_not_there_is_told(device: str, folder: Path, capsys):
+    """As torch says it, which for some devices is an AssertionError, and for some a list of all its operators."""
+    if getattr(torch, device).is_available():
+        pytest.skip(f"there is a device {device}")
+    for command in ("base.txt -r ref.txt -c", "mbr base.txt -k 5"):
+        assert re.fullmatch(rf"--device {device}: .{{10,100}}", failing(capsys, *command.split(), "--device", device))
 
 
 @pytest.mark.cuda

@@ -17,6 +17,7 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from ngram_metrics import pair
 from ngram_metrics.text import numbering, word_bounds, word_rules, words
+from ngram_metrics.text.input_warnings import find_other_form
 from ngram_metrics.text.word_bounds import NAMED, ROUGE, WHITESPACE, character_chunks
 from ngram_metrics.text.words import number_words
 
@@ -94,7 +95,7 @@ MARKS = [character for character in EVERY[:0x3100] if unicodedata.combining(char
 @given(st.lists(st.text(MARKS, max_size=80) | st.text("aé\u1100\u1161\u11a8\U0001f600\u2126", max_size=2)).map("".join))
 @example("a" + "\u0301\u0316" * 20 + "\U0001f600" + "\u0345\u3099" * 20)
 def test_marks_in_any_order_are_composed_as_unicodedata_does(text):
-    assert word_rules.compose(text) == unicodedata.normalize("NFC", text.lower())
+    assert word_rules.compose(text) == unicodedata.normalize("NFC", text)
 
 
 @pytest.mark.parametrize(
@@ -103,6 +104,8 @@ def test_marks_in_any_order_are_composed_as_unicodedata_does(text):
         lambda text: NAMED["unicode"].prepare([text]),
         lambda text: pair.bleu(text, "a", tokenizer="unicode"),
         lambda text: pair.rouge(text, "a", tokenizer="unicode"),
+        lambda text: find_other_form(text, ["a"]),
+        lambda text: find_other_form("a", [text]),
     ],
 )
 def test_no_long_run_of_marks_is_left_to_be_ordered(monkeypatch, read):
