@@ -264,7 +264,7 @@ def test_a_name_commands_no_terminal_and_is_one_cell_of_one_line(form: str, fold
 
 def test_a_name_in_an_error_commands_no_terminal(folder: Path, capsys):
     assert failing(capsys, "x\x1b[31m\u202e", "-r", "ref.txt") == "x[U+001B][31m[U+202E]: no such file"
-    assert refused(capsys, "x\x1b[31m", "x\x1b[31m", "-r", "y\x9b", "y\x9b").endswith("'y\\x9b' is given twice")
+    assert refused(capsys, "x\x1b[31m", "-r", "y\x9b", "y\x9b").endswith("'y\\x9b' is given twice")
     assert refused(capsys, "a", "-r", "b", "--x\x1b[31m") == "unrecognized arguments: --x[U+001B][31m"
     write(folder / "mark\x1b[31m", b"\xef\xbb\xbf" + (folder / "base.txt").read_bytes())
     assert cli.main(["mark\x1b[31m", "-r", "ref.txt"]) == 0
