@@ -13,7 +13,7 @@ from torch import Tensor
 from torchmetrics.utilities import rank_zero_warn
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
-from ngram_metrics.counting.documents import float_dtype
+from ngram_metrics.counting.documents import float_dtype, host_counts
 from ngram_metrics.options import RESAMPLES, Average, check_confidence, named_arguments, options_of, unknown_keyword
 from ngram_metrics.scorer import Scorer, Value
 from ngram_metrics.scores.measure import row_width, score_corpora, score_rows
@@ -163,9 +163,7 @@ class Accumulator(States, Generic[Level]):
         counted = self.scorer.count(preds, target, self.device)
         rows, kind, shape = counted.rows, counted.kind, counted.leading_shape  # (segments, fields)
         samples = shape[1] if shape and self.average == "none" else None
-        if self._codes is None:
-            self.__dict__["_codes"] = tuple(self.counted.tolist())
-        noted = join_batch_codes(self.counted, cast("tuple[int, ...]", self._codes), batch_codes(kind, samples))
+        codes = join_batch_codes(self._codes, batch_codes(kind, samples))
         row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + rows.shape[0]
         reference_range = join_range(self.reference_range, counted.references)
         new_rows = rows.to(self._place("rows")) if self._keeps_rows else rows
@@ -176,12 +174,11 @@ class Accumulator(States, Generic[Level]):
             score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
         if self._keeps_rows:
-            cast(list[Tensor], self.rows).append(new_rows)
+            self.__dict__["rows"].append(new_rows)  # typing.cast would be an empty copy in a compiled graph
         if score_sum is not None:
             self.score_sum = score_sum
-        if noted is not self.counted:
-            self.counted = noted
-            self.__dict__["_codes"] = tuple(noted.tolist())
+        if codes != self._codes:
+            self.__dict__.update(counted=host_counts(codes), _codes=codes)
         self.reference_range, self.row, self.sentences = reference_range, row, sentences
 
     @overload

@@ -13,7 +13,7 @@ as well. There the integer 0 means 'nothing yet' and agrees with every other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from numbers import Number
 from types import MethodType
@@ -97,14 +97,14 @@ def batch_codes(kind: Kind | None, samples: int | None) -> tuple[int, int]:
     return kind_code, samples + _NO_SAMPLES + 1
 
 
-def join_batch_codes(known: Tensor, before: Sequence[int], codes: tuple[int, int]) -> Tensor:
-    """Join the codes of a batch to the known codes, or raise ValueError as ``join_codes`` does."""
+def join_batch_codes(before: tuple[int, ...], codes: tuple[int, ...]) -> tuple[int, ...]:
+    """Join the codes of a batch to those of the batches before, or raise ValueError as ``join_codes`` does."""
     # The usual cases, equal codes and the first batch, need no tensor operation.
     if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
-        return known
+        return before
     if not any(before):
-        return host_counts(codes)
-    return join_codes(torch.tensor([before, codes], dtype=torch.int64, device="cpu"))
+        return codes
+    return tuple(join_codes(host_counts([before, codes])).tolist())
 
 
 def join_codes(gathered: Tensor) -> Tensor:

@@ -74,15 +74,15 @@ class States(torchmetrics.Metric):
         row: Tensor
         score_sum: Tensor
         rows: State
-        #: The values of ``counted``; None until they are read. A compiled update has to know them.
-        _codes: tuple[int, ...] | None
+        #: The values of ``counted``, which a compiled update must not read from a tensor.
+        _codes: tuple[int, ...]
 
     def __setattr__(self, name: str, value: object) -> None:
         """Set what is set often without asking first, as ``torch.nn.Module`` does, whether it is a parameter."""
         if name in _OFTEN_SET:
             self.__dict__[name] = value
-            if name == "counted":
-                self.__dict__["_codes"] = None
+            if name == "counted" and isinstance(value, Tensor):
+                self.__dict__["_codes"] = tuple(value.tolist())
         else:
             super().__setattr__(name, value)
 
@@ -113,7 +113,7 @@ class States(torchmetrics.Metric):
         for name, default in self._defaults.items():
             attributes[name] = default.clone() if isinstance(default, Tensor) else []
         attributes.update(_update_count=0, _is_synced=False)
-        attributes.update(_computed=None, _forward_cache=None, _cache=None, _codes=None)
+        attributes.update(_computed=None, _forward_cache=None, _cache=None, _codes=(0, 0))
 
     def saved_states(self) -> dict[str, Tensor]:
         """Return the states that ``load_states`` takes, the rows as one tensor."""
