@@ -80,7 +80,7 @@ def make_collection() -> MetricCollection:
     """Build the metrics for torchmetrics."""
     return MetricCollection(
         {
-            "bleu": Bleu.sacrebleu(),
+            "bleu": Bleu(),
             "rouge": ROUGEScore(rouge_keys="rougeL"),
             "chrf": ChrF(),
             "overlap": NgramOverlap(ngram=2),

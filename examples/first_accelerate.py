@@ -36,7 +36,7 @@ def sentences(number: int) -> list[tuple[str, str]]:
 
 def make_metrics(**options: Any) -> dict[str, Any]:
     """Make the metrics, which are not passed to `accelerator.prepare`: it raises an error for a metric."""
-    return {"bleu": Bleu.sacrebleu(**options), "chrf": ChrF(confidence=0.95, **options)}
+    return {"bleu": Bleu(**options), "chrf": ChrF(confidence=0.95, **options)}
 
 
 def values_of(metrics: dict[str, Any]) -> dict[str, float]:

@@ -47,9 +47,9 @@ if __name__ == "__main__":
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
     trainer, evaluator = Engine(train), Engine(validate)
     # (3) Reset when the evaluator starts, updated after each batch, computed over all processes at its end.
-    rouge = ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]
-    for name, metric in {"bleu": Bleu.sacrebleu(), "chrf": ChrF(confidence=0.95), "rougeL": rouge}.items():
-        metric.attach(evaluator, name)
+    Bleu(average="micro", smooth="exp", tokenizer="13a").attach(evaluator, "bleu")  # as papers report it
+    ChrF(confidence=0.95).attach(evaluator, "chrf")
+    ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"].attach(evaluator, "rougeL")
     # (4) Added after the metrics, so that the scores are there. Both keep the highest score.
     saver = DiskSaver("runs/first_ignite", require_empty=False)  # may hold the model of an earlier run
     best = Checkpoint({"model": model}, saver, score_function=Checkpoint.get_default_score_fn("chrf"))

@@ -49,7 +49,7 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     # (2) Counted on each process, logged over all. mode="max": a higher score is better.
     rouge = ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]
-    metrics = {"bleu": Bleu.sacrebleu(), "chrf": ChrF(confidence=0.95), "rougeL": rouge}
+    metrics = {"bleu": Bleu(), "chrf": ChrF(confidence=0.95), "rougeL": rouge}
     watch = {"monitor": "val/chrf", "mode": "max"}
     callbacks = [ScoresCallback(metrics), ModelCheckpoint("runs/first_lightning", **watch), EarlyStopping(**watch)]
     options = {"max_epochs": 20, "logger": False, "num_sanity_val_steps": 0, "use_distributed_sampler": False}

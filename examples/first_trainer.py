@@ -41,7 +41,7 @@ def main() -> None:
     sizes = {"vocab_size": 384, "d_model": 32, "d_ff": 32, "d_kv": 16, "num_heads": 2, "num_layers": 1}
     model = T5ForConditionalGeneration(T5Config(**sizes, decoder_start_token_id=0, dropout_rate=0.0))
     # (1) Decodes ids, without -100, and counts batch after batch; on several processes no count is added twice.
-    compute_metrics = ComputeMetrics({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, tokenizer)
+    compute_metrics = ComputeMetrics({"bleu": Bleu(), "chrf": ChrF()}, tokenizer)
     data = [{"input_ids": tokenizer(text).input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
     trainer = Seq2SeqTrainer(
         model=model,

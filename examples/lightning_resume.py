@@ -46,7 +46,7 @@ class Translator(LightningModule):
         super().__init__()
         self.translate = nn.Embedding(len(WORDS), len(WORDS))
         self.metrics = MetricCollection(
-            {"bleu": Bleu.sacrebleu(), "chrf": ChrF(confidence=0.95), "rouge": ROUGEScore(rouge_keys="rougeL")}
+            {"bleu": Bleu(), "chrf": ChrF(confidence=0.95), "rouge": ROUGEScore(rouge_keys="rougeL")}
         )
         self.stop, self.all_ranks_save = stop, all_ranks_save
         self.counted_epoch = -1  # the epoch of the counts

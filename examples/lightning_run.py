@@ -51,7 +51,7 @@ class VowelRestorer(LightningModule):
         self.loss = nn.CrossEntropyLoss(ignore_index=Characters.PADDING)
         self.metrics = MetricCollection(
             {
-                "bleu": Bleu.sacrebleu(),
+                "bleu": Bleu(),
                 "chrf": ChrF(),
                 "rouge": ROUGEScore(rouge_keys="rougeL"),  # three values: F, precision and recall
                 "overlap": NgramOverlap(ngram=2),

@@ -23,11 +23,11 @@ from statistics import fmean
 from ngram_metrics import Bleu, ChrF, mbr
 from ngram_metrics.functional import bleu_score, chrf_score
 
-#: What two outputs are compared with. BLEU of one segment needs smoothing to be above 0 without a shared 4-gram.
+#: What two outputs are compared with.
 UTILITIES = {
     "chrf": lambda device: ChrF(device=device),
     "chrf++": lambda device: ChrF(word_order=2, device=device),
-    "bleu": lambda device: Bleu(smooth="exp", tokenizer="unicode", device=device),
+    "bleu": lambda device: Bleu(tokenizer="unicode", device=device),
 }
 
 REFERENCES = [
@@ -95,7 +95,7 @@ def main() -> None:
 def corpus_scores(hypotheses: list[str], references: list[str], device: str) -> tuple[float, float]:
     """Return chrF and BLEU of a corpus, from 0 to 100."""
     chrf = chrf_score(hypotheses, references, device=device)
-    bleu = bleu_score(hypotheses, references, smooth="exp", average="micro", tokenizer="unicode", device=device)
+    bleu = bleu_score(hypotheses, references, tokenizer="unicode", device=device)
     return 100 * chrf.item(), 100 * bleu.item()
 
 

@@ -33,7 +33,7 @@ if __name__ == "__main__":
         distributed.init_process_group("gloo")
         rank, world = distributed.get_rank(), distributed.get_world_size()
     ids = randint(5, (2, 8, 20), generator=Generator().manual_seed(0))  # 0 is padding
-    metrics = MetricCollection({"recall": NgramRecall(), "bleu": Bleu(average="micro", pad_id=0)})
+    metrics = MetricCollection({"recall": NgramRecall(), "bleu": Bleu(pad_id=0)})
     metrics.update(ids[0, rank::world], ids[1, rank::world])
     print({name: round(float(value), 4) for name, value in metrics.compute().items()})
     if world > 1:

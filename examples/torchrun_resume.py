@@ -38,7 +38,7 @@ def main() -> None:
     arguments = parser.parse_args()
     dist.init_process_group("gloo")
     rank, ranks = dist.get_rank(), dist.get_world_size()
-    metrics = {"bleu": Bleu.sacrebleu(), "chrf": ChrF(confidence=0.95)}
+    metrics = {"bleu": Bleu(), "chrf": ChrF(confidence=0.95)}
     all_ranks = AllRanks(metrics)
     loader = DataLoader(PAIRS, batch_size=2, collate_fn=list)  # in the same order in every run
     step = 0

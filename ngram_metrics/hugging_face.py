@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -178,8 +177,7 @@ class Reward:
 
     Args:
         metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``; its
-            ``average`` has no effect, and its states are neither read nor changed. Use BLEU with smoothing, such as
-            ``Bleu(smooth="add-k")``: without it nearly all scores are 0 at the start of training.
+            ``average`` has no effect, and its states are neither read nor changed.
         references: the column of the data set with the reference of each prompt, or a list of references: texts or
             conversations, or with ``from_ids`` lists of ids. Where it is None, the completion has no reward.
         from_ids: whether the ids of the completions are scored instead of their text.
@@ -247,7 +245,7 @@ class Reward:
         rewards: list[float | None] = [None] * len(preds)
         rows = [row for row, reference in enumerate(target) if reference is not None]
         if rows or len(preds) != len(target):
-            scorer = replace(self.metric.scorer, average="none")
+            scorer = self.metric.scorer.segment_scorer()
             if len(rows) < len(target) == len(preds):
                 preds, target = [preds[row] for row in rows], [target[row] for row in rows]
             scores = scorer(preds, target, self.metric.device)

@@ -62,7 +62,7 @@ class ScoresCallback(Callback):
     Example:
         >>> from ngram_metrics import Bleu, ChrF
         >>> from ngram_metrics.lightning import ScoresCallback
-        >>> scores = ScoresCallback({"bleu": Bleu.sacrebleu(), "chrf": ChrF()})
+        >>> scores = ScoresCallback({"bleu": Bleu(), "chrf": ChrF()})
         >>> # Trainer(callbacks=[scores, EarlyStopping(monitor="val/chrf", mode="max")])
     """
 

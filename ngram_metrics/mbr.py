@@ -141,7 +141,7 @@ def decode(
 def _scorer_of(metric: Utility) -> Scorer:
     scorer = scorer_of(metric, "metric")
     scorer.refuse_lower("MBR decoding")
-    return scorer
+    return scorer.segment_scorer()
 
 
 def _weights(probabilities: Sequence[Sequence[float] | Tensor] | Tensor | None, counts: list[int]) -> Tensor:

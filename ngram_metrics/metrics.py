@@ -7,9 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.options import ROUGE_KEYS, Average, RougeKey, Smoothing, checked_keys, value_places
+from ngram_metrics.options import (
+    ROUGE_KEYS,
+    Average,
+    RougeKey,
+    Smoothing,
+    checked_keys,
+    resolve_effective_order,
+    value_places,
+)
 from ngram_metrics.registry import REGISTRY
 from ngram_metrics.scorer import Scorer
 from ngram_metrics.scores.bleu import BleuMeasure
@@ -28,18 +37,20 @@ from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordRea
 
 def bleu(
     ngram: int = 4,
-    smooth: Smoothing = "no_smooth",
+    smooth: Smoothing = "exp",
     smooth_value: float | None = None,
-    average: Average = "macro",
+    average: Average = "micro",
     weights: Sequence[float] | None = None,
-    effective_order: bool = False,
-    tokenizer: Tokenizer | None = None,
+    effective_order: bool | None = None,
+    tokenizer: Tokenizer | None = "13a",
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> Scorer:
     """Return BLEU with the options of ``ngram_metrics.Bleu``."""
-    measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
-    return Scorer(WordReader(tokenizer, lowercase, pad_id), measure, average, {"bleu": ()})
+    measure = BleuMeasure(ngram, smooth, smooth_value, weights, resolve_effective_order(effective_order, average))
+    of_segment = replace(measure, effective_order=resolve_effective_order(effective_order, "none"))
+    reader = WordReader(tokenizer, lowercase, pad_id)
+    return Scorer(reader, measure, average, {"bleu": ()}, segment_measure=of_segment)
 
 
 def rouge(

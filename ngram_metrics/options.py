@@ -307,6 +307,11 @@ def refuse_average_none(name: str, metric: object) -> None:
         raise ValueError(f"the metric {name} has average='none': expected one that computes a single number")
 
 
+def resolve_effective_order(effective_order: bool | None, average: Average) -> bool:
+    """Return BLEU's ``effective_order``, where None is sacrebleu's: True where a segment is scored by itself."""
+    return average != "micro" if effective_order is None else effective_order
+
+
 def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeError:
     """Return the error for an unknown keyword, with the name of the option that was meant.
 

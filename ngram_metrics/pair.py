@@ -20,9 +20,17 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ngram_metrics.counting.python_matches import Summary, Tokens
-from ngram_metrics.options import MAX_NUMBER, MAX_ORDER, MAX_SMOOTH_VALUES, ROUGE_KEYS, SMOOTHINGS
+from ngram_metrics.options import (
+    MAX_NUMBER,
+    MAX_ORDER,
+    MAX_SMOOTH_VALUES,
+    ROUGE_KEYS,
+    SMOOTHINGS,
+    resolve_effective_order,
+)
 from ngram_metrics.scores import python_scores
 from ngram_metrics.text.single_texts import read_summaries, split_characters, split_words, summary_of_ids
+from ngram_metrics.text.tokenizer_option import is_for_text_only
 from ngram_metrics.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
@@ -70,7 +78,7 @@ def read(
         hypothesis: a text, or a list or tuple of tokens or of ids.
         references: a reference of the same kind, or a list or tuple of several.
         pad_id: the id or ids that are not tokens; they are dropped.
-        text_options: the options for text; none of them is set if the documents are not texts.
+        text_options: the options for text; none of them refuses documents that are not texts.
         separator: an id that is kept, and may be negative.
     """
     padding: Sequence[Any] = ()
@@ -82,7 +90,8 @@ def read(
             return True, [hypothesis, references]
         require(set(map(type, _items(references))) == {str})
         return True, [hypothesis, *references]
-    require(all(option is None or option is False for option in text_options))
+    require(not any(map(is_for_text_only, text_options)))
+    require(all(has_splitter(option) for option in text_options if isinstance(option, str)))
     types = set(map(type, _items(references)))
     documents = [_items(hypothesis), *(references if types and types <= {list, tuple} else [references])]
     require(references and (hypothesis or tuple not in types))  # () may be a token or a reference
@@ -158,15 +167,15 @@ def bleu(
     hypothesis: Document,
     references: Document | Sequence[Document],
     ngram: int = 4,
-    smooth: Smoothing = "no_smooth",
+    smooth: Smoothing = "exp",
     smooth_value: float | None = None,
     weights: Sequence[float] | None = None,
-    effective_order: bool = False,
-    tokenizer: Tokenizer | None = None,
+    effective_order: bool | None = None,
+    tokenizer: Tokenizer | None = "13a",
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
 ) -> float:
-    """Return BLEU of one segment, from 0 to 1, as ``ngram_metrics.functional.bleu_score`` does.
+    """Return sacrebleu's sentence BLEU, from 0 to 1, as ``bleu_score`` of ``functional`` does.
 
     Args:
         hypothesis: a text, or a sequence of tokens or ids.
@@ -175,7 +184,7 @@ def bleu(
         smooth: the smoothing, see ``ngram_metrics.scores.bleu``.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         weights: one weight for each order; None for equal weights.
-        effective_order: whether orders without any n-gram are left out.
+        effective_order: whether orders without any n-gram are left out; None for True, as in sacrebleu.
         tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
@@ -185,10 +194,11 @@ def bleu(
 
     Example:
         >>> from ngram_metrics import pair
-        >>> pair.bleu("The cat sat.", ["The cat sat!", "A cat sat."], smooth="exp", tokenizer="13a")
+        >>> pair.bleu("The cat sat.", ["The cat sat!", "A cat sat."])
         0.8409
     """
     require(is_order(ngram) and type(smooth) is str and smooth in SMOOTHINGS)
+    effective_order = resolve_effective_order(effective_order, "none")
     require(type(effective_order) is type(lowercase) is bool)
     if smooth_value is not None:
         require(smooth in MAX_SMOOTH_VALUES and is_number(smooth_value) and smooth_value <= MAX_SMOOTH_VALUES[smooth])

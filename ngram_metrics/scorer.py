@@ -56,6 +56,7 @@ class Scorer:
         values: the name of each value, and its place in a score ``(..., *score_shape)``.
         shown: the values that tables show, by their titles; empty for a single value, whose title is its name.
         empty_score: the score of a corpus without segments.
+        segment_measure: the measure of a segment by itself; None if it is that of the corpus.
 
     Raises:
         ValueError: an unknown average.
@@ -68,6 +69,7 @@ class Scorer:
     shown: Mapping[str, str] = field(default_factory=dict)
     # ROUGE's is NaN, which equals nothing; the measure decides it, and measures are compared.
     empty_score: float = field(default=0.0, compare=False)
+    segment_measure: AnyMeasure | None = None
 
     def __post_init__(self) -> None:
         """Check the average, after the reader and the measure have checked their settings."""
@@ -232,7 +234,7 @@ class Scorer:
 
     def segment_scorer(self) -> Scorer:
         """Return the metric that scores each segment of a corpus, from the same counts."""
-        return replace(self, measure=self.measure.segment_measure(self.average), average="none")
+        return replace(self, measure=self.segment_measure or self.measure, average="none")
 
     def compute_interval(self, score: Tensor, rows: Tensor, confidence: float) -> dict[str, Tensor]:
         """Return the values of a corpus by name, with the ends of their intervals, ``<name>_low`` and ``<name>_high``.
@@ -259,7 +261,7 @@ class Scorer:
             draws: the fields of resampling: numbers of draws, the seed, and those of a test.
         """
         settings = {"unit": kind, "avg": self.average}
-        settings |= {**self.reader.signature(), **self.measure.signature(), **draws}
+        settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}
         return format_signature(settings, references if self.measure.has_references else None)
 
 

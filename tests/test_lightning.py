@@ -55,10 +55,8 @@ class Model(LightningModule):
 
 
 def scores(**options: Any) -> ScoresCallback:
-    bleu = Bleu(average="micro", smooth="exp", tokenizer="13a")
-    return ScoresCallback(
-        {"bleu": bleu, "chrf": ChrF(confidence=0.9), "rouge": ROUGEScore(rouge_keys="rougeL")}, **options
-    )
+    rouge = ROUGEScore(rouge_keys="rougeL")
+    return ScoresCallback({"bleu": Bleu(), "chrf": ChrF(confidence=0.9), "rouge": rouge}, **options)
 
 
 def fit(folder: Path, callbacks: Sequence[Any], **options: Any) -> Any:
@@ -70,7 +68,7 @@ def fit(folder: Path, callbacks: Sequence[Any], **options: Any) -> Any:
 def values_of(epoch: int) -> dict[str, float]:
     sides, chrf = (WRITTEN[epoch], REFERENCES), ChrF(confidence=0.9)
     chrf.update(*sides)
-    bleu = bleu_score(*sides, average="micro", smooth="exp", tokenizer="13a")
+    bleu = bleu_score(*sides)
     return {"bleu": float(bleu), **{name: float(value) for name, value in chrf.compute().items()}}
 
 

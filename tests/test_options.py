@@ -66,7 +66,7 @@ REFUSED = {
             ({"smooth": True}, r".*, got: True\): torchmetrics' smooth=True .* as 'add-k' and 'smooth2'"),
             ({"smooth": False}, r".*, got: False\): .* and its smooth=False is 'no_smooth'$"),
             ({"smooth": "exp", "smooth_value": 1}, rf"is for {SMOOTHED}, not for smooth='exp'"),
-            ({"smooth_value": 0}, rf"smooth_value is for {SMOOTHED}, not for smooth='no_smooth'"),
+            ({"smooth_value": 0}, rf"smooth_value is for {SMOOTHED}, not for smooth='exp'"),
             *(
                 ({"smooth": name, "smooth_value": value}, rf"smooth_value must be at least 0 .*\(got: {value}\)")
                 for name, value in (("floor", -0.1), ("add-k", math.inf), ("add-k", math.nan))
@@ -167,7 +167,7 @@ for name in FACES:
     REFUSED[TypeError][name] += [
         ({option: value}, rf"^{option} must be True or False \(got: {value!r}\)$")
         for option in BOOLEANS[name]
-        for value in ("False", "german", 0, 1, None)
+        for value in ("False", "german", 0, 1, *([None] if option != "effective_order" else []))
     ]
     if name not in ("chrf", "ter"):
         REFUSED[ValueError][name].append(({"tokenizer": "words"}, "unknown tokenizer 'words': expected one of"))

@@ -21,8 +21,8 @@ REFERENCES = [["the cat sat on a mat", "a cat"], ["it was"], ["a dog ran away"]]
 
 def test_scores_are_those_of_the_functions_of_several_batches_and_only_the_first():
     metrics = {
-        "mean": Bleu(smooth="smooth1"),
-        "corpus": Bleu(average="micro", confidence=0.95),
+        "mean": Bleu(smooth="smooth1", average="macro", effective_order=False),
+        "corpus": Bleu(confidence=0.95),
         "chrf": ChrF(),
         "rouge": ROUGEScore(rouge_keys=("rouge1", "rougeL")),
     }
@@ -33,9 +33,9 @@ def test_scores_are_those_of_the_functions_of_several_batches_and_only_the_first
     sides = HYPOTHESES, REFERENCES
     rouge = rouge_score(*sides, rouge_keys=("rouge1", "rougeL"), average="none")
     expected = [
-        bleu_score(*sides, smooth="smooth1", average="none"),
+        bleu_score(*sides, smooth="smooth1", average="none", effective_order=False),
         # "it was" has no longer n-gram than two words, and is right.
-        bleu_score(*sides, average="none", effective_order=True),
+        bleu_score(*sides, average="none"),
         *(chrf_score(*sides, average="none"), rouge["rouge1_fmeasure"], rouge["rougeL_fmeasure"]),
     ]
     assert expected[1][1] == 1 > expected[0][1]

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, ROUGEScore
+from ngram_metrics import Bleu, ChrF, ROUGEScore, ignite
 from ngram_metrics.hugging_face import Reward
 
 
@@ -27,7 +27,9 @@ def test_rows_of_another_device_go_to_where_the_own_ones_are(options, monkeypatc
     ("metric", "shown"),
     [
         (Bleu(), "Bleu()"),
-        (Bleu(smooth="exp", average="micro", tokenizer="13a"), "Bleu(smooth='exp', average='micro', tokenizer='13a')"),
+        (Bleu(average="none"), "Bleu(average='none')"),
+        (Bleu(smooth="none", effective_order=False), "Bleu(smooth='none', effective_order=False)"),
+        (ignite.Bleu(smooth="exp", tokenizer="13a"), "ngram_metrics.ignite.Bleu(smooth='exp', tokenizer='13a')"),
         (Bleu(2, weights=[1, 2], device="cpu"), "Bleu(ngram=2, weights=(1.0, 2.0))"),
         (ChrF(word_order=2, pad_id=[0, 1], confidence=0.9), "ChrF(word_order=2, pad_id=(0, 1), confidence=0.9)"),
         (

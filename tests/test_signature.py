@@ -46,13 +46,14 @@ READING: dict[str, list[Any]] = {
 AFFECTING: dict[type, dict[str, list[Any]]] = {
     Bleu: {
         **READING,
+        "tokenizer": [None, *READING["tokenizer"][1:]],
         "ngram": [3, 5],
-        "smooth": ["smooth1", "nltk_smooth2", "smooth2", "floor", "add-k", "exp"],
+        "smooth": ["no_smooth", "smooth1", "nltk_smooth2", "smooth2", "floor", "add-k"],
         "smooth_value": [
             *({"smooth": "floor", "smooth_value": value} for value in (0.2, 0.001, 0.002)),
             *({"smooth": "add-k", "smooth_value": value} for value in (2, 2.0000000001)),
         ],
-        "average": ["micro", "none"],
+        "average": ["macro", "none"],
         "weights": [(0.4, 0.3, 0.2, 0.1), (0.4, 0.3, 0.2, 0.1000000001)],
         "effective_order": [True],
         "lowercase": [True],
@@ -92,6 +93,10 @@ def _settings(metric: type) -> list[dict[str, Any]]:
     return [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
 
 
+#: What to pass to a class for ignite with other defaults.
+DEFAULTS: dict[type, dict[str, Any]] = {
+    Bleu: {"smooth": "exp", "average": "micro", "effective_order": None, "tokenizer": "13a"}
+}
 #: Where it is computed, and what torchmetrics and ignite do with it.
 NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
 
@@ -100,7 +105,7 @@ each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__
 
 @each_class
 def test_every_setting_that_affects_the_number_changes_the_signature(metric: type):
-    """That of ignite's class as well, which is the same."""
+    """That of ignite's class as well, which is the same for the same settings."""
     face, settings, names = getattr(for_ignite, metric.__name__), _settings(metric), set(AFFECTING[metric])
     for of_either in (metric, face):
         assert set(inspect.signature(of_either.__init__).parameters) - {"self"} - NOT_AFFECTING == names
@@ -108,8 +113,7 @@ def test_every_setting_that_affects_the_number_changes_the_signature(metric: typ
     assert len(set(signatures)) == len(settings)
     assert [metric(**options).signature for options in settings] == signatures
     for options, expected in zip(settings, signatures, strict=True):
-        if metric is not Bleu or options.get("average") != "none":  # as in ignite, there is none
-            assert face(**options).signature == expected
+        assert face(**{**DEFAULTS.get(metric, {}), **options}).signature == expected
 
 
 @pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])
@@ -154,10 +158,19 @@ def test_versions_stand_where_they_affect_the_number():
     assert Bleu().signature.endswith(own)
     for name in ("sacrebleu", "unidata"):
         assert name not in Bleu().signature + ROUGEScore().signature
-    assert "sacrebleu" not in Bleu(tokenizer="13a").signature
     assert f"|unidata:{unicodedata.unidata_version}" in Bleu(tokenizer="intl").signature
     assert "|stem:porter-nltk|" in ROUGEScore(use_stemmer=True).signature  # our own code, whatever nltk is installed
     assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
+
+
+@pytest.mark.parametrize("metric", [Bleu, Gleu, NgramOverlap, ROUGEScore, Repetition])
+def test_a_tokenizer_stands_where_it_may_read_text(metric: type):
+    named = metric(tokenizer="intl", pad_id=0)
+    assert "|tok:intl|" in named.signature
+    for segments, has_tokenizer in ((["a b c"], True), ([["a", "b"]], False), (torch.tensor([[1, 2]]), False)):
+        named.update(segments, segments)
+        assert ("tok" in _fields(named.signature), "unidata" in _fields(named.signature)) == (has_tokenizer,) * 2
+        named.reset()
 
 
 def _fields(signature: str) -> dict[str, str]:
@@ -167,12 +180,13 @@ def _fields(signature: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("ours", "peer"),
     [
-        (Bleu(average="micro", smooth="exp", tokenizer="13a"), BLEU()),
-        (Bleu(average="micro", smooth="exp", tokenizer="13a", lowercase=True), BLEU(lowercase=True)),
-        (Bleu(average="micro", smooth="floor", tokenizer="intl"), BLEU(smooth_method="floor", tokenize="intl")),
-        (Bleu(average="micro", smooth="add-k", tokenizer="char"), BLEU(smooth_method="add-k", tokenize="char")),
+        (Bleu(), BLEU()),
+        (Bleu(average="none"), BLEU(effective_order=True)),
+        (Bleu(lowercase=True), BLEU(lowercase=True)),
+        (Bleu(smooth="floor", tokenizer="intl"), BLEU(smooth_method="floor", tokenize="intl")),
+        (Bleu(smooth="add-k", tokenizer="char"), BLEU(smooth_method="add-k", tokenize="char")),
         (
-            Bleu(average="micro", smooth="floor", smooth_value=0.5, tokenizer="zh", effective_order=True),
+            Bleu(smooth="floor", smooth_value=0.5, tokenizer="zh", effective_order=True),
             BLEU(smooth_method="floor", smooth_value=0.5, tokenize="zh", effective_order=True),
         ),
         (ChrF(), CHRF()),

@@ -25,7 +25,7 @@ from inspect_ai.solver import TaskState
 from ngram_metrics import Bleu, ChrF
 from ngram_metrics.columns import StatisticsColumns
 
-COLUMNS = StatisticsColumns({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, preds="output", target="references")
+COLUMNS = StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, preds="output", target="references")
 
 
 @metric(scores="unreduced")

@@ -52,6 +52,6 @@ def corpus_metric(name: str, metric: Any) -> CorpusLevelMetric:
     )
 
 
-BLEU = corpus_metric("bleu", Bleu.sacrebleu(confidence=0.95))
+BLEU = corpus_metric("bleu", Bleu(confidence=0.95))
 CHRF = corpus_metric("chrf", ChrF(confidence=0.95))
 TER = corpus_metric("ter", Ter(confidence=0.95))

@@ -38,12 +38,12 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Item]:
 
 def bleu(items: list[Item]) -> float:
     """Return the BLEU of sacrebleu's settings."""
-    return 100 * _counted(Bleu.sacrebleu(), items).compute().item()
+    return 100 * _counted(Bleu(), items).compute().item()
 
 
 def bleu_stderr(items: list[Item]) -> float:
     """Return the standard error of BLEU."""
-    return 100 * standard_error(_counted(Bleu.sacrebleu(confidence=0.95), items))["bleu"]
+    return 100 * standard_error(_counted(Bleu(confidence=0.95), items))["bleu"]
 
 
 def chrf(items: list[Item]) -> float:

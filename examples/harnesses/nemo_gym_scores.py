@@ -49,7 +49,7 @@ def sentence_chrf(hypothesis: str, references: Sequence[str]) -> Score:
 def sentence_bleu(hypothesis: str, references: Sequence[str], tokenize: str = "13a") -> Score:
     """Return the BLEU of one hypothesis, of the orders that it has, smoothed."""
     tokenizer = tokenizer_named(tokenize)
-    return Score(100 * pair.bleu(hypothesis, references, smooth="exp", effective_order=True, tokenizer=tokenizer))
+    return Score(100 * pair.bleu(hypothesis, references, tokenizer=tokenizer))
 
 
 def corpus_chrf(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> Score:
@@ -65,8 +65,7 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]], 
 
     segments = list(zip(*references, strict=True))
     tokenizer = tokenizer_named(tokenize)
-    score = bleu_score(hypotheses, segments, smooth="exp", average="micro", tokenizer=tokenizer)
-    return Score(100 * score.item())
+    return Score(100 * bleu_score(hypotheses, segments, tokenizer=tokenizer).item())
 
 
 def replace_scores(server: ModuleType) -> list[str]:

@@ -22,5 +22,5 @@ def compute_score(
     """Return the mean of chrF and BLEU in 0..1, and both: the mean of two scores is harder to cheat than either."""
     references = ground_truth if isinstance(ground_truth, str) else list(ground_truth)  # Parquet gives arrays
     chrf = pair.chrf(solution_str, references, beta=1.0)
-    bleu = pair.bleu(solution_str, references, smooth="add-k", tokenizer="13a")
+    bleu = pair.bleu(solution_str, references, smooth="add-k")
     return {"score": (chrf + bleu) / 2, "chrf": chrf, "bleu": bleu}

@@ -29,7 +29,7 @@ class _Utility(NamedTuple):
 
 def run(options: MbrOptions, scorer: Scorer, samples: Source, weights: Source | None = None) -> None:
     """Decode, and write one line per segment."""
-    utility = _Utility(scorer.segment_scorer(), torch.device(options.device))
+    utility = _Utility(scorer, torch.device(options.device))
     with open_output(options.output) as write, Progress("segments") as bar:
         done = 0
         for rows, row_weights in _read_rows(samples, weights, options.k):

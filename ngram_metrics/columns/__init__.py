@@ -49,7 +49,7 @@ class StatisticsColumns:
     for CIDEr-D. They add up exactly to sums over 2^31 rows.
 
     Args:
-        metrics: metrics by name, such as ``{"bleu": Bleu.sacrebleu(), "chrf": ChrF()}``. Their settings are used, and
+        metrics: metrics by name, such as ``{"bleu": Bleu(), "chrf": ChrF()}``. Their settings are used, and
             their counts do not change.
         preds: the column of hypotheses, which are texts.
         target: the column of references, texts or lists of texts; or a sequence of columns of texts, each a reference.
@@ -68,7 +68,7 @@ class StatisticsColumns:
         ...     "mt": ["The cat sat on the mat.", "A dog ran home.", "We saw them there."],
         ...     "ref": ["The cat sat on a mat.", "The dog ran home.", "We saw them there yesterday."],
         ... })
-        >>> columns = StatisticsColumns({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, preds="mt", target="ref")
+        >>> columns = StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, preds="mt", target="ref")
         >>> counted = columns(table)
         >>> sums = counted.group_by("domain").aggregate([(name, "sum") for name in columns.names])
         >>> for row in columns.scores(sums).to_pylist():

@@ -23,17 +23,17 @@ def bleu_score(
     preds: Hypotheses,
     target: References,
     ngram: int = 4,
-    smooth: Smoothing = "no_smooth",
+    smooth: Smoothing = "exp",
     smooth_value: float | None = None,
-    average: Average = "macro",
+    average: Average = "micro",
     weights: Sequence[float] | None = None,
-    effective_order: bool = False,
-    tokenizer: Tokenizer | None = None,
+    effective_order: bool | None = None,
+    tokenizer: Tokenizer | None = "13a",
     lowercase: bool = False,
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Return BLEU, by default the mean of the segments' unsmoothed scores.
+    """Return BLEU, by default sacrebleu's corpus score, and with average none its sentence BLEU.
 
     Args:
         preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(segments, width)``.
@@ -44,7 +44,8 @@ def bleu_score(
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
         average: ``"micro"`` (corpus), ``"macro"`` or ``"none"``.
         weights: one weight for each order; None for equal weights.
-        effective_order: whether orders without any n-gram are left out.
+        effective_order: whether orders without any n-gram are left out; None for sacrebleu's rule: False for average
+            micro, True for the others.
         tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
@@ -59,8 +60,8 @@ def bleu_score(
     Example:
         >>> from ngram_metrics.functional import bleu_score
         >>> references = ["the cat is on the mat", "there is a cat on the mat"]
-        >>> bleu_score("the the the the the the the", references, smooth="smooth1")
-        tensor(0.0393, dtype=torch.float64)
+        >>> bleu_score("the cat is on the mat today", references)
+        tensor(0.8091, dtype=torch.float64)
     """
     text = tokenizer, lowercase, pad_id
     return metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)

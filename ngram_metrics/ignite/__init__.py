@@ -15,10 +15,9 @@ begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import get_args
 
 import torch
-from typing_extensions import Self
 
 import ngram_metrics
 from ngram_metrics.document_frequency import DocumentFrequency
@@ -26,7 +25,6 @@ from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
 from ngram_metrics.options import Average, RougeKey, Smoothing
 from ngram_metrics.scorer import Scorer
-from ngram_metrics.scores.bleu import SACREBLEU
 from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
@@ -54,16 +52,17 @@ class Bleu(IgniteMetric):
     ``attach(evaluator, "bleu")`` writes the score to ``engine.state.metrics["bleu"]`` at the end of a run. Without an
     engine ``update((y_pred, y))`` counts a batch, and ``compute()`` returns the score of all batches and ranks.
 
-    The parameters up to ``average`` are ignite's. The keyword-only parameters, and the smoothings that ignite lacks,
-    are those of ``ngram_metrics.Bleu``.
+    The parameters up to ``average`` are ignite's, and so are all defaults. The keyword-only parameters, average none,
+    and the smoothings that ignite lacks, are those of ``ngram_metrics.Bleu``: ``Bleu(average="micro", smooth="exp",
+    tokenizer="13a")`` is the BLEU that papers report.
 
-    ``compute`` returns a float64 tensor ``()`` for macro, a float for micro, both from 0 to 1; with ``confidence`` a
-    dict of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
+    ``compute`` returns a float64 tensor ``()`` for macro, ``(segments,)`` for none, and a float for micro, all from 0
+    to 1; with ``confidence`` a dict of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
 
     Raises:
         ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; segments
             that cannot be read.
-        NotComputableError: macro ``compute`` before any data; micro returns 0.
+        NotComputableError: ``compute`` before any data, but for micro, which returns 0.
 
     Example:
         >>> from ngram_metrics.ignite import Bleu
@@ -90,7 +89,7 @@ class Bleu(IgniteMetric):
         lowercase: bool = False,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        counted = average if average in ("macro", "micro") else "macro"  # ignite checks the other settings first
+        counted = average if average in get_args(Average) else "macro"  # ignite checks the other settings first
         text = tokenizer, lowercase, pad_id
         bleu = ngram_metrics.Bleu(
             ngram, smooth, smooth_value, counted, weights, effective_order, *text, confidence, device
@@ -98,12 +97,7 @@ class Bleu(IgniteMetric):
         if average != counted:
             raise ValueError(f'Average must be either "macro" or "micro" (got: {average})')
         super().__init__(bleu, output_transform, metrics_result_mode)
-        self._scores_no_data, self._returns_tensors = average == "micro", average == "macro" and confidence is None
-
-    @classmethod
-    def sacrebleu(cls, **options: Any) -> Self:
-        """Return BLEU as papers report it, like ``ngram_metrics.Bleu.sacrebleu``."""
-        return cls(**{**SACREBLEU, **options})
+        self._scores_no_data, self._returns_tensors = average == "micro", average != "micro" and confidence is None
 
 
 class Rouge(KeyedIgniteMetric):

@@ -16,7 +16,7 @@ from ngram_metrics.options import check_choice, named_arguments
 from ngram_metrics.scorer import rename_values
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_user
-from ngram_metrics.torchmetrics.accumulator import Accumulator
+from ngram_metrics.torchmetrics.accumulator import Accumulator, changed_settings
 from ngram_metrics.torchmetrics.agreement import gather_buffers
 from ngram_metrics.torchmetrics.states import State
 from ngram_metrics.torchmetrics.values import Item, is_item
@@ -119,7 +119,7 @@ class IgniteMetric(Metric):
 
     def __repr__(self) -> str:
         """Show the settings that differ from the defaults, and that this is no metric of torchmetrics."""
-        return f"ngram_metrics.ignite.{self._accumulator!r}"
+        return f"ngram_metrics.ignite.{type(self).__name__}({changed_settings(self._accumulator, type(self))})"
 
     def reset(self) -> None:
         """Forget all batches."""

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -57,19 +57,15 @@ from ngram_metrics.options import (
     MAX_NUMBER,
     MAX_SMOOTH_VALUES,
     SMOOTHINGS,
-    Average,
     Smoothing,
     check_booleans,
     checked_number,
     checked_order,
     exact,
 )
-from ngram_metrics.registry import REGISTRY
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, exponential
 
-#: The options with which sacrebleu reports BLEU.
-SACREBLEU: dict[str, Any] = {**REGISTRY["bleu"].options, "tokenizer": "13a"}
 _SMOOTH_OF_TORCHMETRICS = (
     "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
     "and its smooth=False is 'no_smooth'"
@@ -109,7 +105,7 @@ class BleuMeasure(Measure[BleuStatistics]):
     """
 
     ngram: int = 4
-    smooth: Smoothing = "no_smooth"
+    smooth: Smoothing = "exp"
     smooth_value: float | None = None
     weights: Sequence[float] | None = None
     effective_order: bool = False
@@ -175,10 +171,6 @@ class BleuMeasure(Measure[BleuStatistics]):
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
         return brevity_penalty(statistics) * exponential(log_mean) * possible
-
-    def segment_measure(self, average: Average) -> BleuMeasure:
-        """Return BLEU with effective order for micro, as in sacrebleu: many segments are too short for a 4-gram."""
-        return replace(self, effective_order=True) if average == "micro" else self
 
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
-from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups, host_counts
+from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups, has_data, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.options import Average
 
@@ -112,10 +112,6 @@ class Measure(ABC, Generic[Statistics]):
     def score(self, statistics: Statistics) -> Tensor:
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
 
-    def segment_measure(self, average: Average) -> Measure[Statistics]:
-        """Return the measure that scores single segments of a corpus with this average, by default this one."""
-        return self
-
     def select_key(self, key: int) -> Measure[Statistics]:
         """Return the measure of one of the keys of ROUGE, by its index, or this measure if it is not ROUGE."""
         return self
@@ -208,7 +204,7 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
     """
     if isinstance(rows, Tensor):
         shape = rows.shape[:-1]
-        is_count = rows.device.type == "cpu" and not rows.is_floating_point()
+        is_count = has_data(rows) and not rows.is_floating_point()
         if 0 < shape.numel() <= most and is_count and measure.python_text_limit > 0 and not must_use_torch():
             return _score_in_python(measure, rows.reshape(-1, rows.shape[-1]).tolist(), shape)
         return measure.score(unpack(rows, measure.layout))

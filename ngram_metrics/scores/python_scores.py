@@ -51,7 +51,7 @@ def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) ->
 
 
 def bleu_precisions(
-    matches: Sequence[int], totals: Sequence[int], smooth: str = "no_smooth", value: float | None = None
+    matches: Sequence[int], totals: Sequence[int], smooth: str = "exp", value: float | None = None
 ) -> list[float]:
     """Return the smoothed precision of each order, with the smoothing's ``value``."""
     value = SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
@@ -83,7 +83,7 @@ def length_ratio(hypothesis_length: int, reference_length: int) -> float:
 
 def bleu_score(
     counts: BleuCounts,
-    smooth: str = "no_smooth",
+    smooth: str = "exp",
     value: float | None = None,
     weights: Sequence[float] | None = None,
     effective_order: bool = False,

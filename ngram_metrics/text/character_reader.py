@@ -54,7 +54,7 @@ class CharacterReader(Reader):
 
     reads_text_in_python = True
 
-    def signature(self) -> dict[str, str]:
+    def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score, in sacrebleu's terms."""
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}

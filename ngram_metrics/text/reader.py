@@ -23,6 +23,7 @@ from ngram_metrics.options import check_booleans, fixed_pad_id, pad_ids, refuse_
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
+from ngram_metrics.text.tokenizer_option import is_for_text_only
 
 
 class Reader(ABC):
@@ -160,8 +161,8 @@ class Reader(ABC):
         return None
 
     @abstractmethod
-    def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, by name, as strings."""
+    def signature(self, kind: str) -> dict[str, str]:
+        """Return the settings that affect the score of a kind of input, by name, as strings; ``?`` is no data."""
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
@@ -197,10 +198,10 @@ class Reader(ABC):
         """Return the ids that are not tokens of segments that are tokens or ids.
 
         Raises:
-            ValueError: an option for text is set, or there are padded ids and no ``pad_id``.
+            ValueError: an option that is for text only, or there are padded ids and no ``pad_id``.
         """
         for name, value in self._text_options().items():
-            if value is not None and value is not False:
+            if is_for_text_only(value):
                 raise ValueError(
                     f"{name} is an option for text, but the segments are {segments.kind}: expected texts, "
                     f"or {name}={False if value is True else None}"

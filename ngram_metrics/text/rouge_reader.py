@@ -105,11 +105,12 @@ class RougeReader(Reader):
         has_callable = self.normalizer is not None or self.sentence_splitter is not None
         object.__setattr__(self, "reads_text_in_python", not has_callable and has_splitter(self.tokenizer))
 
-    def signature(self) -> dict[str, str]:
+    def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score, as strings, with ``rule`` for rouge_score's rule."""
         rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
         fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
-        fields |= {"tok": "rule"} if self.tokenizer is None else tokenizer_signature(self.tokenizer)
+        words = tokenizer_signature(self.tokenizer, kind)
+        fields |= {"tok": "rule"} if words and self.tokenizer is None else words
         fields["stem"] = "porter-nltk" if self.use_stemmer else "no"
         if self.sentences:
             splitter = self.sentence_splitter

@@ -80,8 +80,21 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
     )
 
 
-def tokenizer_signature(tokenizer: object) -> dict[str, str]:
-    """Return the name of a tokenizer and the version of its package, for a signature."""
+def is_for_text_only(option: object) -> bool:
+    """Return whether an option for text is set, and means nothing for tokens and ids.
+
+    The name of a tokenizer says how text is read, and leaves tokens and ids as they are.
+    """
+    return not (option is None or option is False or isinstance(option, str))
+
+
+def tokenizer_signature(tokenizer: object, kind: str = "text") -> dict[str, str]:
+    """Return the name of a tokenizer and the version of its package, for a signature.
+
+    Tokens and ids, which are a ``kind`` of input, are not tokenized; ``?`` is that of no data.
+    """
+    if kind in ("tokens", "ids"):
+        return {}
     if tokenizer is None:
         return {"tok": "none"}
     if isinstance(tokenizer, str):

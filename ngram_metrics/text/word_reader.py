@@ -75,10 +75,10 @@ class WordReader(Reader):
         """The ids that are not tokens, if hypotheses may be samples."""
         return pad_ids(self.pad_id) if self.samples else None
 
-    def signature(self) -> dict[str, str]:
+    def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score, by name, as strings."""
         case = "lc" if self.lowercase else "mixed"
-        return {"case": case, **tokenizer_signature(self.tokenizer), **pad_signature(self.pad_id)}
+        return {"case": case, **tokenizer_signature(self.tokenizer, kind), **pad_signature(self.pad_id)}
 
     def _text_options(self) -> dict[str, object]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
@@ -245,7 +245,7 @@ class TextReader(Reader):
             )
         return super().encode(segments, torch.device("cpu"))
 
-    def signature(self) -> dict[str, str]:
+    def signature(self, kind: str) -> dict[str, str]:
         """Return no settings: there are none."""
         return {}
 

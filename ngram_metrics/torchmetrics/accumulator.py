@@ -341,14 +341,19 @@ class Accumulator(States, Generic[Level]):
         return compute_or_reuse
 
     def extra_repr(self) -> str:
-        """Return the settings that differ from the defaults, which not all parameters of a subclass are."""
-        settings = []
-        keepers = (self.scorer.measure, self.scorer.reader, self)
-        for name, parameter in inspect.signature(type(self)).parameters.items():
-            value = next((getattr(part, name) for part in keepers if hasattr(part, name)), parameter.default)
-            if value != parameter.default and name != "device":
-                settings.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
-        return ", ".join(settings)
+        """Return the settings that differ from the defaults."""
+        return changed_settings(self, type(self))
+
+
+def changed_settings(accumulator: Accumulator[Any], face: type) -> str:
+    """Return the settings that differ from the defaults of a class, not all of whose parameters are settings."""
+    settings = []
+    keepers = (accumulator, accumulator.scorer.measure, accumulator.scorer.reader)
+    for name, parameter in inspect.signature(face).parameters.items():
+        value = next((getattr(part, name) for part in keepers if hasattr(part, name)), parameter.default)
+        if value != parameter.default and name != "device":
+            settings.append(f"{name}={callable_name(value) if callable(value) else repr(value)}")
+    return ", ".join(settings)
 
 
 def _zeros(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:

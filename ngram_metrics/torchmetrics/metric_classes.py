@@ -13,7 +13,6 @@ from ngram_metrics import metrics
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.options import Average, RougeKey, Smoothing, named_arguments
 from ngram_metrics.scorer import Value
-from ngram_metrics.scores.bleu import SACREBLEU
 from ngram_metrics.scores.cider import CiderMeasure, checked_table
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
@@ -21,36 +20,23 @@ from ngram_metrics.torchmetrics.accumulator import Accumulator, Level, MetricKey
 from ngram_metrics.torchmetrics.values import ROUGEValue, is_item
 
 
-class BleuKeywords(MetricKeywords, total=False):
-    """The options of ``Bleu`` but for ``confidence``."""
-
-    ngram: int
-    smooth: Smoothing
-    smooth_value: float | None
-    average: Average
-    weights: Sequence[float] | None
-    effective_order: bool
-    tokenizer: Tokenizer | None
-    lowercase: bool
-    pad_id: int | Sequence[int] | None
-    device: torch.device | str | None
-
-
 class Bleu(Accumulator[Level]):
-    """BLEU, counted batch by batch: **by default the mean of the segments' unsmoothed scores**, as in ignite.
+    """BLEU, counted batch by batch: by default sacrebleu's corpus score, and with average none its sentence BLEU.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    starts over, and ``details()`` has the parts of the score. ``Bleu.sacrebleu()`` is the BLEU that papers report. The
-    page is docs/metrics/bleu.md; ``ngram_metrics.scores.bleu`` has the formula and the smoothings.
+    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/bleu.md;
+    ``ngram_metrics.scores.bleu`` has the formula and the smoothings.
 
     Args:
         ngram: the longest order, 1 to 1,000.
         smooth: ``no_smooth``, ``smooth1``, ``nltk_smooth2``, ``smooth2``, ``none``, ``floor``, ``add-k`` or ``exp``.
         smooth_value: the value for ``floor`` (default 0.1) and ``add-k`` (default 1).
-        average: ``"macro"``, ``"micro"`` (corpus) or ``"none"`` (one score per segment).
+        average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"`` (one score per segment).
         weights: one weight for each order; None for equal weights.
-        effective_order: whether orders without any n-gram are left out.
+        effective_order: whether orders without any n-gram are left out; None for sacrebleu's rule: False for average
+            micro, True for the others.
         tokenizer: for text: None (whitespace), a name that sacrebleu uses, a callable, or a Hugging Face tokenizer.
+            Tokens and ids are counted as they are, whatever the name.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
@@ -66,21 +52,21 @@ class Bleu(Accumulator[Level]):
 
     Example:
         >>> from ngram_metrics import Bleu
-        >>> metric = Bleu(smooth="smooth1")
-        >>> metric.update(["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]])
+        >>> metric = Bleu()
+        >>> metric.update(["The cat sat on the mat."], ["The cat sat on a mat."])
         >>> metric.compute()
-        tensor(0.7598, dtype=torch.float64)
+        tensor(0.4889, dtype=torch.float64)
     """
 
     def __init__(
         self,
         ngram: int = 4,
-        smooth: Smoothing = "no_smooth",
+        smooth: Smoothing = "exp",
         smooth_value: float | None = None,
-        average: Average = "macro",
+        average: Average = "micro",
         weights: Sequence[float] | None = None,
-        effective_order: bool = False,
-        tokenizer: Tokenizer | None = None,
+        effective_order: bool | None = None,
+        tokenizer: Tokenizer | None = "13a",
         lowercase: bool = False,
         pad_id: int | Sequence[int] | None = None,
         confidence: Level = None,  # type: ignore[assignment]
@@ -90,30 +76,7 @@ class Bleu(Accumulator[Level]):
         text = tokenizer, lowercase, pad_id
         bleu = metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
         super().__init__(bleu, confidence, device, **kwargs)
-
-    @overload
-    @classmethod
-    def sacrebleu(cls, *, confidence: float, **options: Unpack[BleuKeywords]) -> Bleu[float]: ...
-    @overload
-    @classmethod
-    def sacrebleu(cls, *, confidence: None = None, **options: Unpack[BleuKeywords]) -> Bleu[None]: ...
-    @classmethod
-    def sacrebleu(cls, *, confidence: float | None = None, **options: Unpack[BleuKeywords]) -> Bleu[Any]:
-        """Return BLEU as papers report it, with sacrebleu's defaults: ``average="micro"``, ``smooth="exp"``, 13a.
-
-        Args:
-            confidence: as of the class.
-            options: options of the class; each may replace a default, such as ``tokenizer="zh"``.
-
-        Example:
-            >>> from ngram_metrics import Bleu
-            >>> metric = Bleu.sacrebleu()
-            >>> metric.update(["The cat sat on the mat."], ["The cat sat on a mat."])
-            >>> metric.compute()
-            tensor(0.4889, dtype=torch.float64)
-        """
-        settings: Any = {**SACREBLEU, "confidence": confidence, **options}
-        return cls(**settings)
+        self.effective_order = effective_order
 
 
 class ROUGEScore(Accumulator[float]):

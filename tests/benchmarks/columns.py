@@ -33,7 +33,7 @@ from ngram_metrics import Bleu, ChrF
 from ngram_metrics.columns import StatisticsColumns
 
 #: With effective order, as sacrebleu scores sentences.
-METRICS: dict[str, Callable[[], Any]] = {"bleu": lambda: Bleu.sacrebleu(effective_order=True), "chrf": ChrF}
+METRICS: dict[str, Callable[[], Any]] = {"bleu": lambda: Bleu(effective_order=True), "chrf": ChrF}
 PEERS: dict[str, Callable[..., Any]] = {"bleu": sacrebleu.sentence_bleu, "chrf": sacrebleu.sentence_chrf}
 GOALS = {"bleu": 20.0, "chrf": 30.0}
 #: Rows in a batch of an engine.

@@ -62,7 +62,7 @@ def test_any_partition_order_and_engine_gives_the_scores_of_functional_to_the_la
 
 
 def test_names_and_values_are_those_of_the_metrics():
-    metrics = {"bleu": Bleu.sacrebleu(), "chrf": ChrF(), "overlap": NgramOverlap(average="micro")}
+    metrics = {"bleu": Bleu(), "chrf": ChrF(), "overlap": NgramOverlap(average="micro")}
     columns = StatisticsColumns(metrics, "mt", "ref")
     assert columns.names[:11] == [
         "segments",
@@ -70,7 +70,7 @@ def test_names_and_values_are_those_of_the_metrics():
         *(f"bleu_totals_{order}" for order in range(1, 5)),
         *("bleu_hypothesis_length", "bleu_reference_length"),
     ]
-    assert len(StatisticsColumns({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, "mt", "ref").names) == 29
+    assert len(StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, "mt", "ref").names) == 29
     assert columns.names[-3:] == ["overlap_matches", "overlap_hypothesis_totals", "overlap_reference_totals"]
     rouge = StatisticsColumns({"r": ROUGEScore(rouge_keys="rougeL")}, "mt", "ref")
     assert rouge.names[1:3] == ["r_rougeL_fmeasure_high_bits", "r_rougeL_fmeasure_low_bits"]
@@ -157,6 +157,6 @@ def test_a_group_is_scored_alike_among_few_and_many_groups():
 
 
 def test_a_batch_whose_references_are_all_empty_has_references():
-    columns = StatisticsColumns({"bleu": Bleu.sacrebleu(), "ter": Ter()}, "mt", "ref")
+    columns = StatisticsColumns({"bleu": Bleu(), "ter": Ter()}, "mt", "ref")
     among, alone = columns({"mt": ["a b", "c"], "ref": ["", "c"]}), columns({"mt": ["a b"], "ref": [""]})
     assert [among[name][0] for name in columns.names] == [alone[name][0] for name in columns.names]

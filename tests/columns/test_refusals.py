@@ -15,8 +15,8 @@ import pytest
 from ngram_metrics import Bleu, ChrF, ROUGEScore, Ter
 from ngram_metrics.columns import StatisticsColumns
 
-MACRO = StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, "mt", "ref")
-COLUMNS = StatisticsColumns({"bleu": Bleu.sacrebleu()}, "mt", "ref")
+MACRO = StatisticsColumns({"bleu": Bleu(average="macro"), "chrf": ChrF()}, "mt", "ref")
+COLUMNS = StatisticsColumns({"bleu": Bleu()}, "mt", "ref")
 ROWS = {"domain": ["x", "y"], "mt": ["a b", "c"], "ref": ["a", "c"]}
 SUMS = COLUMNS.sums(ROWS, by="domain")
 
@@ -301,16 +301,16 @@ def test_more_segments_than_a_macro_average_holds():
 
 
 _SETTINGS: dict[str, Callable[[], Any]] = {
-    "smoothing": lambda: Bleu.sacrebleu(smooth="floor"),
-    "tokenizer": lambda: Bleu.sacrebleu(tokenizer="intl"),
-    "lowercase": lambda: Bleu.sacrebleu(lowercase=True),
+    "smoothing": lambda: Bleu(smooth="floor"),
+    "tokenizer": lambda: Bleu(tokenizer="intl"),
+    "lowercase": lambda: Bleu(lowercase=True),
 }
 
 
 @pytest.mark.parametrize("other", _SETTINGS.values(), ids=_SETTINGS)
 def test_sums_of_other_settings_where_the_schema_says_so(other: Callable[[], Any]):
     columns = StatisticsColumns({"chrf": ChrF(), "bleu": other()}, "mt", "ref")
-    assert columns.names == StatisticsColumns({"chrf": ChrF(), "bleu": Bleu.sacrebleu()}, "mt", "ref").names
+    assert columns.names == StatisticsColumns({"chrf": ChrF(), "bleu": Bleu()}, "mt", "ref").names
     for sums in (columns.sums(pyarrow.table(ROWS)), columns(pyarrow.table(ROWS)).to_batches()[0]):
         columns.scores(sums)
         with pytest.raises(
@@ -320,7 +320,7 @@ def test_sums_of_other_settings_where_the_schema_says_so(other: Callable[[], Any
 
 
 def test_sums_of_other_orders_are_known_by_their_names():
-    short = StatisticsColumns({"bleu": Bleu.sacrebleu(ngram=2)}, "mt", "ref")
+    short = StatisticsColumns({"bleu": Bleu(ngram=2)}, "mt", "ref")
     with pytest.raises(ValueError, match="has no sum of 'bleu_matches_3'"):
         COLUMNS.scores(short.sums(ROWS))
     for name in ("{}", "{}_sum", "sum({})"):

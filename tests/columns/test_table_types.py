@@ -39,7 +39,7 @@ KINDS: dict[str, Callable[[dict[str, list[str]]], Any]] = {
     "numpy": lambda rows: {name: np.array(column, object) for name, column in rows.items()},
     "numpy of str": lambda rows: {name: np.array(column, str) for name, column in rows.items()},
 }
-COLUMNS = StatisticsColumns({"bleu": Bleu.sacrebleu(), "rouge": ROUGEScore(rouge_keys="rouge1")}, "mt", "ref")
+COLUMNS = StatisticsColumns({"bleu": Bleu(), "rouge": ROUGEScore(rouge_keys="rouge1")}, "mt", "ref")
 each_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 
 
@@ -97,7 +97,7 @@ def test_no_row_is_a_table_like_any_other(make: Callable[[Any], Any]):
 @each_kind
 def test_several_columns_are_several_references(make: Callable[[Any], Any]):
     pairs = list(map(list, zip(ROWS["ref"], ROWS["second"], strict=True)))
-    columns = StatisticsColumns({"bleu": Bleu.sacrebleu(), "chrf": ChrF()}, preds="mt", target=["ref", "second"])
+    columns = StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, preds="mt", target=["ref", "second"])
     bleu = functional.bleu_score(ROWS["mt"], pairs, average="micro", smooth="exp", tokenizer="13a")
     expected = {"segments": 4, "bleu": bleu, "chrf": functional.chrf_score(ROWS["mt"], pairs)}
     assert records(columns.scores(columns.sums(make(ROWS)))) == [expected]
@@ -206,7 +206,7 @@ def test_batches_of_arrow_have_the_columns_of_the_schema():
 def test_many_rows_are_read_in_parts():
     sources = references(6000)
     table = pyarrow.table({"mt": output(sources, 0.2, seed=2), "ref": sources, "n": [n % 3 for n in range(6000)]})
-    columns = StatisticsColumns({"bleu": Bleu.sacrebleu()}, "mt", "ref")
+    columns = StatisticsColumns({"bleu": Bleu()}, "mt", "ref")
     counted = columns(table)
     assert counted.slice(5990).equals(columns(table.slice(5990)))
     sums = counted.group_by("n").aggregate([(name, "sum") for name in columns.names])
@@ -310,7 +310,7 @@ def test_types_of_which_pyarrow_takes_no_rows_keep_their_type(labels: pyarrow.Ar
 
 
 def test_a_column_of_counts_of_another_table_is_left_as_it_is():
-    macro = StatisticsColumns({"bleu": Bleu()}, "mt", "ref")
+    macro = StatisticsColumns({"bleu": Bleu(average="macro")}, "mt", "ref")
     sums = {**macro.sums(ROWS), "bleu_matches_5": np.array([7])}
     scores = macro.scores(sums)
     assert list(scores) == ["bleu_matches_5", "segments", "bleu"]

@@ -153,7 +153,7 @@ def test_text_and_tokens():
     ("preds", "options", "words"),
     [
         (["a"], {"ngram": 0}, "ngram order must be greater than zero"),
-        ([[1]], {"tokenizer": "13a"}, "tokenizer is an option for text, but the segments are ids"),
+        ([[1]], {"tokenizer": str.split}, "tokenizer is an option for text, but the segments are ids"),
         (torch.tensor([[1]]), {}, "a padded tensor of ids needs pad_id"),
         ([[-1]], {}, "segment 0 has the id -1"),
     ],

@@ -202,7 +202,7 @@ def lengths_of(text: str) -> list[int]:
 
 #: Metrics, what they read of a text, and how often a batch is waited for: ROUGE-L asks which tokens two texts share.
 OF_TEXTS: dict[str, tuple[Callable[..., Any], Callable[[str], Any], int]] = {
-    "BLEU": (Bleu.sacrebleu, str, 0),
+    "BLEU": (Bleu, str, 0),
     "BLEU of a callable": (functools.partial(Bleu, tokenizer=str.split), str, 0),
     "BLEU of tokens": (Bleu, str.split, 0),
     "BLEU of ids": (functools.partial(Bleu, pad_id=2), lengths_of, 0),

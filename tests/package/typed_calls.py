@@ -37,9 +37,9 @@ def text(preds: list[str], references: list[str], several: list[list[str]]) -> N
 
 def computed(level: float | None) -> None:
     value: Tensor = Bleu(average="micro").compute()
-    paper: Tensor = Bleu.sacrebleu(lowercase=True).compute()
+    paper: Tensor = Bleu(lowercase=True).compute()
     interval: dict[str, Tensor] = ChrF(confidence=0.95).compute()
-    of_paper: dict[str, Tensor] = Bleu.sacrebleu(confidence=0.95).compute()
+    of_paper: dict[str, Tensor] = Bleu(confidence=0.95).compute()
     print(of_paper, evaluate(["a"], ["b"], metrics={"f": ROUGEScore()["rougeL_fmeasure"], "c": ChrF()}))
     either: Tensor | dict[str, Tensor] = ChrF(confidence=level).compute()
     values: dict[str, Tensor] = ROUGEScore().compute()
@@ -75,7 +75,7 @@ def engine(evaluator: Engine, rows: list[list[str]]) -> list[str]:
 
 
 def tables(frame: polars.DataFrame, batch: dict[str, list[str]]) -> list[str]:
-    columns = StatisticsColumns({"bleu": Bleu.sacrebleu(), "rouge": ROUGEScore()}, preds="mt", target=["a", "b"])
+    columns = StatisticsColumns({"bleu": Bleu(), "rouge": ROUGEScore()}, preds="mt", target=["a", "b"])
     counted: polars.DataFrame = columns(frame)
     sums: polars.DataFrame = columns.sums(counted, by="domain")
     scores: polars.DataFrame = columns.scores(sums, confidence=0.95, by=["domain"])
@@ -106,8 +106,8 @@ def wrong(preds: list[str], references: list[str]) -> None:
     ROUGEScore(compute_with_cache="yes")  # wrong
     Gleu(process_grp=None)  # wrong
     NgramOverlap(dist_sync_fn="gather")  # wrong
-    Bleu.sacrebleu(tokeniser="13a")  # wrong
-    Bleu.sacrebleu(smooth="exponential")  # wrong
+    Bleu(tokeniser="13a")  # wrong
+    Bleu(smooth="exponential")  # wrong
     Bleu()(preds)  # wrong
     Bleu()(preds, references)["bleu"].bit_length()  # wrong
     ChrF(confidence=0.9)(preds, references).item()  # wrong

@@ -27,7 +27,7 @@ IDS = [f"line-{number}-" + "x" * 200 for number in range(60)]
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
     columns = {"domain": DOMAINS, "id": IDS}
-    metrics = {"BLEU": Bleu.sacrebleu(), "chrF": ChrF(), "chrF++": ChrF(word_order=2)}
+    metrics = {"BLEU": Bleu(), "chrF": ChrF(), "chrF++": ChrF(word_order=2)}
     write_report(path, SYSTEMS, LINES, metrics, sources=SOURCES, groups=columns)
     return path
 

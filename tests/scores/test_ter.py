@@ -182,7 +182,7 @@ def test_an_evaluation_knows_that_less_is_better():
     assert result.low < result.score < result.high
     assert result.p_value < 0.01
     assert 'class="worse"' not in found._repr_html_()
-    assert found.to_latex().count("A lower score is better: ter") == 1
+    assert found.to_latex().count("A lower score is better: TER") == 1
     given = evaluate(SYSTEMS, REFERENCES, {"TER": Ter(normalized=True, case_sensitive=True)}, confidence=None)
     expected = TER(normalized=True, case_sensitive=True).corpus_score(SYSTEMS["other"], [REFERENCES])
     assert 100 * given.results["other"]["TER"].score == expected.score

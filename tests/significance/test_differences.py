@@ -15,7 +15,7 @@ from ngram_metrics.scores.resampling import bootstrap_weights, swaps
 from ngram_metrics.significance import compare_with_first, matrix, paired_systems
 from ngram_metrics.significance.paired_systems import pair_rows, pair_systems
 
-METRICS: dict[str, Any] = {"bleu": (Bleu.sacrebleu, BLEU), "chrf": (ChrF, CHRF)}
+METRICS: dict[str, Any] = {"bleu": (Bleu, BLEU), "chrf": (ChrF, CHRF)}
 
 
 def _resampled_differences(peer: Any, lines: list[str], base: list[str], draws: int) -> np.ndarray:

@@ -47,20 +47,26 @@ class Case(NamedTuple):
     value: str | None = None
 
     def make(self, framework=ngram_metrics, **more):
-        options = self.ignite_options if framework is ignite and self.ignite_options else self.options
+        options = self.ignite_options if framework is ignite and self.ignite_options is not None else self.options
         metric = getattr(framework, self.name)(**options, **more)
         return metric if self.value is None else metric[self.value]
 
 
+#: For ignite, what papers report.
+_PAPERS = {"average": "micro", "smooth": "exp", "tokenizer": "13a"}
 CASES = {
-    "BLEU": Case("Bleu", {}, sacrebleu_score(BLEU(smooth_method="none", tokenize="none", effective_order=False))),
+    "BLEU": Case("Bleu", {}, sacrebleu_score(BLEU(effective_order=True)), {**_PAPERS, "effective_order": True}),
+    "BLEU unsmoothed": Case(
+        "Bleu",
+        {"smooth": "no_smooth", "effective_order": False, "tokenizer": None},
+        sacrebleu_score(BLEU(smooth_method="none", tokenize="none", effective_order=False)),
+        {},
+    ),
     "BLEU add-k": Case(
         "Bleu",
-        {"ngram": 2, "smooth": "add-k", "average": "micro"},
-        sacrebleu_score(
-            BLEU(smooth_method="add-k", smooth_value=1, tokenize="none", max_ngram_order=2, effective_order=False)
-        ),
-        {"ngram": 2, "smooth": "smooth2", "average": "micro"},
+        {"ngram": 2, "smooth": "add-k", "effective_order": False},
+        sacrebleu_score(BLEU(smooth_method="add-k", smooth_value=1, max_ngram_order=2, effective_order=False)),
+        {"ngram": 2, "smooth": "smooth2", "tokenizer": "13a"},
     ),
     "ROUGE-2": Case(
         "ROUGEScore", {"rouge_keys": "rouge2"}, lambda h, r: RougeScorer(["rouge2"]).score(r, h)["rouge2"].fmeasure

@@ -55,18 +55,27 @@ def _sentencepiece() -> Any:
 
 #: Options that need a package, made when a metric is.
 TOKENIZERS: dict[str, Callable[[], Any]] = {"of Hugging Face": _hugging_face, "of sentencepiece": _sentencepiece}
+#: BLEU's defaults at that commit.
+OLD_BLEU: dict[str, Any] = {"smooth": "no_smooth", "effective_order": False, "tokenizer": None}
 #: For each class its settings, beside its averages.
 SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
     "Bleu": {
-        "defaults": {},
-        "weights": {"ngram": 2, "smooth": "floor", "smooth_value": 0.2, "weights": [1, 3], "effective_order": True},
-        "13a": {"tokenizer": "13a", "lowercase": True, "smooth": "exp"},
-        "intl": {"tokenizer": "intl"},
-        "callable": {"tokenizer": str.split},
-        "partial": {"tokenizer": partial(re.split, r"\W+", flags=re.UNICODE)},
-        "Hugging Face": {"tokenizer": "of Hugging Face"},
-        "sentencepiece": {"tokenizer": "of sentencepiece"},
-        "ids": {"pad_id": 0},
+        "defaults": OLD_BLEU,
+        "weights": {
+            **OLD_BLEU,
+            "ngram": 2,
+            "smooth": "floor",
+            "smooth_value": 0.2,
+            "weights": [1, 3],
+            "effective_order": True,
+        },
+        "13a": {**OLD_BLEU, "tokenizer": "13a", "lowercase": True, "smooth": "exp"},
+        "intl": {**OLD_BLEU, "tokenizer": "intl"},
+        "callable": {**OLD_BLEU, "tokenizer": str.split},
+        "partial": {**OLD_BLEU, "tokenizer": partial(re.split, r"\W+", flags=re.UNICODE)},
+        "Hugging Face": {**OLD_BLEU, "tokenizer": "of Hugging Face"},
+        "sentencepiece": {**OLD_BLEU, "tokenizer": "of sentencepiece"},
+        "ids": {**OLD_BLEU, "pad_id": 0},
     },
     "ROUGEScore": {
         "defaults": {},
@@ -116,7 +125,7 @@ METRICS: dict[str, tuple[Any, dict[str, Any]]] = {
     for settings, options in of_name.items()
     for average in _averages(name, settings)
     for module in (ngram_metrics, ignite)
-    if (module, name, average["average"]) != (ignite, "Bleu", "none")  # as in ignite, there is none
+    if (module, name, average["average"]) != (ignite, "Bleu", "none")  # which ignite's Bleu did not have
 } | {
     f"ignite {name} {settings}": (getattr(ignite, name), options)
     for name, of_name in OF_IGNITE.items()

@@ -238,6 +238,8 @@ _LOWERCASE, _13A, _STEMMED, _SUMS = (
     {"use_stemmer": True},
     {"confidence": None},
 )
+#: What ignite's class has other defaults for.
+_BLEU = {"smooth": "exp", "effective_order": False, "tokenizer": "13a"}
 _LSUM = {"rouge_keys": ("rouge1", "rougeLsum"), "sentence_separator_id": SEPARATOR}
 _OF_TEXT, _OF_IDS = (
     functional.document_frequency([reference for _, target in batches for reference in target], **options)
@@ -247,9 +249,9 @@ _OF_TEXT, _OF_IDS = (
 REQUIRED: dict[type, dict[str, Any]] = {CiderD: {"document_frequency": _OF_TEXT}}
 _AVG = {"rouge_keys": ("rouge2", "rougeL"), "accumulate": "avg"}
 CASES = (
-    _text("Bleu-text", Bleu, {"ngram": 2, "smooth": "exp"}, _LOWERCASE, _13A, tried="micro macro none"),
-    _ids("Bleu-ids", Bleu, {"ngram": 3, "smooth": "floor"}, tried="macro"),
-    _ids("Bleu-ids-interval", Bleu, {"ngram": 2, "smooth": "exp", "confidence": 0.95}, _SUMS, tried="macro"),
+    _text("Bleu-text", Bleu, {**_BLEU, "ngram": 2}, _LOWERCASE, {"tokenizer": None}, tried="micro macro none"),
+    _ids("Bleu-ids", Bleu, {**_BLEU, "ngram": 3, "smooth": "floor"}, tried="macro"),
+    _ids("Bleu-ids-interval", Bleu, {**_BLEU, "ngram": 2, "confidence": 0.95}, _SUMS, tried="macro"),
     _text("ROUGEScore-text", ROUGEScore, {"rouge_keys": ("rouge2", "rougeL")}, _STEMMED, tried="micro macro none"),
     _ids("ROUGEScore-ids", ROUGEScore, _LSUM, tried="micro"),
     _ids("ROUGEScore-ids-avg", ROUGEScore, _AVG, tried="macro none"),
