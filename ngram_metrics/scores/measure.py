@@ -204,8 +204,8 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
     """
     if isinstance(rows, Tensor):
         shape = rows.shape[:-1]
-        is_count = has_data(rows) and not rows.is_floating_point()
-        if 0 < shape.numel() <= most and is_count and measure.python_text_limit > 0 and not must_use_torch():
+        is_count = not rows.is_floating_point() and not must_use_torch() and has_data(rows)
+        if 0 < shape.numel() <= most and is_count and measure.python_text_limit > 0:
             return _score_in_python(measure, rows.reshape(-1, rows.shape[-1]).tolist(), shape)
         return measure.score(unpack(rows, measure.layout))
     if len(rows) <= most:
