@@ -173,7 +173,9 @@ def no_float64(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("average", ["micro", "macro"])
 @pytest.mark.parametrize("metric", [Bleu, ROUGEScore, ChrF, NgramOverlap, Gleu])
 def test_batches_on_a_device_without_float64_have_the_score_of_the_cpu(metric: type, average: str):
-    (case,) = [case for case in CASES if case.metric is metric and case.batches is IDS and len(case.options) < 4][:1]
+    (case,) = [
+        case for case in CASES if case.metric is metric and case.batches is IDS and "confidence" not in case.options
+    ][:1]
     options = {"accumulate": "best"} if metric is ROUGEScore else {}
     expected = tensors_of(case.value(average, **options))
     with accelerator():
