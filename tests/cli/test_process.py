@@ -1,6 +1,7 @@
 """The command as a shell sees it: how fast it answers, its exit codes, and what it leaves on the terminal."""
 
 import fcntl
+import functools
 import gc
 import json
 import lzma
@@ -128,7 +129,10 @@ def test_a_signal_ends_the_command_and_leaves_no_file(code: int, told: str, fold
     (folder / "out.txt").write_text("as it was")
     there = sorted(folder.iterdir())
     words = ["-", "-r", "ref.txt", "-c", "-o", "out.txt", "--sentences", "new.tsv"]
-    with subprocess.Popen([*COMMAND, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    heed = functools.partial(signal.signal, code, signal.SIG_DFL)  # nohup has SIGHUP ignored, which children inherit
+    with subprocess.Popen(
+        [*COMMAND, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed
+    ) as process:
         # Before it has begun, Python itself answers; to import torch takes the longest.
         while "libtorch" not in Path(f"/proc/{process.pid}/maps").read_text():
             assert process.poll() is None, process.stderr.read().decode()
