@@ -23,6 +23,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+#: The ids past the end of a padded hypothesis, and of a padded reference. They are no tokens, and differ, so no n-gram
+#: with one of them is in both.
+PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
 #: The kind of input of a segment.
 Kind = Literal["text", "tokens", "ids"]
 
@@ -96,7 +99,7 @@ class PaddedTokens(NamedTuple):
     """Documents in the padded layout: in rows.
 
     Attributes:
-        ids: ``(..., width)`` int64; any value is a valid id, and values past a row's length are ignored.
+        ids: ``(..., width)`` int64; see ``PaddedSides`` for the values past a row's length, which all else ignores.
         lengths: ``(...,)`` int64 on the same device, each in ``[0, width]``.
     """
 
@@ -183,11 +186,11 @@ class PaddedReferences(NamedTuple):
 
     Attributes:
         tokens: ids ``(segments, references, width)``, lengths ``(segments, references)``; 0 for a missing reference.
-        present: ``(segments, references)`` bool; each segment has at least one.
+        present: ``(segments, references)`` bool; each segment has at least one. None if there is room for one only.
     """
 
     tokens: PaddedTokens
-    present: Tensor
+    present: Tensor | None
 
     @property
     def single(self) -> bool:
@@ -203,7 +206,7 @@ class RaggedPairs(NamedTuple):
 
 
 class PaddedPairs(NamedTuple):
-    """Pairs of a hypothesis and the reference with the same index, in rows ``(pairs, width)``."""
+    """Pairs of a hypothesis and the reference with the same index, in rows ``(pairs, width)``; see ``PaddedSides``."""
 
     hypotheses: PaddedTokens
     references: PaddedTokens
@@ -222,7 +225,10 @@ class RaggedSides(NamedTuple):
 
 
 class PaddedSides(NamedTuple):
-    """Hypotheses, and the references of each, in the padded layout, with one vocabulary."""
+    """Hypotheses, and the references of each, in the padded layout, with one vocabulary.
+
+    Where n-grams are matched, ``PAST_HYPOTHESIS`` and ``PAST_REFERENCE`` fill the rows past the ends of the documents.
+    """
 
     hypotheses: PaddedTokens
     references: PaddedReferences
@@ -300,33 +306,60 @@ def _memory(tensor: Tensor) -> tuple[int, ...]:
     return tensor.data_ptr(), len(tensor), *tensor.stride()
 
 
-def drop_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> PaddedTokens:
+def drop_ids(
+    ids: Tensor, dropped: Sequence[int], separator: int | None = None, hypothesis_first: bool = False
+) -> PaddedTokens:
     """Remove negative and ``dropped`` ids from padded rows and close the gaps, without waiting for the device.
 
     Args:
         ids: ``(..., width)`` of any integer dtype; a negative id stands for padding, as -100 does in labels.
         dropped: ids to remove at any position, such as padding.
         separator: an id that is kept even if it is negative, unless it is in ``dropped``.
+        hypothesis_first: whether the first row of each segment ``(segments, rows, width)`` is its hypothesis.
 
     Returns:
-        The rows with their remaining ids moved to the front in order.
+        The rows with their remaining ids moved to the front in order, then ``PAST_REFERENCE`` or ``PAST_HYPOTHESIS``.
     """
     ids = ids.long()
     is_token = kept_ids(ids, dropped, separator)
-    # A dropped id goes to an extra slot that is cut off again: no shape may depend on the number of dropped ids.
-    slot = torch.where(is_token, is_token.cumsum(-1) - 1, ids.shape[-1])
-    room = ids.new_zeros((*ids.shape[:-1], ids.shape[-1] + 1))
-    return PaddedTokens(room.scatter(-1, slot, ids)[..., :-1], is_token.sum(-1))
+    # The type is named, because a running sum of bool stays bool on some devices.
+    count = is_token.cumsum(-1, dtype=torch.int64)
+    # A dropped id goes to an extra slot, the first, that is cut off again: no shape may depend on how many there are.
+    room = ids.new_full((*ids.shape[:-1], ids.shape[-1] + 1), PAST_REFERENCE)
+    if hypothesis_first:
+        room[:, 0].fill_(PAST_HYPOTHESIS)
+    tokens = room.scatter_(-1, count * is_token, ids)[..., 1:]
+    return PaddedTokens(tokens, count[..., -1] if ids.shape[-1] else is_token.sum(-1))
 
 
 def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) -> Tensor:
-    """Return which ids ``drop_ids`` keeps, bool of the shape of ``ids``."""
-    is_token = ids >= 0
-    if separator is not None and separator < 0:
-        is_token = is_token | (ids == separator)
-    for padding in dropped:
+    """Return which int64 ids ``drop_ids`` keeps, bool of their shape."""
+    keeps_negative = separator is not None and separator < 0
+    others = [padding for padding in dropped if padding >= 0 or keeps_negative]
+    if keeps_negative:
+        is_token = (ids >= 0) | (ids == separator)
+    elif others:
+        # In one step less: of two numbers that are not negative, these bits are 0 only if they are equal.
+        is_token = (ids ^ others.pop()) > 0
+    else:
+        is_token = ids >= 0
+    for padding in others:
         is_token = is_token & (ids != padding)
     return is_token
+
+
+def drop_from_sides(
+    hypotheses: Tensor, references: Tensor, dropped: Sequence[int], separator: int | None = None
+) -> tuple[PaddedTokens, PaddedTokens]:
+    """Return hypotheses ``(segments, width)`` and references ``(segments, references, width)`` without dropped ids."""
+    rows = hypotheses.long().unsqueeze(1)
+    references = references.long()
+    if hypotheses.shape[-1] == references.shape[-1]:
+        # What is done with both sides at once is one launch.
+        ids, lengths = drop_ids(torch.cat((rows, references), 1), dropped, separator, hypothesis_first=True)
+        return PaddedTokens(ids[:, 0], lengths[:, 0]), PaddedTokens(ids[:, 1:], lengths[:, 1:])
+    ids, lengths = drop_ids(rows, dropped, separator, hypothesis_first=True)
+    return PaddedTokens(ids[:, 0], lengths[:, 0]), drop_ids(references, dropped, separator)
 
 
 def padded_sides(
@@ -340,12 +373,13 @@ def padded_sides(
         dropped: ids to remove at any position, see ``drop_ids``.
         separator: an id that is kept.
     """
-    tokens = drop_ids(references, dropped, separator)
-    present = tokens.lengths > 0
-    # If all references are missing, or the only one is empty, there is one empty reference: raising an error would
-    # wait for the device.
-    present = torch.cat((present[:, :1] | ~present.any(1, keepdim=True), present[:, 1:]), 1)
-    return PaddedSides(drop_ids(hypotheses, dropped, separator), PaddedReferences(tokens, present))
+    hypothesis_tokens, tokens = drop_from_sides(hypotheses, references, dropped, separator)
+    present = None
+    if references.shape[1] != 1:
+        present = tokens.lengths > 0
+        # If all references are missing there is one empty reference: raising an error would wait for the device.
+        present[:, :1] |= ~present.any(1, keepdim=True)
+    return PaddedSides(hypothesis_tokens, PaddedReferences(tokens, present))
 
 
 def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
@@ -365,6 +399,8 @@ def ragged_from_rows(*sides: PaddedTokens) -> RaggedTokens:
 def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
     """Return padded segments in the ragged layout, with one vocabulary, which waits for the device."""
     hypotheses, ((references, lengths), present) = sides
+    if present is None:
+        present = torch.ones_like(lengths, dtype=torch.bool)
     both = ragged_from_rows(hypotheses, PaddedTokens(references[present], lengths[present]))
     counts = present.sum(1)
     groups = DocumentGroups(both.slice(len(present), both.documents), counts.cpu(), counts)

@@ -3,10 +3,10 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU, nearly all segments are counted by ``ngram_metrics.counting.numpy_matches``. All others are counted here, and
-the same code counts both layouts. For padded tokens no step depends on data: they run on the ``meta`` device, compile
-in one graph and never wait for a GPU. The work is cut into chunks of whole groups, where a group is a hypothesis with
-its references. The cuts do not change the counts.
+On a CPU, nearly all segments are counted by ``ngram_metrics.counting.numpy_matches``. All others are counted here. For
+padded tokens no step depends on data: they run on the ``meta`` device, compile in one graph and never wait for a GPU.
+The work is cut into chunks of whole groups, where a group is a hypothesis with its references. The cuts do not change
+the counts.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import (
+    PAST_HYPOTHESIS,
+    PAST_REFERENCE,
     DocumentGroups,
     Documents,
     PaddedPairs,
@@ -110,12 +112,13 @@ def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGro
     if references.single or len(hypothesis_lengths) == 0:
         return lengths.reshape(-1)
     if isinstance(references, PaddedReferences):
+        assert references.present is not None
         distance = _distance(hypothesis_lengths.unsqueeze(-1), lengths)
-        nearest = torch.where(references.present, distance, torch.iinfo(torch.int64).max).amin(-1)
-    else:
-        _, segment = references.owners()
-        distance = _distance(hypothesis_lengths.index_select(0, segment), lengths)
-        nearest = torch.zeros_like(hypothesis_lengths).scatter_reduce(0, segment, distance, "amin", include_self=False)
+        distance = distance.masked_fill_(~references.present, torch.iinfo(torch.int64).max)
+        return lengths.gather(-1, distance.argmin(-1, keepdim=True)).squeeze(-1)
+    _, segment = references.owners()
+    distance = _distance(hypothesis_lengths.index_select(0, segment), lengths)
+    nearest = torch.zeros_like(hypothesis_lengths).scatter_reduce(0, segment, distance, "amin", include_self=False)
     # The lowest bit is 1 if the reference is longer than the hypothesis.
     apart = nearest >> 1
     return hypothesis_lengths + torch.where((nearest & 1) == 1, apart, -apart)
@@ -123,12 +126,16 @@ def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGro
 
 def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
     """Return a number that sorts reference lengths by nearness, the shorter before the longer if equally near."""
-    return (reference - hypothesis).abs() * 2 + (reference > hypothesis)
+    return torch.add(reference > hypothesis, (reference - hypothesis).abs(), alpha=2)
 
 
 def _matches(documents: Documents, max_order: int) -> Tensor:
     if has_numpy_segments(documents) and (plan := plan_matches(documents, max_order)).fits:
         return numpy_matches(plan, max_order)
+    if isinstance(documents, PaddedPairs):
+        return _row_matches(documents.hypotheses.ids, documents.references.ids.unsqueeze(1), max_order)
+    if isinstance(documents, PaddedSides):
+        return _row_matches(documents.hypotheses.ids, documents.references.tokens.ids, max_order)
     counted = [_count(chunk, max_order) for chunk in chunks_of(documents)]
     return torch.cat(counted) if counted else documents.hypotheses.ids.new_zeros(0, max_order, dtype=torch.int64)
 
@@ -339,3 +346,91 @@ def _group_sums(values: Tensor, group_ends: Tensor | None) -> Tensor:
     # A group that ends at slot 0 is empty, like all groups before it.
     upto = values.cumsum(-1).index_select(-1, (group_ends - 1).clamp(min=0)) * (group_ends > 0)
     return upto.diff(dim=-1, prepend=torch.zeros_like(upto[:, :1]))
+
+
+# Padded rows: the keys of both sides are sorted, and those of a hypothesis are looked up in each reference.
+
+
+def _row_matches(hypotheses: Tensor, references: Tensor, max_order: int) -> Tensor:
+    """Count the matches of hypotheses ``(segments, width)`` with references ``(segments, references, width)``."""
+    segments, count, reference_width = references.shape
+    # No document has an n-gram that is longer than itself: those orders take neither time nor memory.
+    orders = min(max_order, hypotheses.shape[1], reference_width)
+    if segments == 0 or orders == 0:
+        return hypotheses.new_zeros(segments, max_order)
+    # The hypothesis is looked up in each of its references.
+    slots = count * (hypotheses.shape[1] + reference_width)
+    matches = [
+        _count_rows(hypotheses[start:stop], references[start:stop], orders)
+        for start, stop in row_chunks(segments, slots, hypotheses.device)
+    ]
+    return add_empty_orders(matches[0] if len(matches) == 1 else torch.cat(matches), max_order)
+
+
+def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
+    """Return the matches of each row, ``(segments, orders)``, where no row is shorter than the longest order.
+
+    The documents of a segment are laid out one after another, and a key is made at every slot. Between two documents,
+    and after the last, is what stands past their ends, so that no n-gram that leaves its document is in both sides.
+    """
+    segments, width = hypotheses.shape
+    _, count, reference_width = references.shape
+    past = torch.arange(PAST_HYPOTHESIS, PAST_REFERENCE + 1, device=hypotheses.device)
+    past_hypothesis, past_reference = past[:1].expand(segments, 1), past[1:].expand(segments, 1)
+    row = [hypotheses, past_hypothesis]
+    for reference in references.unbind(1):
+        row += (reference, past_reference)
+    digits = _rank_in_rows(torch.cat((*row, past[1:].expand(segments, orders - 1)), 1))
+    bits = bit_length(digits.shape[1] - 1)
+    head, served, matches = None, 0, []
+    while served < orders:
+        taken = min(orders - served, KEY_BITS // bits - (head is not None))
+        keys = _join_digits(digits[:, served:], taken, bits)
+        if head is not None:
+            keys = torch.add(keys, head[:, : keys.shape[1]], alpha=1 << taken * bits)
+        own, others = keys[:, :width], keys[:, width + 1 : width + 1 + count * (reference_width + 1)]
+        matches.append(_look_up(own, others.unflatten(1, (count, -1)), taken, bits))
+        served += taken
+        if served < orders:
+            head = _rank_in_rows(keys)
+    return (matches[0] if len(matches) == 1 else torch.cat(matches)).T
+
+
+def _rank_in_rows(values: Tensor) -> Tensor:
+    """Return for each value how many of its row ``(rows, slots)`` are smaller: equal numbers for equal values."""
+    return torch.searchsorted(torch.sort(values).values, values)
+
+
+def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
+    """Return the number that ``length`` digits from each slot on make, where there are as many: ``(rows, slots)``."""
+    if length == 1:
+        return digits
+    half = length // 2
+    keys = _join_digits(digits, half, bits)
+    keys = torch.add(keys[:, half:], keys[:, :-half], alpha=1 << half * bits)
+    if length % 2:
+        keys = torch.add(digits[:, length - 1 :], keys[:, :-1], alpha=1 << bits)
+    return keys
+
+
+def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> Tensor:
+    """Return the matches of keys ``(segments, width)`` in keys ``(segments, references, width)``, for the last orders.
+
+    Of equal n-grams of a hypothesis the first k are matched, where k is the largest count in one reference. In sorted
+    keys, the i-th of its kind has i - 1 fewer keys below it than its place says.
+
+    Returns:
+        ``(orders, segments)`` int64.
+    """
+    device = hypotheses.device
+    dropped_bits = torch.arange((orders - 1) * bits, -1, -bits, device=device).reshape(-1, 1, 1)
+    # The first digits of sorted keys are sorted too.
+    own = torch.bitwise_right_shift(torch.sort(hypotheses).values, dropped_bits)  # (orders, segments, width)
+    others = torch.bitwise_right_shift(torch.sort(references).values, dropped_bits.unsqueeze(-1))
+    sought = own.unsqueeze(2)
+    if references.shape[1] > 1:
+        sought = sought.expand(-1, -1, references.shape[1], -1).contiguous()
+    count = torch.searchsorted(others, sought, right=True) - torch.searchsorted(others, sought)
+    count = count.amax(2) if references.shape[1] > 1 else count.squeeze(2)
+    earlier = torch.arange(own.shape[-1], device=device) - torch.searchsorted(own, own)
+    return (earlier < count).sum(-1)

@@ -204,6 +204,7 @@ def numpy_segments(documents: Documents) -> NumpySegments:
     counts = None
     sizes = lengths[1]
     if isinstance(documents.references, PaddedReferences):
+        assert documents.references.present is not None  # several: single references are pairs
         present = documents.references.present.numpy()
         counts = present.sum(1)
         lengths = lengths[0], lengths[1][present]

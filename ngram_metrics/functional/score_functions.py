@@ -261,7 +261,7 @@ def matched_orders(
     orders, _ = matched_positions(sides, order)
     dropped = pad_ids(pad_id)
     if isinstance(segments, PaddedSegments):
-        return _put_back(orders, kept_ids(segments.hypotheses, dropped))
+        return _put_back(orders, kept_ids(segments.hypotheses.long(), dropped))
     by_segment = list(orders.split(sides.hypotheses.lengths.tolist()))
     if segments.kind == "ids":
         by_segment = _fill_dropped(by_segment, segments, dropped)
@@ -274,7 +274,9 @@ def _fill_dropped(found: list[Tensor], segments: Segments, dropped: tuple[int, .
     places = []
     for orders, ids in zip(found, segments.hypotheses, strict=True):
         # In a list an id may be larger than int64.
-        is_kept = kept_ids(ids, dropped) if isinstance(ids, Tensor) else host_counts([i not in dropped for i in ids])
+        is_kept = (
+            kept_ids(ids.long(), dropped) if isinstance(ids, Tensor) else host_counts([i not in dropped for i in ids])
+        )
         # One more number, which dropped ids read.
         places.append(_put_back(torch.cat((orders, orders.new_zeros(1))), is_kept.to(orders.device)))
     return places

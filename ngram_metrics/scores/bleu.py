@@ -222,11 +222,11 @@ class BleuMeasure(Measure[BleuStatistics]):
             added = value * (torch.arange(self.ngram, device=matches.device) > 0).to(dtype)
             matches, totals = matches + added, totals + added
         elif self.smooth in ("smooth1", "floor"):
-            matches = torch.where(matches > 0, matches, value)
+            matches = matches.clamp(min=value)  # which is at most 1
         elif self.smooth == "exp":
             unmatched = (matches <= 0).cumsum(-1)
             matches = torch.where(matches > 0, matches, torch.exp2(-unmatched.to(dtype)))
-        precisions = (matches / totals).masked_fill(totals <= 0, 0.0)
+        precisions = (matches / totals).nan_to_num(nan=0.0, posinf=0.0)  # without n-grams
         if not self.effective_order:
             return precisions, None
         has_ngrams = (totals if self.smooth in ("smooth2", "add-k") else statistics.totals) > 0

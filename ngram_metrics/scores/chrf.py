@@ -127,24 +127,8 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         factor = self.beta**2
         if self.eps_smoothing:
             return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
-        dtype = float_dtype(statistics.matches.device)
-        # Totals that broadcast to the matches are never expanded. A side without n-grams has no matches either, so its
-        # quotient is 0.
-        matches, *totals = statistics
-        divisors, present = zip(
-            *((total.clamp(min=1).to(dtype).unbind(-1), (total > 0).short().unbind(-1)) for total in totals),
-            strict=True,
-        )
-        precision, recall = (torch.zeros_like(statistics.matches[..., 0], dtype=dtype) for _ in range(2))
-        orders = torch.zeros_like(precision, dtype=torch.int16)
-        # One order after another, as sacrebleu sums them.
-        by_order = zip(matches.to(dtype).unbind(-1), *divisors, *present, strict=True)
-        for counts, hypothesis_total, reference_total, in_hypothesis, in_reference in by_order:
-            precision.addcdiv_(counts, hypothesis_total)
-            recall.addcdiv_(counts, reference_total)
-            orders.addcmul_(in_hypothesis, in_reference)
-        divisor = orders.clamp_(min=1).to(dtype)
-        return scale * _fscore(precision.div_(divisor), recall.div_(divisor), factor)
+        score = _fscore(*_mean_precision_and_recall(statistics), factor)
+        return score if scale == 1 else scale * score
 
     def signature(self) -> dict[str, str]:
         """Return the settings, all but the last in sacrebleu's format."""
@@ -198,6 +182,38 @@ def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
     # All counts are multiplied by the number of references, so precision and recall are those of the average counts.
     statistics = ChrfStatistics(matches, hypothesis * (reference > 0), reference)
     return score_rows(measure, pack(statistics, measure.layout))
+
+
+def _mean_precision_and_recall(statistics: ChrfStatistics) -> tuple[Tensor, Tensor]:
+    """Return precision and recall, each ``(...)``, averaged over the orders in which both sides have n-grams.
+
+    The orders are added one after another, as sacrebleu adds them. A side without n-grams has no matches either, so its
+    quotient is 0.
+    """
+    matches, *totals = statistics
+    matches = matches.to(float_dtype(matches.device))
+    if all(total.shape == matches.shape for total in totals):
+        both = torch.stack(totals)
+        orders = (both.amin(0) > 0).sum(-1)
+        sums, *others = (matches / both.clamp(min=1)).unbind(-1)
+        for quotients in others:
+            sums = sums + quotients
+        precision, recall = sums / orders.clamp(min=1)
+        return precision, recall
+    # Totals of pairs, which broadcast to the matches, are never expanded.
+    divisors, present = zip(
+        *((total.clamp(min=1).to(matches.dtype).unbind(-1), (total > 0).short().unbind(-1)) for total in totals),
+        strict=True,
+    )
+    precision, recall = (torch.zeros_like(matches[..., 0]) for _ in range(2))
+    counted = torch.zeros_like(precision, dtype=torch.int16)
+    by_order = zip(matches.unbind(-1), *divisors, *present, strict=True)
+    for counts, hypothesis_total, reference_total, in_hypothesis, in_reference in by_order:
+        precision.addcdiv_(counts, hypothesis_total)
+        recall.addcdiv_(counts, reference_total)
+        counted.addcmul_(in_hypothesis, in_reference)
+    divisor = counted.clamp_(min=1).to(matches.dtype)
+    return precision.div_(divisor), recall.div_(divisor)
 
 
 def _smoothed_sum(statistics: ChrfStatistics, factor: float) -> Tensor:

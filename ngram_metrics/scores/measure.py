@@ -112,6 +112,10 @@ class Measure(ABC, Generic[Statistics]):
     def score(self, statistics: Statistics) -> Tensor:
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
 
+    def segment_measure(self, average: Average) -> Measure[Statistics]:
+        """Return the measure that scores single segments of a corpus with this average, by default this one."""
+        return self
+
     def select_key(self, key: int) -> Measure[Statistics]:
         """Return the measure of one of the keys of ROUGE, by its index, or this measure if it is not ROUGE."""
         return self
@@ -204,8 +208,8 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
     """
     if isinstance(rows, Tensor):
         shape = rows.shape[:-1]
-        is_count = not rows.is_floating_point() and not must_use_torch() and has_data(rows)
-        if 0 < shape.numel() <= most and is_count and measure.python_text_limit > 0:
+        is_few = 0 < shape.numel() <= most and measure.python_text_limit > 0
+        if is_few and not rows.is_floating_point() and not must_use_torch() and has_data(rows):
             return _score_in_python(measure, rows.reshape(-1, rows.shape[-1]).tolist(), shape)
         return measure.score(unpack(rows, measure.layout))
     if len(rows) <= most:

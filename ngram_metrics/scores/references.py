@@ -57,6 +57,7 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
             *(side.repeat_interleave(count, 0, output_size=segments * count) for side in sides.hypotheses)
         )
         segment = torch.arange(segments * count, device=ids.device).div(count, rounding_mode="floor")
+        assert sides.references.present is not None
         return Pairs(PaddedPairs(repeated, flat), segment, sides.references.present.reshape(-1), segments)
     owner, segment = sides.references.owners()
     documents = RaggedPairs(sides.hypotheses.take(owner, segment), sides.references.tokens)
@@ -81,12 +82,15 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     Returns:
         ``(segments, ...)`` int64, indices of pairs.
     """
+    first = torch.arange(pairs.segments, device=score.device).reshape(-1, *[1] * (score.dim() - 1))
+    if pairs.references is None:
+        count = len(score) // pairs.segments if pairs.segments else 1
+        if pairs.present is not None:
+            # A missing reference is never chosen: each segment has at least one reference.
+            score = score.masked_fill(~pairs.present.reshape(-1, *[1] * (score.dim() - 1)), -1)
+        return score.unflatten(0, (pairs.segments, count)).argmax(1) + first * count
+    assert pairs.segment is not None
     pair_index = torch.arange(len(score), device=score.device).reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
-    if pairs.segment is None:
-        return pair_index
-    if pairs.present is not None:
-        # A missing reference is never chosen: each segment has at least one reference.
-        score = torch.where(pairs.present.reshape(-1, *[1] * (score.dim() - 1)), score, -1)
     segment = pairs.segment.reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
     shape = (pairs.segments, *score.shape[1:])
     highest = score.new_full(shape, -1).scatter_reduce(0, segment, score, "amax")

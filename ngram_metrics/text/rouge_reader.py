@@ -29,7 +29,7 @@ from ngram_metrics.counting.documents import (
     RaggedSides,
     RaggedSummaries,
     RaggedTokens,
-    drop_ids,
+    drop_from_sides,
     host_counts,
     owners,
 )
@@ -199,7 +199,7 @@ class RougeReader(Reader):
         present = cast(PaddedSides, batch.sides).references.present
 
         def without(ids: tuple[int, ...]) -> PaddedSides:
-            hypotheses, references = (drop_ids(side, ids, separator) for side in segments[:2])
+            hypotheses, references = drop_from_sides(*segments[:2], ids, separator)
             return PaddedSides(hypotheses, PaddedReferences(references, present))
 
         batch = batch._replace(sides=without((*dropped, separator)))

@@ -163,11 +163,17 @@ def join_range(known: Tensor, references: DocumentGroups | PaddedReferences | li
         if not references:
             return known
         return host_counts([*map(max, known.tolist(), (-min(references), max(references)))])
-    counts = references.present.sum(1) if isinstance(references, PaddedReferences) else references.device_counts
-    if len(counts) == 0:
-        return known
-    fewest, most = counts.aminmax()
-    return torch.maximum(known, torch.stack((-fewest, most)).to(known.device))
+    if isinstance(references, PaddedReferences):
+        if len(references.tokens.lengths) == 0:
+            return known
+        if references.present is None:
+            return torch.maximum(known, torch.arange(-1, 2, 2, device=known.device))  # one each
+        counts = references.present.sum(1)
+    else:
+        counts = references.device_counts
+        if len(counts) == 0:
+            return known
+    return torch.maximum(known, torch.stack((-counts, counts)).amax(1).to(known.device))
 
 
 def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:

@@ -65,9 +65,11 @@ def documents(layout, sides, orders):
         ]
     for part, length in zip((hypotheses, references), lengths, strict=True):
         assert not (part * (torch.arange(part.shape[-1]) >= length.unsqueeze(-1))).any()
+    present = sides.references.present
+    present = torch.ones_like(lengths[1]) if present is None else present
     return [row[:length].tolist() for row, length in zip(hypotheses, lengths[0], strict=True)], [
         [row[:length].tolist() for row, length, there in zip(*rows, strict=True) if there]
-        for rows in zip(references, lengths[1], sides.references.present, strict=True)
+        for rows in zip(references, lengths[1], present, strict=True)
     ]
 
 

@@ -141,10 +141,10 @@ def padded_batch(sentences: int, width: int, references: int) -> Batch:
 @pytest.mark.parametrize(
     ("call", "width", "references", "launches"),
     [
-        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 1, 120),
-        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 4, 155),
-        (lambda *batch: chrf_score(*batch, average="none", pad_id=0), 1024, 1, 210),
-        (lambda *batch: rouge_score(*batch, rouge_keys="rougeL", average="none", pad_id=0), 256, 1, 640),
+        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 1, 47),
+        (lambda *batch: bleu_score(*batch, smooth="floor", average="none", pad_id=0), 256, 4, 61),
+        (lambda *batch: chrf_score(*batch, average="none", pad_id=0), 1024, 1, 74),
+        (lambda *batch: rouge_score(*batch, rouge_keys="rougeL", average="none", pad_id=0), 256, 1, 623),
         (lambda preds, _: repetition(preds, average="none", pad_id=0), 256, 1, 60),
         (lambda preds, _: distinct(preds, average="none", pad_id=0), 1024, 1, 60),
         (lambda *batch: cider_d(*batch, TABLE, average="none", pad_id=0), 256, 5, 300),
@@ -160,16 +160,6 @@ def test_launches_of_padded_ids_stay_within_their_budget(call: Any, width: int, 
             call(*batch)
             assert log.counts[:3] == (0, 0, 0)
             assert log.count(LAUNCH) <= launches, log.lines(LAUNCH).most_common(5)
-
-
-@pytest.mark.parametrize(("width", "sorts"), [(100, 2), (1100, 6)])
-def test_many_references_are_sorted_for_each_order_only_where_they_are_long(width: int, sorts: int):
-    """A sum holds as many counts as fit: of 13 documents in two, or in three, which cost more than the sorts."""
-    with accelerator() as log:
-        batch = padded_batch(1, width, 12)
-        log.clear()
-        bleu_score(*batch, average="none", pad_id=0)
-        assert sum(event.operation == "sort" for event in log.events) == sorts
 
 
 @each_case

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 
 from ngram_metrics.counting.documents import (
+    PAST_HYPOTHESIS,
+    PAST_REFERENCE,
     DocumentGroups,
     PaddedReferences,
     PaddedSides,
@@ -65,7 +67,10 @@ def ragged_sides(batch: Batch) -> RaggedSides:
 
 
 def padded_sides(batch: Batch, spare: int = 1, count: int | None = None, first: bool = True) -> PaddedSides:
-    """As many references a sentence as the most has, or `count`; those missing stand last, or first."""
+    """As many references a sentence as the most has, or `count`; those missing stand last, or first.
+
+    What stands past the ends is in no document, and not in both sides.
+    """
     count = max((len(references) for _, references in batch), default=1) if count is None else count
     rows, present = [], []
     for _, several in batch:
@@ -73,10 +78,11 @@ def padded_sides(batch: Batch, spare: int = 1, count: int | None = None, first: 
         rows += [*several, *[[]] * missing] if first else [*[[]] * missing, *several]
         there = [True] * len(several) + [False] * missing
         present.append(there if first else there[::-1])
-    ids, lengths = padded(rows, spare)
+    ids, lengths = padded(rows, spare, (PAST_REFERENCE,))
     tokens = PaddedTokens(ids.reshape(len(batch), count, ids.shape[1]), lengths.reshape(len(batch), count))
-    there = torch.tensor(present, dtype=torch.bool).reshape(len(batch), count)
-    return PaddedSides(padded([hypothesis for hypothesis, _ in batch]), PaddedReferences(tokens, there))
+    there = torch.tensor(present, dtype=torch.bool).reshape(len(batch), count) if count > 1 else None
+    hypotheses = padded([hypothesis for hypothesis, _ in batch], 0, (PAST_HYPOTHESIS,))
+    return PaddedSides(hypotheses, PaddedReferences(tokens, there))
 
 
 def documents_of(tokens: PaddedTokens | RaggedTokens) -> list[list[int]]:
@@ -96,6 +102,7 @@ def by_count(items: Sequence[Any], counts: Sequence[int]) -> list[list[Any]]:
 
 def present_references(references: PaddedReferences) -> list[list[list[int]]]:
     """The references of each hypothesis that are not missing."""
-    present = references.present.tolist()
+    lengths = references.tokens.lengths
+    present = (torch.ones_like(lengths) if references.present is None else references.present).tolist()
     rows = by_count(documents_of(references.tokens), list(map(len, present)))
     return [list(compress(documents, here)) for documents, here in zip(rows, present, strict=True)]
