@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,9 +29,11 @@ class ComputeMetrics:
     With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept. Without it, the
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
     run the trainer gathers the batches of all processes, so each process scores all segments, and the metrics do not
-    synchronize their counts again. After an error in a call, the next evaluation begins without counts. If an
-    evaluation breaks off between two calls, call ``reset``. A trainer keeps the model with the highest
-    ``metric_for_best_model``: for a metric whose ``higher_is_better`` is False pass it ``greater_is_better=False``.
+    synchronize their counts again. The last batch of ``Seq2SeqTrainer`` then ends with segments that were in the first
+    one: batch by batch they are left out; at once they are not known, see the page. After an error in a call, the next
+    evaluation begins without counts. If an evaluation breaks off between two calls, call ``reset``. A trainer keeps the
+    model with the highest ``metric_for_best_model``: for a metric whose ``higher_is_better`` is False pass it
+    ``greater_is_better=False``.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -61,13 +64,13 @@ class ComputeMetrics:
                 if isinstance(module, Metric):
                     module.distributed_available_fn = _never
 
-    def __call__(self, prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
+    def __call__(self, prediction: EvalPrediction, compute_result: bool | None = None) -> dict[str, float]:
         """Count a batch, or all batches at once.
 
         Args:
             prediction: ``predictions`` and ``label_ids``, or a pair of both: integers ``(segments, width)``, or a list
                 of such batches; their widths may differ.
-            compute_result: whether this is the last batch.
+            compute_result: whether this is the last batch; None if it is all of them.
 
         Returns:
             The values from 0 to 1 by the names of the metrics, ends of intervals as ``<name>_low``, values of ROUGE as
@@ -80,15 +83,18 @@ class ComputeMetrics:
                 metrics that write one name; without a tokenizer, a metric with an option for text.
         """
         values: dict[str, float] = {}
+        is_last = compute_result is None or compute_result
+        count = _last_batch_size() if compute_result else None
         try:
             for batch in _batches(prediction):
-                self._update(*map(self._read, batch))
-            if compute_result:
+                preds, target = map(self._read, batch)
+                self._update(preds[:count], target[:count])
+            if is_last:
                 values = self._values()
         except BaseException:
             self.reset()
             raise
-        if compute_result:
+        if is_last:
             self.reset()
         return values
 
@@ -118,7 +124,7 @@ class ComputeMetrics:
             raise ValueError("a tuple has several arrays of ids: expected one array, or a list of batches")
         if first is None:
             raise TypeError("predictions or label_ids are None: expected ids of both")
-        ids = torch.as_tensor(list_column(first, "predictions or label_ids"))
+        ids = _to_tensor(list_column(first, "predictions or label_ids"))
         if ids.numel() and ids.is_floating_point():
             raise TypeError(
                 f"the predictions are logits, {ids.dtype} of shape {tuple(ids.shape)}: expected ids. Pass "
@@ -149,6 +155,33 @@ def _batches(prediction: object) -> list[tuple[object, object]]:
     return list(zip(predictions, labels, strict=True))
 
 
+def _to_tensor(given: object) -> Tensor:
+    """Return a dense tensor, or raise TypeError or ValueError."""
+    try:
+        ids = torch.as_tensor(given)
+    except (RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"predictions or label_ids are no rows of integers of one width, (segments, width): {error}"
+        ) from error
+    if ids.is_nested or ids.is_quantized or ids.layout != torch.strided:
+        raise TypeError(
+            "predictions or label_ids are a nested, quantized or sparse tensor: expected a dense one, (segments, width)"
+        )
+    return ids
+
+
+def _last_batch_size() -> int | None:
+    """Return how many segments the last batch of all processes has without repeated ones, None if all."""
+    # Trainer gathers with gather_for_metrics of accelerate, which cuts the last batch to this number. Seq2SeqTrainer
+    # gathers with gather, which does not.
+    if "accelerate" not in sys.modules:
+        return None
+    from accelerate.state import GradientState
+
+    state = GradientState()
+    return state.remainder if state.end_of_dataloader and state.remainder > 0 else None
+
+
 def _is_batch(item: object) -> bool:
     return isinstance(item, tuple) or getattr(item, "ndim", 1) > 1
 
@@ -173,7 +206,7 @@ def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor
 
 
 class Reward:
-    """The score of each completion, from 0 to 1, for TRL's ``GRPOTrainer``, on the page docs/guides/rewards.md.
+    """The score of each completion for TRL's ``GRPOTrainer``, on the page docs/guides/rewards.md.
 
     Args:
         metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``; its
@@ -227,7 +260,7 @@ class Reward:
             columns: the columns of the data set, each with one item per completion.
 
         Returns:
-            The score of each completion, from 0 to 1; None for one whose reference is None.
+            The score of each completion, from 0 to 1, of CIDEr-D from 0 to 10; None for one whose reference is None.
 
         Raises:
             ValueError: the data set has no column with the name in ``references``.

@@ -297,6 +297,14 @@ def test_shares_are_merged_in_a_single_process_which_is_warned(folder: Path, fir
     assert_same(metric.compute(), whole.compute())
 
 
+def test_equal_shares_of_two_ranks_count_twice_in_one_process():
+    metric = ChrF()
+    metric.update(["a cat", "a dog"], ["the cat", "the dog"])
+    share = metric.own_share([metric.saved_states()] * 2)
+    assert int(share["sentences"]) == 4
+    assert torch.equal(share["row"], 2 * metric.row)
+
+
 def test_metrics_that_are_not_persistent_leave_a_state_dict_empty():
     module = torch.nn.Module()
     module.metric = Bleu()

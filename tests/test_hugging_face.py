@@ -16,8 +16,8 @@ from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
-from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
-from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
+from ngram_metrics import Bleu, ChrF, CiderD, NgramOverlap, ROUGEScore
+from ngram_metrics.functional import bleu_score, chrf_score, cider_d_score, document_frequency, rouge_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward, likeliest_ids
 from ngram_metrics.scores.overlap import OverlapMeasure
 
@@ -150,6 +150,50 @@ def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
 def test_what_is_no_evaluation_is_refused(tokenizer, wrong, error, words):
     with pytest.raises(error, match=words):
         ComputeMetrics(ChrF(), tokenizer)(wrong)
+
+
+@pytest.mark.parametrize(
+    ("ids", "error", "words"),
+    [
+        ([[1, 2], [3]], ValueError, r"^predictions or label_ids are no rows of integers of one width"),
+        (
+            np.array([[1, 2], [3]], object),
+            ValueError,
+            r"^predictions or label_ids are no rows of integers of one width",
+        ),
+        ([[1, None]], ValueError, r"^predictions or label_ids are no rows of integers of one width"),
+        (
+            torch.eye(2, dtype=torch.int64).to_sparse(),
+            TypeError,
+            "nested, quantized or sparse tensor: expected a dense",
+        ),
+        (
+            torch.nested.nested_tensor([torch.arange(2), torch.arange(1)]),
+            TypeError,
+            "nested, quantized or sparse tensor",
+        ),
+        (
+            torch.quantize_per_tensor(torch.eye(2), 0.1, 0, torch.quint8),
+            TypeError,
+            "nested, quantized or sparse tensor: expected a dense",
+        ),
+    ],
+    ids=["ragged", "objects", "None", "sparse", "nested", "quantized"],
+)
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.filterwarnings("ignore:.*quantize_per_tensor")
+def test_what_is_no_dense_tensor_is_refused(ids, error, words):
+    whole = np.array([[1, 2], [3, 4]])
+    for sides in ((ids, whole), (whole, ids)):
+        with pytest.raises(error, match=words):
+            ComputeMetrics(ChrF(pad_id=0))(sides)
+
+
+def test_a_reward_is_on_the_scale_of_its_metric():
+    table = document_frequency([[reference] for reference in REFERENCES])
+    expected = cider_d_score(REFERENCES, REFERENCES, table, average="none").tolist()
+    assert Reward(CiderD(table))(completions=REFERENCES, reference=REFERENCES) == expected
+    assert max(expected) > 1
 
 
 def test_ids_are_scored_as_they_are_and_caches_are_left_out(prediction):
@@ -350,5 +394,6 @@ def test_two_processes_of_a_trainer_have_the_scores_and_rewards_of_one(tmp_path)
     assert (one.pop("processes"), two.pop("processes")) == (1, 2)
     assert one["rewards"] == two["rewards"]
     for way in ("at once: False", "at once: True"):
-        assert set(one[way]) == {"eval_bleu", "eval_chrf", "eval_chrf_low", "eval_chrf_high"}
+        assert set(one[way]) == {"eval_segments", "eval_chrf", "eval_chrf_low", "eval_chrf_high"}
+        assert one[way]["eval_segments"] == 11
         assert two[way] == pytest.approx(one[way], abs=1e-12)

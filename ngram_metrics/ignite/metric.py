@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sized
-from functools import partial
 from typing import Any, Literal, TypeAlias, cast, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -19,7 +19,7 @@ from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator, changed_settings
 from ngram_metrics.torchmetrics.agreement import gather_buffers
 from ngram_metrics.torchmetrics.states import State
-from ngram_metrics.torchmetrics.values import Item, is_item
+from ngram_metrics.torchmetrics.values import Item, computes_several, is_scored_value
 
 try:
     from ignite import distributed as idist
@@ -47,6 +47,7 @@ _STATES = "__metric_state_per_rank"
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
 #: Attributes of the accumulator that an ignite metric has too.
 _OF_THE_ACCUMULATOR = (
+    "higher_is_better",
     "scorer",
     "average",
     "confidence",
@@ -68,11 +69,28 @@ def _gather_ranks(tensor: Tensor, group: object = None) -> Tensor:
     return cast(Tensor, idist.all_gather(tensor))
 
 
-_gather_buffers = partial(gather_buffers, gather=_gather_ranks)
+_gather_buffers = functools.partial(gather_buffers, gather=_gather_ranks)
 
 
 def _is_distributed() -> bool:
     return idist.get_world_size() > 1
+
+
+def _combine(name: str) -> Callable[..., MetricsLambda]:
+    """Return the operator of ignite with this name, which here refuses a metric of several values at once."""
+    combine = getattr(Metric, name)
+
+    @functools.wraps(combine)
+    def combine_one_value(self: IgniteMetric, other: object) -> MetricsLambda:
+        for metric in (self, other):
+            if isinstance(metric, IgniteMetric) and computes_several(metric):
+                names = list(metric.scorer.values)
+                raise TypeError(
+                    f"{metric!r} computes several values: combine one of them, such as metric[{names[0]!r}], of {names}"
+                )
+        return cast(MetricsLambda, combine(self, other))
+
+    return combine_one_value
 
 
 class IgniteMetric(Metric):
@@ -113,9 +131,7 @@ class IgniteMetric(Metric):
         Raises:
             KeyError: ``compute`` returns no value with this name.
         """
-        if len(self.scorer.values) == 1:  # a single value, with or without its interval
-            return super().__getitem__(index)
-        return IgniteValue(self, str(index)) if is_item(self, index) else super().__getitem__(index)
+        return IgniteValue(self, str(index)) if is_scored_value(self, index) else super().__getitem__(index)
 
     def __repr__(self) -> str:
         """Show the settings that differ from the defaults, and that this is no metric of torchmetrics."""
@@ -203,6 +219,12 @@ class IgniteMetric(Metric):
 
     def _load_state_dict_per_rank(self, state_dict: Mapping[str, State]) -> None:
         self._accumulator.load_states(state_dict)
+
+
+# Without them such a metric would fail after the whole run, when it is computed.
+for _operator in ("add", "radd", "sub", "rsub", "mul", "rmul", "pow", "rpow", "mod", "truediv", "rtruediv", "floordiv"):
+    if hasattr(Metric, f"__{_operator}__"):  # older versions of ignite have fewer
+        setattr(IgniteMetric, f"__{_operator}__", _combine(f"__{_operator}__"))
 
 
 class KeyedIgniteMetric(IgniteMetric):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
 import torch
 import torchmetrics
 from torch import Tensor
+from torchmetrics.metric import CompositionalMetric
 from torchmetrics.utilities import rank_zero_warn
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
@@ -37,6 +38,7 @@ from ngram_metrics.torchmetrics.agreement import (
 )
 from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of, with_ends
 from ngram_metrics.torchmetrics.states import States
+from ngram_metrics.torchmetrics.values import NamedValue, ScoredValue, is_scored_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -288,6 +290,16 @@ class Accumulator(States, Generic[Level]):
         # Metric.forward resets the states before it counts: an error would lose all batches before.
         with self._undone_on_error():
             return super().forward(preds, target)
+
+    def __getitem__(self, idx: Any) -> CompositionalMetric:
+        """Return a metric of one value, such as ``metric["bleu_low"]``; for average none ``metric[0]`` is of a segment.
+
+        Raises:
+            KeyError: ``compute`` returns no value with this name.
+        """
+        if is_scored_value(self, idx):
+            return ScoredValue(self, idx)
+        return NamedValue(self, idx) if isinstance(idx, str) else super().__getitem__(idx)
 
     def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
         """Undo what a failed update has set, in the states and in torchmetrics' attributes."""

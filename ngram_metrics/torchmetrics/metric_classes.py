@@ -17,7 +17,7 @@ from ngram_metrics.scores.cider import CiderMeasure, checked_table
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.torchmetrics.accumulator import Accumulator, Level, MetricKeywords
-from ngram_metrics.torchmetrics.values import ROUGEValue, is_item
+from ngram_metrics.torchmetrics.values import ScoredValue
 
 
 class Bleu(Accumulator[Level]):
@@ -147,14 +147,9 @@ class ROUGEScore(Accumulator[float]):
         self.rouge_keys = tuple(rouge.shown)
         self.accumulate = accumulate
 
-    def __getitem__(self, idx: Any) -> ROUGEValue:
-        """Return a metric of one value, such as ``metric["rougeL_fmeasure"]``.
+    if TYPE_CHECKING:
 
-        Raises:
-            KeyError: ``compute`` returns no value with this name.
-        """
-        # The end of an interval is a value of torchmetrics, by which nothing can be scored.
-        return ROUGEValue(self, idx) if is_item(self, idx) else super().__getitem__(idx)  # type: ignore[return-value]
+        def __getitem__(self, idx: Any) -> ScoredValue: ...
 
 
 class ChrF(Accumulator[Level]):

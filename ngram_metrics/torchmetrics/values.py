@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 import torchmetrics
@@ -15,9 +15,6 @@ from ngram_metrics.options import Average, refuse_equal_names
 from ngram_metrics.scorer import Scorer, rename_values
 from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.text.inputs import Hypotheses, References
-
-if TYPE_CHECKING:
-    from ngram_metrics.torchmetrics.metric_classes import ROUGEScore
 
 #: Metrics as the classes of this package take them.
 Metrics: TypeAlias = (
@@ -75,8 +72,12 @@ class Item:
         return self.whole.scorer.item_rows(self.value, self.whole.sentence_rows())
 
 
-class ROUGEValue(Item, CompositionalMetric):
-    """One value of a ``ROUGEScore``, with which it shares its states: ``rouge["rougeL_fmeasure"]``."""
+class NamedValue(CompositionalMetric):
+    """One value of a metric that computes several, with which it shares its states: ``chrf["chrf_low"]``.
+
+    Attributes:
+        value: the name of this one.
+    """
 
     if TYPE_CHECKING:  # torchmetrics declares them for any metric
 
@@ -84,28 +85,50 @@ class ROUGEValue(Item, CompositionalMetric):
         def compute(self) -> Tensor: ...
         def update(self, preds: Hypotheses, target: References) -> None: ...
 
-    def __init__(self, whole: ROUGEScore, value: str) -> None:
+    def __init__(self, whole: torchmetrics.Metric, value: str) -> None:
         super().__init__(operator.itemgetter(value), whole, None)
         self.value = value
 
     @property
-    def whole(self) -> ROUGEScore:
+    def whole(self) -> Any:
         """The metric with all values."""
-        return cast("ROUGEScore", self.metric_a)
+        return self.metric_a
+
+    @property
+    def higher_is_better(self) -> bool:  # type: ignore[override]
+        """That of the metric."""
+        return bool(self.whole.higher_is_better)
+
+    def __repr__(self) -> str:
+        """Show the metric and the name of the value."""
+        return f'{self.whole!r}["{self.value}"]'
 
 
-def is_item(metric: Any, name: object) -> bool:
-    """Return whether a name is that of a value, and not of the end of its interval.
+class ScoredValue(Item, NamedValue):
+    """One value by which segments can be scored too, and not the end of an interval: ``rouge["rougeL_fmeasure"]``."""
+
+
+def computes_several(metric: Any) -> bool:
+    """Return whether a metric computes several values or an interval, as a dict."""
+    return len(metric.scorer.values) > 1 or metric.confidence is not None
+
+
+def is_scored_value(metric: Any, index: object) -> bool:
+    """Return whether an index is the name of one of several values, not of the end of an interval, nor of a segment.
 
     Raises:
         KeyError: the metric computes no value with this name.
     """
+    if not computes_several(metric):
+        if metric.average == "none" and not isinstance(index, str):
+            return False
+        raise KeyError(f"{index!r} is not a value of this metric, which computes a single value without a name")
     names = _value_names(metric)
-    if name not in names:
-        headline = metric.scorer.titles.get(name)  # F of a key of ROUGE
+    if index not in names:
+        headline = metric.scorer.titles.get(str(index))  # F of a key of ROUGE
         advice = f"did you mean {headline!r}?" if headline else f"expected one of {names}"
-        raise KeyError(f"{name!r} is not a value of this metric: {advice}")
-    return name in metric.scorer.values
+        raise KeyError(f"{index!r} is not a value of this metric: {advice}")
+    return len(metric.scorer.values) > 1 and index in metric.scorer.values
 
 
 def computed_values(name: str, metric: Any) -> dict[str, Any]:

@@ -23,7 +23,12 @@ if importlib.util.find_spec("transformers") is None or importlib.util.find_spec(
 def recipe(folder: Path, *launch: str) -> dict:
     script = ROOT / "tests" / "support" / "trainer_recipe.py"
     # Nothing is to be fetched, and no GPU is needed.
-    offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": ""}
+    offline = {
+        "HF_HUB_OFFLINE": "1",
+        "TRANSFORMERS_OFFLINE": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "ACCELERATE_USE_CPU": "1",
+    }
     done = subprocess.run(
         [sys.executable, *launch, str(script), str(ROOT / "docs" / "guides" / "hugging_face.md"), str(folder)],
         capture_output=True,
@@ -84,4 +89,6 @@ def test_scores_are_those_of_what_the_models_wrote(tmp_path: Path):
 
 @pytest.mark.slow
 def test_two_processes_report_each_sentence_once(tmp_path: Path):
-    check(recipe(tmp_path, *TORCHRUN, "--rdzv-endpoint", "localhost:0"))
+    result = recipe(tmp_path, *TORCHRUN, "--rdzv-endpoint", "localhost:0")
+    assert result["processes"] == 2
+    check(result)

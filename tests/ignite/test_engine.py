@@ -109,6 +109,18 @@ def test_what_ignite_makes_of_metrics(face: Face):
     assert float(restored._value) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("metric", [ours.ROUGEScore(rouge_keys="rougeL"), ours.RougeL(), ours.ChrF(confidence=0.9)])
+def test_a_metric_of_several_values_is_not_combined_and_one_of_them_is(metric: ours.ROUGEScore):
+    first = next(iter(metric.scorer.values))
+    words = rf"computes several values: combine one of them, such as metric\['{first}'\]"
+    for combine in (lambda: metric * 100, lambda: 100 * metric, lambda: metric / 2, lambda: ours.ChrF() - metric):
+        with pytest.raises(TypeError, match=words):
+            combine()
+    percent = _run(100 * metric[first], [(["a b"], ["a c"])])["score"]
+    assert percent == pytest.approx(100 * _run(RunningAverage(metric[first]), [(["a b"], ["a c"])])["score"])
+    assert 0 < percent < 100
+
+
 @pytest.mark.parametrize("confidence", [None, 0.9])
 def test_two_metrics_of_one_class_keep_their_values(confidence: float | None):
     engine, batch = Engine(_echo), FACES[0].batches[0]

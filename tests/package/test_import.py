@@ -81,17 +81,24 @@ def test_importing_the_package_imports_no_optional_package_and_the_probe_sees_ev
     assert process.stdout.splitlines() == ["", "nltk,matplotlib,ignite"]
 
 
-@pytest.mark.parametrize("installed", [None, types.ModuleType("ignite")], ids=["nothing", "the package named ignite"])
-def test_without_pytorch_ignite_its_name_is_told(monkeypatch: pytest.MonkeyPatch, installed: types.ModuleType | None):
+@pytest.mark.parametrize(
+    ("package", "installed", "words"),
+    [
+        ("ignite", None, "needs pytorch-ignite: pip install pytorch-ignite"),
+        ("ignite", types.ModuleType("ignite"), "needs pytorch-ignite: pip install pytorch-ignite"),  # another package
+        ("lightning", None, "needs lightning: pip install lightning"),
+    ],
+)
+def test_without_its_framework_a_module_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, package: str, installed: types.ModuleType | None, words: str
+):
     for name in list(sys.modules):
-        if name.partition(".")[0] == "ignite":
+        if name.partition(".")[0] == package or name.startswith(f"ngram_metrics.{package}"):
             monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "ignite", installed)  # None: to import it raises
-    for name in ("ngram_metrics.ignite", "ngram_metrics.ignite.metric", "ngram_metrics.ignite.handler"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(ModuleNotFoundError, match="needs pytorch-ignite: pip install pytorch-ignite") as caught:
-        importlib.import_module("ngram_metrics.ignite")
-    assert caught.value.name == "ignite"
+    monkeypatch.setitem(sys.modules, package, installed)  # None: to import it raises
+    with pytest.raises(ModuleNotFoundError, match=words) as caught:
+        importlib.import_module(f"ngram_metrics.{package}")
+    assert caught.value.name == package
 
 
 def test_version_is_that_of_the_installed_package():

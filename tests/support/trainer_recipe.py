@@ -14,7 +14,7 @@ from transformers import ByT5Tokenizer, GPT2Config, GPT2LMHeadModel, T5Config, T
 
 TEXTS = ["the cat sat", "the cat ran home", "the dog sat", "the dog", "the cat sat here", "the cow sat", "the cat"]
 TEXTS += ["the cat sat on the mat", "a cat sat", "the cat ran", "the dog ran home"]  # more than the 8 of one batch
-BLOCKS = 3
+BLOCKS = 4
 
 
 def samples(tokenizer: Any) -> list[dict[str, list[int]]]:
@@ -55,7 +55,10 @@ def main(page: Path, folder: Path) -> None:
         exec(compile(block, str(page), "exec"), names)
 
     trainer = names["trainer"]
-    generated = trainer.predict(names["validation_data"])
+    without_repeats = names["WithoutRepeats"](
+        model, trainer.args, trainer.data_collator, eval_dataset=names["validation_data"], processing_class=tokenizer
+    )
+    generated = without_repeats.predict(names["validation_data"])
     rows = generated.predictions.tolist()
     with torch.no_grad():
         logits = causal_model.eval()(torch.tensor([row["input_ids"] for row in names["causal_data"]])).logits
@@ -70,6 +73,7 @@ def main(page: Path, folder: Path) -> None:
         "causal_generated": logits.argmax(-1).tolist(),
         "causal_labels": [row["labels"] for row in names["causal_data"]],
         "references": TEXTS,
+        "processes": trainer.args.world_size,
         "batches": len(trainer.get_eval_dataloader()),
     }
     if trainer.is_world_process_zero():

@@ -10,10 +10,12 @@ from ignite.handlers import TensorboardLogger
 from logged import events
 from oracles import close
 from rouge_score.rouge_scorer import RougeScorer
+from torchmetrics import MetricTracker
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
 
 import ngram_metrics
 from ngram_metrics import ChrF, ROUGEScore, ignite, mbr, significance
+from ngram_metrics.functional import chrf_score
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
 from ngram_metrics.ignite import ScoresHandler
 from ngram_metrics.ignite.metric import IgniteMetric
@@ -132,6 +134,46 @@ def test_an_end_of_an_interval_is_no_metric_to_score_by(framework: ModuleType):
         one_value("rouge1", framework)
     with pytest.raises(KeyError, match="'rouge1_recall_high' is not a value of this metric: expected one of"):
         one_value("rouge1_recall_high", framework)
+
+
+@each_framework
+def test_an_index_that_is_no_value_is_refused_at_once(framework: ModuleType):
+    for metric, unknown, words in (
+        (framework.ChrF(confidence=0.9), "low", r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
+        (framework.ChrF(confidence=0.9), 0, r"expected one of \['chrf', 'chrf_low', 'chrf_high'\]"),
+        (framework.ChrF(), "chrf", "computes a single value without a name"),
+        (framework.Gleu(average="none"), "gleu", "computes a single value without a name"),
+    ):
+        with pytest.raises(KeyError, match=words):
+            metric[unknown]
+    low = framework.ChrF(confidence=0.9)["chrf_low"]
+    segment = framework.ChrF(average="none")[1]
+    for metric in (low, segment):
+        metric.reset()
+        metric.update(*([HYPOTHESES, REFERENCES] if framework is ngram_metrics else [(HYPOTHESES, REFERENCES)]))
+    assert float(segment.compute()) == float(chrf_score(HYPOTHESES[1:2], REFERENCES[1:2]))
+    assert 0 < float(low.compute()) < float(chrf_score(HYPOTHESES, REFERENCES))
+
+
+@pytest.mark.parametrize(
+    ("metric", "higher"),
+    [
+        (one_value("rougeL_fmeasure"), True),
+        (one_value("rouge1_recall_low", confidence=0.9), True),
+        (ChrF(confidence=0.9)["chrf"], True),
+        (ngram_metrics.Repetition(confidence=0.9)["repetition_high"], False),
+    ],
+    ids=repr,
+)
+def test_a_value_is_tracked_as_its_metric_says(metric: Any, higher: bool):
+    assert metric.higher_is_better is higher
+    tracker = MetricTracker(metric)
+    for hypotheses in (HYPOTHESES, REFERENCES):
+        tracker.increment()
+        tracker.update(hypotheses, REFERENCES)
+    values = tracker.compute_all().tolist()
+    assert values[0] != values[1]
+    assert tracker.best_metric() == (max if higher else min)(values)
 
 
 SHARED = [
