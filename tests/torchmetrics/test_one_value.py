@@ -161,7 +161,7 @@ def test_an_index_that_is_no_value_is_refused_at_once(framework: ModuleType):
         (one_value("rougeL_fmeasure"), True),
         (one_value("rouge1_recall_low", confidence=0.9), True),
         (ChrF(confidence=0.9)["chrf"], True),
-        (ngram_metrics.Repetition(confidence=0.9)["repetition_high"], False),
+        (ngram_metrics.Repetition(1, confidence=0.9)["repetition_high"], False),
     ],
     ids=repr,
 )
