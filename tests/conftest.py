@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from covering import mark_the_rest_of_grids
 from hypothesis import HealthCheck, settings
 
 # A deadline fails on the first run of a torch operation; a red test must be red again on the next run.
@@ -42,7 +43,9 @@ def surroundings(request: pytest.FixtureRequest) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
+@pytest.hookimpl(tryfirst=True)  # before those that `-m` leaves out are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_the_rest_of_grids(items)
     # Here, where tests are collected: the process that only hands them out needs no torch.
     import torch
 

@@ -57,7 +57,9 @@ def test_every_push_and_pull_request_runs_the_gate():
 def test_the_gate_runs_every_check_that_contributors_are_told_to_run():
     section = (ROOT / "CONTRIBUTING.md").read_text().partition("\n## Check\n")[2].partition("\n## ")[0]
     checks = re.findall(r"^    (\S.*)$", section, re.MULTILINE)
-    assert {f"python -m pytest --numprocesses=logical{chosen}" for chosen in ("", " -m programs")} <= set(checks)
+    assert {f"python -m pytest --numprocesses=logical{chosen}" for chosen in ("", " -m grid", " -m programs")} <= set(
+        checks
+    )
     gate = (ROOT / ".ci" / "run").read_text()
     for check in checks:
         program, _, options = check.partition(" ")
@@ -97,7 +99,7 @@ def test_what_is_left_out_by_default_is_run_elsewhere():
         for command in commands(jobs["versions"])
     )
     night = jobs["nightly"]
-    assert "python -m pytest --numprocesses=logical -m slow" in commands(night)
+    assert 'python -m pytest --numprocesses=logical -m "slow or grid"' in commands(night)
     assert "python -m pytest --numprocesses=logical -m engines" in commands(night)
     assert "python -m pytest --numprocesses=logical --hypothesis-profile=nightly" in commands(night)
 
@@ -108,7 +110,7 @@ def test_what_torchmetrics_and_ignite_release_next_is_run_every_night():
     assert heads == ["heads/torchmetrics", "heads/ignite"]
     assert commands(night)[-2] == f"python -m pip install {' '.join(f'./{head}' for head in heads)}"
     # The package is made for versions that are out: another one gives a warning.
-    assert commands(night)[-1].startswith("python -m pytest --numprocesses=logical -W default tests/torchmetrics")
+    assert commands(night)[-1].startswith("python -m pytest --numprocesses=logical -W default -m ")
 
 
 def test_every_host_of_an_adapter_is_run_every_night():

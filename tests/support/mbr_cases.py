@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 import torch
+from covering import grid
 from draws import fewer
 from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
@@ -89,7 +90,7 @@ CASES = {
     "chrF eps": Case("ChrF", {"eps_smoothing": True, "beta": 1.0}, sacrebleu_score(CHRF(eps_smoothing=True, beta=1))),
     "overlap": Case("NgramOverlap", {"ngram": 2}, overlap),
 }
-each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+each_case = grid("case", CASES.values(), ids=CASES)
 each_framework = pytest.mark.parametrize("framework", [ngram_metrics, ignite], ids=["torchmetrics", "ignite"])
 
 sentences = st.lists(st.sampled_from(["a", "b", "cd", "cd.", "(a"]), max_size=7).map(" ".join)

@@ -79,6 +79,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("references", LAYOUTS)
 @pytest.mark.parametrize("hypotheses", LAYOUTS)
 def test_every_layout_is_read_alike(hypotheses, references):

@@ -78,6 +78,7 @@ def _unit(metric: Any) -> str:
     return found.removeprefix("unit:")
 
 
+@pytest.mark.covering
 @each_pair
 @each_class
 def test_another_kind_is_refused_and_changes_nothing(make: Callable[[], Any], first: str, second: str):
@@ -110,6 +111,7 @@ def test_the_signature_says_what_the_sentences_were_given_as(make: Callable[[], 
         assert _unit(metric) == "?"
 
 
+@pytest.mark.covering
 @each_pair
 @pytest.mark.parametrize("average", ["micro", "macro", "none"])
 def test_merge_refuses_another_kind(average: str, first: str, second: str):
@@ -131,6 +133,7 @@ def _loaded(saved: Any, fresh: Any) -> Any:
     return fresh
 
 
+@pytest.mark.covering
 @each_pair
 @each_class
 def test_a_merged_or_loaded_kind_is_known(make: Callable[[], Any], first: str, second: str):

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import torch
+from covering import grid
 from faces.cases import assert_same
 
 import ngram_metrics
@@ -162,7 +163,7 @@ def test_every_metric_was_saved():
     assert SAVED.keys() == {*METRICS, "model"}
 
 
-@pytest.mark.parametrize("name", METRICS)
+@grid("name", METRICS)
 def test_states_load_and_go_on(name: str):
     saved = SAVED[name]
     metric, again = made(name), made(name)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 import torchmetrics
+from covering import grid
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional
@@ -285,14 +286,22 @@ CASES = (
 def _pairs(choose: Callable[[Case, str], bool] = lambda case, average: True) -> Any:
     pairs = [(case, average) for case in CASES for average in case.tried if choose(case, average)]
     named = [pytest.param(case, average, id=f"{case.name}-{average}") for case, average in pairs]
-    return pytest.mark.parametrize(("case", "average"), named)
+    return grid(("case", "average"), named)
 
 
 each_metric = _pairs()
 #: One case of each kind of state: sums, sums of several values, rows, rows of scores beside sums. What is only done to
 #: states has nothing to do with what a measure counts.
 KINDS_OF_STATE = ("Bleu-text-micro", "ROUGEScore-text-macro", "ChrF-text-none", "ROUGEScore-text-avg-interval-macro")
-each_kind_of_state = _pairs(lambda case, average: f"{case.name}-{average}" in KINDS_OF_STATE)
+each_kind_of_state = pytest.mark.parametrize(
+    ("case", "average"),
+    [
+        pytest.param(case, average, id=f"{case.name}-{average}")
+        for case in CASES
+        for average in case.tried
+        if f"{case.name}-{average}" in KINDS_OF_STATE
+    ],
+)
 each_metric_without_interval = _pairs(lambda case, average: "confidence" not in case.options)
 each_metric_of_one_value = _pairs(lambda case, average: average != "none" and "confidence" not in case.options)
 #: Torchmetrics has no arithmetic on a metric of several values.
@@ -301,10 +310,8 @@ each_metric_of_one_number = _pairs(
 )
 each_score_of_the_corpus = _pairs(lambda case, average: average != "none")
 each_metric_with_details = _pairs(lambda case, average: case.has_details)
-each_case = pytest.mark.parametrize("case", [pytest.param(case, id=case.name) for case in CASES])
-each_case_with_none = pytest.mark.parametrize(
-    "case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages]
-)
+each_case = grid("case", [pytest.param(case, id=case.name) for case in CASES])
+each_case_with_none = grid("case", [pytest.param(case, id=case.name) for case in CASES if "none" in case.averages])
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

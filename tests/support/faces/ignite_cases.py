@@ -6,6 +6,7 @@ from typing import Any
 
 import ignite.metrics
 import pytest
+from covering import grid
 from faces.cases import CASES, IDS, KINDS_OF_STATE, MORE_PADDING, PADDED, TEXT, Batch, Case, assert_same, joined
 from torch import Tensor
 
@@ -79,7 +80,7 @@ FACES = (
 each_kind_of_state = pytest.mark.parametrize(
     "face", [pytest.param(face, id=face.name) for face in FACES if face.name in (*KINDS_OF_STATE, "Rouge-text")]
 )
-each_face = pytest.mark.parametrize("face", [pytest.param(face, id=face.name) for face in FACES])
+each_face = grid("face", [pytest.param(face, id=face.name) for face in FACES])
 
 
 def assert_equal(value: Any, expected: Any) -> None:
