@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ngram_metrics.signature import __version__ as __version__
+from ngram_metrics.metric.signature import __version__ as __version__
 
 if TYPE_CHECKING:
     from ngram_metrics import columns as columns

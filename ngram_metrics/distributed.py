@@ -14,7 +14,7 @@ import torch
 from torch import distributed
 from torchmetrics import Metric, MetricCollection
 
-from ngram_metrics.settings_digest import name_differences
+from ngram_metrics.metric.settings_digest import name_differences
 from ngram_metrics.text.messages import type_name
 from ngram_metrics.torchmetrics.agreement import byte_tensor, gather_buffers, gather_packed
 from ngram_metrics.torchmetrics.states import States

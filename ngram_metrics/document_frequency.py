@@ -14,10 +14,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.output import open_output
 from ngram_metrics.counting.corpus import corpus_ngrams
 from ngram_metrics.counting.documents import DocumentGroups, copy_to, float_dtype, owners
 from ngram_metrics.counting.weighted_matches import NgramWeights
-from ngram_metrics.output import open_output
 
 #: The number of the layout of a file; one more for each change.
 _LAYOUT = 1

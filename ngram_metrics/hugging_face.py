@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 from torchmetrics import Metric
 
-from ngram_metrics.options import checked_bool, named_arguments, refuse_average_none, refuse_equal_names
-from ngram_metrics.scorer import scorer_of
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import checked_bool, refuse_average_none, refuse_equal_names
+from ngram_metrics.metric.scorer import scorer_of
 from ngram_metrics.text.inputs import list_column
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.torchmetrics.accumulator import Accumulator

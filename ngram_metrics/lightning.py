@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from torchmetrics import MetricCollection
 
-from ngram_metrics.options import named_arguments
-from ngram_metrics.segment_table import SegmentTable
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.metric.segment_table import SegmentTable
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 from ngram_metrics.torchmetrics.values import Metrics, computed_values, copied

@@ -19,9 +19,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.counting.documents import float_dtype
-from ngram_metrics.options import named_arguments
-from ngram_metrics.scorer import Metric, Scorer, scorer_of
+from ngram_metrics.metric.scorer import Metric, Scorer, scorer_of
 from ngram_metrics.scores.pair_scores import pair_scores, score_blocks
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.inputs import Groups, list_column

@@ -19,8 +19,7 @@ from functools import lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ngram_metrics.counting.python_matches import Summary, Tokens
-from ngram_metrics.options import (
+from ngram_metrics.basics.options import (
     MAX_NUMBER,
     MAX_ORDER,
     MAX_SMOOTH_VALUES,
@@ -28,13 +27,14 @@ from ngram_metrics.options import (
     SMOOTHINGS,
     resolve_effective_order,
 )
+from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.scores import python_scores
 from ngram_metrics.text.single_texts import read_summaries, split_characters, split_words, summary_of_ids
 from ngram_metrics.text.tokenizer_option import is_for_text_only
 from ngram_metrics.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
-    from ngram_metrics.options import RougeKey, Smoothing
+    from ngram_metrics.basics.options import RougeKey, Smoothing
     from ngram_metrics.scores.rouge import Accumulate
     from ngram_metrics.text.inputs import Document, Tokenizer
 
@@ -144,7 +144,7 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
 
                 given = signature(function).bind(*args, **options).arguments
             except TypeError:
-                from ngram_metrics.options import check_arguments
+                from ngram_metrics.basics.keywords import check_arguments
 
                 check_arguments(function, args, options)
                 raise

@@ -31,11 +31,11 @@ from ngram_metrics.cli.shared_options import (
     parse_words,
 )
 from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS, WITHOUT_REFERENCES
-from ngram_metrics.registry import REGISTRY
+from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.text.messages import did_you_mean
 
 if TYPE_CHECKING:
-    from ngram_metrics.significance import Test
+    from ngram_metrics.significance.comparisons import Test
 
 TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")

@@ -12,19 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stderr
 from typing import TYPE_CHECKING, NoReturn
 
+from ngram_metrics.basics.output import OutputError, open_output
 from ngram_metrics.cli import score_in_python
 from ngram_metrics.cli.command_arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
 from ngram_metrics.cli.files import InputError, Source, open_source, read_segments, split_name
 from ngram_metrics.cli.shared_options import Options
 from ngram_metrics.evaluation.result_tables import Style, format_summary, terminal_width
-from ngram_metrics.output import OutputError, open_output
 from ngram_metrics.text.messages import visible
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from ngram_metrics.evaluation.results import Summary
-    from ngram_metrics.scorer import Scorer
+    from ngram_metrics.metric.scorer import Scorer
     from ngram_metrics.text.inputs import Tokenizer
 
 _COMMANDS = ("score", "mbr")
@@ -92,7 +92,7 @@ def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tupl
 
 def make_scorers(options: Options) -> dict[str, Scorer]:
     """Return the metrics that the options name."""
-    from ngram_metrics.metrics import make_metric
+    from ngram_metrics.metric.definitions import make_metric
 
     tokenizer = _load_model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
     text_options = (tokenizer, options.lowercase, options.chrf_lowercase, options.stem)

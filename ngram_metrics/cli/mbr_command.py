@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeGuard
 
 import torch
 
+from ngram_metrics.basics.output import Progress, open_output
 from ngram_metrics.cli.command_arguments import MbrOptions
 from ngram_metrics.cli.files import InputError, Source
 from ngram_metrics.mbr import Decoded, decode
-from ngram_metrics.output import Progress, open_output
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.text.messages import pluralize
 
 #: Segments decoded at a time.

@@ -9,18 +9,18 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.output import Progress, open_output
 from ngram_metrics.cli.command_arguments import DEFAULT_LEVEL, ScoreOptions
 from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.result_tables import cell_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Results, Summary
 from ngram_metrics.evaluation.system_counts import SystemCounts, compute_results, count, segment_values, summarise
-from ngram_metrics.output import Progress, open_output
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.metric.scorer import Scorer
+from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
-from ngram_metrics.signature import format_references
-from ngram_metrics.significance import Correction
-from ngram_metrics.significance.paired_systems import cluster_numbers
+from ngram_metrics.significance.comparisons import Correction
+from ngram_metrics.text.labels import cluster_numbers
 from ngram_metrics.text.word_reader import WordReader
 
 

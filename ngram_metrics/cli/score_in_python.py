@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
 from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
-from ngram_metrics.registry import REGISTRY
+from ngram_metrics.metric.registry import REGISTRY
+from ngram_metrics.metric.signature import format_references, format_signature
 from ngram_metrics.scores import python_scores
-from ngram_metrics.signature import format_references, format_signature
 from ngram_metrics.text.input_warnings import (
     warn_of_another_tokenizer,
     warn_of_no_words,

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 
+from ngram_metrics.basics.options import check_confidence
+from ngram_metrics.basics.output import open_output
 from ngram_metrics.cli.files import FilePart, parse_decimal, split_name
-from ngram_metrics.options import check_confidence
-from ngram_metrics.output import open_output
-from ngram_metrics.registry import takers_of
-from ngram_metrics.signature import __version__
+from ngram_metrics.metric.registry import takers_of
+from ngram_metrics.metric.signature import __version__
 from ngram_metrics.text.messages import did_you_mean, shortened, visible
 from ngram_metrics.text.tokenizer_option import TokenizerName
 

@@ -15,13 +15,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import check_confidence, refuse_average_none, refuse_equal_names
 from ngram_metrics.columns.cells import add_to_groups, group_rows, read_integers, read_references, read_texts
 from ngram_metrics.columns.metric_columns import SEGMENTS, MetricColumns, read_sums, score_groups, score_sums
 from ngram_metrics.columns.table_types import AnyTable, Columns, Integers, Table, open_stream, wrap_table
-from ngram_metrics.options import check_confidence, named_arguments, refuse_average_none, refuse_equal_names
-from ngram_metrics.scorer import Metric, Scorer, count_systems, scorer_of
+from ngram_metrics.metric.scorer import Metric, Scorer, count_systems, scorer_of
+from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import ENDS
-from ngram_metrics.signature import format_references
 from ngram_metrics.text.messages import numbered_from, shortened, type_name
 
 if TYPE_CHECKING:

@@ -8,6 +8,8 @@ from typing import NamedTuple, TypeAlias, cast
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import checked_order, pad_ids, refuse_missing_pad_id, whole_number
 from ngram_metrics.counting import matches
 from ngram_metrics.counting.corpus import corpus_ngrams
 from ngram_metrics.counting.documents import (
@@ -21,7 +23,6 @@ from ngram_metrics.counting.documents import (
     ragged_from_ids,
 )
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
-from ngram_metrics.options import checked_order, named_arguments, pad_ids, refuse_missing_pad_id, whole_number
 
 #: The token ids of one document.
 Ids: TypeAlias = Sequence[int] | Tensor

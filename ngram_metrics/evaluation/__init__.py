@@ -3,7 +3,7 @@
 This module imports no torch: the command checks its arguments by these names.
 """
 
-from ngram_metrics.registry import REGISTRY
+from ngram_metrics.metric.registry import REGISTRY
 
 #: The metrics by the names that ``evaluate`` and the command take.
 METRICS = tuple(REGISTRY)

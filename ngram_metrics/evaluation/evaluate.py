@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import torch
 
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import check_choice, checked_bool, whole_number
+from ngram_metrics.basics.output import Progress
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import (
     Texts,
@@ -19,15 +22,13 @@ from ngram_metrics.evaluation.evaluate_arguments import (
 )
 from ngram_metrics.evaluation.results import Groups, Results, Summary
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, Systems, count, segment_values, summarise
-from ngram_metrics.options import check_choice, checked_bool, named_arguments, whole_number
-from ngram_metrics.output import Progress
-from ngram_metrics.scorer import Metric, Scorer
+from ngram_metrics.metric.scorer import Metric, Scorer
+from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
-from ngram_metrics.signature import format_references
-from ngram_metrics.significance import Correction, Test
-from ngram_metrics.significance.paired_systems import Labels
+from ngram_metrics.significance.comparisons import Correction, Test
 from ngram_metrics.text.input_warnings import warn_of_unicode_form
 from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.labels import Labels
 from ngram_metrics.text.messages import type_name
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ngram_metrics.evaluation.results import MOST_GROUPS, SIGNIFICANT, Result, Results, Summary
-from ngram_metrics.registry import REGISTRY
+from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.text.messages import pluralize, visible
 
 #: The parts of a result that are scores, besides precisions.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ngram_metrics.significance import Correction, Test
+    from ngram_metrics.significance.comparisons import Correction, Test
 
 #: A label for each segment by the name of a grouping; None is the name of labels that were given without one.
 Grouping: TypeAlias = Mapping[str | None, Sequence[Hashable]]

@@ -11,14 +11,14 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import RESAMPLES
 from ngram_metrics.counting.documents import host_counts
 from ngram_metrics.evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Pairs, Result, Results, Summary
-from ngram_metrics.options import RESAMPLES
-from ngram_metrics.scorer import Scorer, count_systems
+from ngram_metrics.metric.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.measure import row_width, score_corpora
 from ngram_metrics.scores.resampling import interval
-from ngram_metrics.significance import TRIALS, Differences, Test, compare_all_pairs, compare_with_first
+from ngram_metrics.scores.rows import row_width, score_corpora
+from ngram_metrics.significance.comparisons import TRIALS, Differences, Test, compare_all_pairs, compare_with_first
 from ngram_metrics.significance.paired_systems import Paired, pair_rows, resample_scores
 from ngram_metrics.text.messages import numbered_from
 

@@ -11,7 +11,8 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics import metrics
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import Average, Smoothing, check_choice, checked_number, checked_order
 from ngram_metrics.counting.documents import (
     PaddedTokens,
     RaggedTokens,
@@ -21,7 +22,7 @@ from ngram_metrics.counting.documents import (
 )
 from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
 from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.options import Average, Smoothing, check_choice, checked_number, checked_order, named_arguments
+from ngram_metrics.metric import definitions
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.measure import PairCounts
 from ngram_metrics.scores.repetition import (
@@ -128,7 +129,7 @@ def repetition(
         >>> repetition(["so it goes so it goes", "so it goes"], ngram=2)
         tensor(0.2000, dtype=torch.float64)
     """
-    return metrics.repetition(ngram, average, tokenizer, pad_id)(texts, None, device)
+    return definitions.repetition(ngram, average, tokenizer, pad_id)(texts, None, device)
 
 
 @named_arguments
@@ -288,7 +289,7 @@ def cider_d(
         >>> cider_d(["a cat sat on a mat", "a dog ran"], references, average="none")
         tensor([6.7986, 5.7696], dtype=torch.float64)
     """
-    return metrics.cider(document_frequency, ngram, sigma, average, tokenizer, pad_id)(preds, target, device)
+    return definitions.cider(document_frequency, ngram, sigma, average, tokenizer, pad_id)(preds, target, device)
 
 
 @named_arguments
@@ -333,7 +334,7 @@ def near_duplicates(
         raise ValueError(f"threshold must be below 1, because no F is above 1 (got: {threshold})")
     if isinstance(texts, str):
         raise TypeError(f"texts is a str, {shortened(texts)}: expected a sequence of texts")
-    rouge = metrics.rouge(use_stemmer, normalizer, tokenizer, rouge_keys="rougeL", pad_id=pad_id)
+    rouge = definitions.rouge(use_stemmer, normalizer, tokenizer, rouge_keys="rougeL", pad_id=pad_id)
     rows = [texts]
     ((groups, _),) = read_rows(rouge.reader, rows, rows, torch.device("cpu"))
     documents = groups.tokens._replace(ids=groups.tokens.ids.cpu(), sent_lengths=None)

@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import checked_bool
 from ngram_metrics.counting.documents import counting_device
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
 from ngram_metrics.counting.python_matches import clipped_matches
 from ngram_metrics.functional.score_functions import ngram_overlap
-from ngram_metrics.options import checked_bool, named_arguments
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores, score_aggregates
 from ngram_metrics.scores.pair_scores import pair_scores, score_row
 from ngram_metrics.scores.python_scores import chrf_fields, ngram_totals

@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics import metrics
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import Average, RougeKey, Smoothing, checked_order, pad_ids
 from ngram_metrics.counting.documents import counting_device, host_counts, kept_ids
 from ngram_metrics.counting.matched_positions import matched_positions
-from ngram_metrics.options import Average, RougeKey, Smoothing, checked_order, named_arguments, pad_ids
+from ngram_metrics.metric import definitions
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
@@ -64,7 +65,9 @@ def bleu_score(
         tensor(0.8091, dtype=torch.float64)
     """
     text = tokenizer, lowercase, pad_id
-    return metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(preds, target, device)
+    return definitions.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)(
+        preds, target, device
+    )
 
 
 @named_arguments
@@ -103,7 +106,7 @@ def rouge_score(
         tensor(0.7500, dtype=torch.float64)
     """
     words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-    rouge = metrics.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+    rouge = definitions.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
     return rouge.name_values(rouge(preds, target, device))
 
 
@@ -137,7 +140,7 @@ def chrf_score(
         >>> chrf_score(["abc"], ["abcdefgh"])
         tensor(0.3225, dtype=torch.float64)
     """
-    chrf = metrics.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+    chrf = definitions.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
     return chrf(preds, target, device)
 
 
@@ -167,7 +170,7 @@ def ngram_overlap(
         >>> ngram_overlap([["a", "a", "b"]], [["a", "b", "c"]])
         tensor(0.6667, dtype=torch.float64)
     """
-    return metrics.overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
+    return definitions.overlap(ngram, average, tokenizer, pad_id)(preds, target, device)
 
 
 @named_arguments
@@ -190,7 +193,7 @@ def gleu_score(
         >>> gleu_score(["the cat is on the mat"], [["a cat is on the mat"]])
         tensor(0.7778, dtype=torch.float64)
     """
-    return metrics.gleu(ngram, average, tokenizer, pad_id)(preds, target, device)
+    return definitions.gleu(ngram, average, tokenizer, pad_id)(preds, target, device)
 
 
 @named_arguments
@@ -213,7 +216,7 @@ def ter_score(
         >>> ter_score(["the cat is on the mat"], [["a cat is on the mat"]])
         tensor(0.1667, dtype=torch.float64)
     """
-    return metrics.ter(normalized, no_punct, asian_support, case_sensitive, average)(preds, target)
+    return definitions.ter(normalized, no_punct, asian_support, case_sensitive, average)(preds, target)
 
 
 @named_arguments

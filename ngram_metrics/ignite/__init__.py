@@ -20,11 +20,11 @@ from typing import get_args
 import torch
 
 import ngram_metrics
+from ngram_metrics.basics.options import Average, RougeKey, Smoothing
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
-from ngram_metrics.options import Average, RougeKey, Smoothing
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader

@@ -12,8 +12,9 @@ from weakref import WeakKeyDictionary, WeakSet
 import torch
 from torch import Tensor
 
-from ngram_metrics.options import check_choice, named_arguments
-from ngram_metrics.scorer import rename_values
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import check_choice
+from ngram_metrics.metric.scorer import rename_values
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator, changed_settings

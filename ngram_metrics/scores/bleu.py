@@ -50,10 +50,7 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Batch, float_dtype
-from ngram_metrics.counting.matches import clipped_matches, closest_reference_length, ngram_totals
-from ngram_metrics.counting.python_matches import Tokens
-from ngram_metrics.options import (
+from ngram_metrics.basics.options import (
     MAX_NUMBER,
     MAX_SMOOTH_VALUES,
     SMOOTHINGS,
@@ -63,6 +60,9 @@ from ngram_metrics.options import (
     checked_order,
     exact,
 )
+from ngram_metrics.counting.documents import Batch, float_dtype
+from ngram_metrics.counting.matches import clipped_matches, closest_reference_length, ngram_totals
+from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, exponential
 

@@ -33,20 +33,15 @@ from typing import Any, NamedTuple, cast
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import MAX_NUMBER, check_booleans, checked_number, checked_order, exact
 from ngram_metrics.counting.documents import Batch, DocumentGroups, float_dtype, repeat_each
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import AggregateMatches, aggregate_matches
 from ngram_metrics.counting.python_matches import Tokens
-from ngram_metrics.options import MAX_NUMBER, check_booleans, checked_number, checked_order, exact
 from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.measure import (
-    PYTHON_ROWS,
-    Layout,
-    PairCounts,
-    pack,
-    score_rows,
-)
+from ngram_metrics.scores.measure import Layout, PairCounts
 from ngram_metrics.scores.references import PairMeasure
+from ngram_metrics.scores.rows import PYTHON_ROWS, pack, score_rows
 
 
 class ChrfStatistics(NamedTuple):

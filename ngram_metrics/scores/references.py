@@ -12,6 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import checked_order
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -22,7 +23,6 @@ from ngram_metrics.counting.documents import (
     RaggedSides,
 )
 from ngram_metrics.counting.matches import pair_matches
-from ngram_metrics.options import checked_order
 from ngram_metrics.scores.measure import Measure, PairCounts, Statistics
 
 

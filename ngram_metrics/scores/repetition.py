@@ -46,11 +46,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import Average, checked_order
 from ngram_metrics.counting.corpus import CorpusNgrams, corpus_ngrams, distinct_ngrams
 from ngram_metrics.counting.documents import Batch, RaggedTokens, float_dtype
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics.counting.python_matches import Tokens
-from ngram_metrics.options import Average, checked_order
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.bleu import BleuStatistics
 from ngram_metrics.scores.measure import Layout, Measure

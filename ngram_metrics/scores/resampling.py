@@ -21,9 +21,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import Average, whole_number
 from ngram_metrics.counting.documents import float_dtype
-from ngram_metrics.options import Average, whole_number
-from ngram_metrics.scores.measure import AnyMeasure, score_corpora, unpack
+from ngram_metrics.scores.measure import AnyMeasure
+from ngram_metrics.scores.rows import score_corpora, unpack
 
 #: What the names of the ends of an interval have behind that of the value.
 ENDS = ("_low", "_high")

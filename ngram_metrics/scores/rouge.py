@@ -36,6 +36,7 @@ from typing import Literal, NamedTuple, cast, get_args
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys, checked_order, exact
 from ngram_metrics.counting.all_pairs import MatchBlock
 from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedPairs, PaddedSides, float_dtype
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
@@ -43,7 +44,6 @@ from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.subsequence_pairs import all_pairs_subsequences
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.options import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys, checked_order, exact
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, Statistics
 from ngram_metrics.scores.references import (

@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import check_booleans
 from ngram_metrics.counting.documents import Batch, RaggedSides, float_dtype
-from ngram_metrics.options import check_booleans
 from ngram_metrics.scores.measure import Layout, Measure
 
 if TYPE_CHECKING:

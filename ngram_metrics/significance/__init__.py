@@ -31,39 +31,32 @@ Differences from sacrebleu's tests:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple, get_args
+from collections.abc import Mapping
+from typing import NamedTuple, get_args
 
-import torch
 from torch import Tensor
 
-from ngram_metrics.options import RESAMPLES, check_choice, check_confidence, named_arguments, whole_number
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import RESAMPLES, check_choice, check_confidence, whole_number
 from ngram_metrics.scores.resampling import SEED, checked_seed, interval
-from ngram_metrics.significance.p_values import (
-    Alternative,
-    bootstrap_p_values,
-    holm,
-    paired_differences,
-    randomization_p_values,
+from ngram_metrics.significance.comparisons import (
+    TRIALS,
+    Correction,
+    Test,
+    baseline_pairs,
+    check_correction,
+    compare_all_pairs,
+    correct,
+    warn_of_few,
 )
-from ngram_metrics.significance.paired_systems import Labels, Paired, System, list_names, pair_systems, resample_scores
-from ngram_metrics.text.messages import warn_user
+from ngram_metrics.significance.p_values import Alternative, bootstrap_p_values, randomization_p_values
+from ngram_metrics.significance.paired_systems import Paired, System, list_names, pair_systems, resample_scores
+from ngram_metrics.text.labels import Labels
 
 __all__ = ["Comparison", "matrix", "paired_approximate_randomization", "paired_bootstrap", "standard_error"]
 
-#: The names of the tests.
-Test = Literal["randomization", "bootstrap"]
-#: How p-values are corrected for the number of comparisons: not at all, or as Holm (1979).
-Correction = Literal["holm"] | None
-#: The default of sacrebleu.
-TRIALS = 10_000
-#: With fewer segments or clusters the bootstrap finds clearly more differences than the level says, see
-#: docs/concepts/paired_tests.md.
-_FEW = 50
 #: An interval leaves out one draw at each end.
 _FEWEST_RESAMPLES = 3
-#: The least draws for each comparison of a matrix: the smallest p-value, corrected, is then at most 1 / 200.
-_DRAWS_PER_PAIR = 200
 #: The name of the system whose standard error is asked for.
 _METRIC = "the metric"
 
@@ -146,12 +139,12 @@ def paired_bootstrap(
     check_correction(correction)
     check_choice("alternative", alternative, get_args(Alternative))
     tested = pair_systems(systems, baseline, clusters)
-    _warn_of_few(tested)
+    warn_of_few(tested)
     (scores,) = resample_scores([tested], resamples, seed)
-    pairs = _baseline_pairs(tested, list(systems).index(baseline))
+    pairs = baseline_pairs(tested, list(systems).index(baseline))
     p_values = bootstrap_p_values(tested, scores, pairs, alternative)
     drawn = (scores.mean(0), *interval(scores, confidence))
-    return _build_comparisons(systems, baseline, tested, _correct(p_values, correction), *drawn)
+    return _build_comparisons(systems, baseline, tested, correct(p_values, correction), *drawn)
 
 
 @named_arguments
@@ -184,9 +177,9 @@ def paired_approximate_randomization(
     seed = checked_seed(seed)
     check_correction(correction)
     tested = pair_systems(systems, baseline, clusters)
-    pairs = _baseline_pairs(tested, list(systems).index(baseline))
+    pairs = baseline_pairs(tested, list(systems).index(baseline))
     (p_values,) = randomization_p_values([tested], pairs, trials, seed)
-    return _build_comparisons(systems, baseline, tested, _correct(p_values, correction))
+    return _build_comparisons(systems, baseline, tested, correct(p_values, correction))
 
 
 @named_arguments
@@ -240,79 +233,6 @@ def matrix(
     return compare_all_pairs([tested], names, test, correction, seed)[0]
 
 
-def compare_all_pairs(
-    tested: Sequence[Paired], names: Sequence[str], test: Test, correction: Correction, seed: int
-) -> list[dict[str, dict[str, dict[str, float]]]]:
-    """Return for each metric what ``matrix`` returns, from the same draws for all."""
-    pairs = torch.triu_indices(len(names), len(names), 1, device=tested[0].values.device)
-    enough = _DRAWS_PER_PAIR * pairs.shape[1]
-    scores = resample_scores(tested, max(RESAMPLES, enough), seed) if test == "bootstrap" else []
-    p_values = _compute_p_values(tested, pairs, scores, max(TRIALS, enough), seed)
-    matrices = []
-    for paired, metric_p_values in zip(tested, p_values, strict=True):
-        result: dict[str, dict[str, dict[str, float]]] = {}
-        for value, pair_p_values in paired.scorer.name_values(_correct(metric_p_values, correction)).items():
-            table = result[value] = {name: {} for name in names}
-            for first, second, p_value in zip(*pairs.tolist(), pair_p_values.tolist(), strict=True):
-                table[names[first]][names[second]] = table[names[second]][names[first]] = p_value
-        matrices.append(result)
-    return matrices
-
-
-class Differences(NamedTuple):
-    """The differences of all systems from the first, each ``(systems - 1, *score_shape)``, in one metric.
-
-    Attributes:
-        p_values: their p-values, corrected if the test was asked to; None without a test.
-        low: the lower ends of their intervals; None without a level.
-        high: the upper ends.
-        standard_errors: the standard deviations of the differences in resampled corpora.
-    """
-
-    p_values: Tensor | None
-    low: Tensor | None = None
-    high: Tensor | None = None
-    standard_errors: Tensor | None = None
-
-
-def compare_with_first(
-    tested: Sequence[Paired],
-    test: Test | None,
-    correction: Correction,
-    confidence: float | None,
-    seed: int,
-) -> list[Differences]:
-    """Compare systems with the first one in several metrics, from the same draws for all metrics.
-
-    The interval of a difference holds the differences of resampled corpora, the same for both systems.
-    """
-    pairs = _baseline_pairs(tested[0], 0)
-    draws = confidence is not None or test == "bootstrap"
-    scores = resample_scores(tested, RESAMPLES, seed) if draws else []
-    p_values: list[Tensor] = []
-    if test is not None:
-        p_values = _compute_p_values(tested, pairs, scores if test == "bootstrap" else [], TRIALS, seed)
-    results = []
-    for index, paired in enumerate(tested):
-        result = Differences(_correct(p_values[index], correction) if p_values else None)
-        if confidence is not None:
-            drawn = paired_differences(paired, scores[index], pairs)
-            low, high = interval(drawn, confidence)
-            result = result._replace(low=low, high=high, standard_errors=drawn.std(0))
-        results.append(result)
-    return results
-
-
-def _compute_p_values(
-    tested: Sequence[Paired], pairs: Tensor, scores: Sequence[Tensor], trials: int, seed: int
-) -> list[Tensor]:
-    """Return the p-values of pairs in each metric: of the bootstrap if there are scores of resampled corpora."""
-    if not scores:
-        return randomization_p_values(tested, pairs, trials, seed)
-    _warn_of_few(tested[0])
-    return [bootstrap_p_values(paired, drawn, pairs, "two-sided") for paired, drawn in zip(tested, scores, strict=True)]
-
-
 @named_arguments
 def standard_error(
     metric: System, resamples: int = RESAMPLES, seed: int = SEED, clusters: Labels | None = None
@@ -355,28 +275,6 @@ def standard_error(
 def _check_number(name: str, count: int, least: int = 1) -> None:
     if (whole_number(count) or 0) < least:
         raise ValueError(f"{name} must be an integer of at least {least} (got: {count!r})")
-
-
-def check_correction(correction: Correction) -> None:
-    """Raise ValueError for an unknown correction."""
-    if correction not in (None, "holm"):
-        raise ValueError(f"unknown correction {correction!r}: expected 'holm' or None")
-
-
-def _warn_of_few(tested: Paired) -> None:
-    if len(tested.values) < _FEW:
-        needed = f"a bootstrap test needs at least {_FEW} {tested.unit} (got: {len(tested.values)})"
-        warn_user(f"{needed}: with fewer its p-values are too small. Randomization has no such minimum")
-
-
-def _baseline_pairs(tested: Paired, baseline: int) -> Tensor:
-    """Return the pairs of each other system and the baseline, ``(2, systems - 1)`` int64."""
-    others = [system for system in range(tested.values.shape[1]) if system != baseline]
-    return torch.tensor([others, [baseline] * len(others)], dtype=torch.int64, device=tested.values.device)
-
-
-def _correct(p_values: Tensor, correction: Correction) -> Tensor:
-    return p_values if correction is None else holm(p_values)
 
 
 def _build_comparisons(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from ngram_metrics.basics.options import pad_signature
 from ngram_metrics.counting.documents import Batch, RaggedTokens, even_chunks
-from ngram_metrics.options import pad_signature
 from ngram_metrics.text.input_forms import Segments
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import columns_of

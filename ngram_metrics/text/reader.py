@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import check_booleans, fixed_pad_id, pad_ids, refuse_missing_pad_id
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -19,7 +20,6 @@ from ngram_metrics.counting.documents import (
     host_counts,
     padded_sides,
 )
-from ngram_metrics.options import check_booleans, fixed_pad_id, pad_ids, refuse_missing_pad_id
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics.text.numbering import listed_ids, number_ids, number_tensors, number_tokens

@@ -21,6 +21,7 @@ from typing import cast
 import numpy as np
 import torch
 
+from ngram_metrics.basics.options import check_id, pad_signature
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -33,7 +34,6 @@ from ngram_metrics.counting.documents import (
     host_counts,
     owners,
 )
-from ngram_metrics.options import check_id, pad_signature
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_no_words
 from ngram_metrics.text.inputs import Tokenizer

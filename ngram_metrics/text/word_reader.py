@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import pad_ids, pad_signature
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -26,7 +27,6 @@ from ngram_metrics.counting.documents import (
     ragged_from_padded,
 )
 from ngram_metrics.document_frequency import DocumentFrequency, counted_in_segments
-from ngram_metrics.options import pad_ids, pad_signature
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_unsplit_texts
 from ngram_metrics.text.inputs import Tokenizer

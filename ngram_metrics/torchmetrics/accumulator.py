@@ -14,12 +14,13 @@ from torchmetrics.metric import CompositionalMetric
 from torchmetrics.utilities import rank_zero_warn
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
+from ngram_metrics.basics.keywords import named_arguments, options_of, unknown_keyword
+from ngram_metrics.basics.options import RESAMPLES, Average, check_confidence
 from ngram_metrics.counting.documents import float_dtype, host_counts
-from ngram_metrics.options import RESAMPLES, Average, check_confidence, named_arguments, options_of, unknown_keyword
-from ngram_metrics.scorer import Scorer, Value
-from ngram_metrics.scores.measure import row_width, score_corpora, score_rows
+from ngram_metrics.metric.scorer import Scorer, Value
+from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
-from ngram_metrics.signature import format_references
+from ngram_metrics.scores.rows import row_width, score_corpora, score_rows
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_of_no_segment
 from ngram_metrics.text.tokenizer_option import callable_name

@@ -25,7 +25,7 @@ from torch import Tensor, distributed
 
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts
 from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.settings_digest import digest
+from ngram_metrics.metric.settings_digest import digest
 
 #: A process group; None for the default one.
 Group: TypeAlias = "distributed.ProcessGroup | None"

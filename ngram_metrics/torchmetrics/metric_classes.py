@@ -1,4 +1,4 @@
-"""The metrics as torchmetrics modules: for each its parameters, and the arguments of ``ngram_metrics.metrics``."""
+"""The metrics as torchmetrics modules: for each its parameters, passed on to ``ngram_metrics.metric.definitions``."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 from typing_extensions import Unpack
 
-from ngram_metrics import metrics
+from ngram_metrics.basics.keywords import named_arguments
+from ngram_metrics.basics.options import Average, RougeKey, Smoothing
 from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.options import Average, RougeKey, Smoothing, named_arguments
-from ngram_metrics.scorer import Value
+from ngram_metrics.metric import definitions
+from ngram_metrics.metric.scorer import Value
 from ngram_metrics.scores.cider import CiderMeasure, checked_table
 from ngram_metrics.scores.rouge import Accumulate
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
@@ -74,7 +75,7 @@ class Bleu(Accumulator[Level]):
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         text = tokenizer, lowercase, pad_id
-        bleu = metrics.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
+        bleu = definitions.bleu(ngram, smooth, smooth_value, average, weights, effective_order, *text)
         super().__init__(bleu, confidence, device, **kwargs)
         self.effective_order = effective_order
 
@@ -141,7 +142,7 @@ class ROUGEScore(Accumulator[float]):
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         words, sentences = (use_stemmer, normalizer, tokenizer), (sentence_splitter, sentence_separator_id)
-        rouge = metrics.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
+        rouge = definitions.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
         # The type of the class says float: compute returns a dict without confidence too.
         super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
         self.rouge_keys = tuple(rouge.shown)
@@ -201,7 +202,7 @@ class ChrF(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        chrf = metrics.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
+        chrf = definitions.chrf(char_order, word_order, beta, lowercase, whitespace, eps_smoothing, average, pad_id)
         super().__init__(chrf, confidence, device, **kwargs)
 
 
@@ -249,7 +250,7 @@ class NgramOverlap(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        super().__init__(metrics.overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(definitions.overlap(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
 
 
 class Gleu(Accumulator[Level]):
@@ -283,7 +284,7 @@ class Gleu(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        super().__init__(metrics.gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(definitions.gleu(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
 
 
 class Ter(Accumulator[Level]):
@@ -332,7 +333,7 @@ class Ter(Accumulator[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        ter = metrics.ter(normalized, no_punct, asian_support, case_sensitive, average)
+        ter = definitions.ter(normalized, no_punct, asian_support, case_sensitive, average)
         super().__init__(ter, confidence, device, **kwargs)
 
 
@@ -406,7 +407,7 @@ class Repetition(WithoutReferences[Level]):
         device: torch.device | str | None = None,
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
-        super().__init__(metrics.repetition(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(definitions.repetition(ngram, average, tokenizer, pad_id), confidence, device, **kwargs)
 
 
 class CiderD(Accumulator[Level]):
@@ -452,4 +453,6 @@ class CiderD(Accumulator[Level]):
         **kwargs: Unpack[MetricKeywords],
     ) -> None:
         table = checked_table(document_frequency)
-        super().__init__(metrics.cider(table, ngram, sigma, average, tokenizer, pad_id), confidence, device, **kwargs)
+        super().__init__(
+            definitions.cider(table, ngram, sigma, average, tokenizer, pad_id), confidence, device, **kwargs
+        )

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Tensor
 
-from ngram_metrics.options import ROUGE_VALUES
-from ngram_metrics.scorer import Value
+from ngram_metrics.basics.options import ROUGE_VALUES
+from ngram_metrics.metric.scorer import Value
 from ngram_metrics.scores.resampling import ENDS
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from torch import Tensor, distributed
 from torchmetrics.utilities.distributed import gather_all_tensors
 
 from ngram_metrics.counting.documents import float_dtype
-from ngram_metrics.scorer import Scorer
-from ngram_metrics.settings_digest import describe, name_differences
+from ngram_metrics.metric.scorer import Scorer
+from ngram_metrics.metric.settings_digest import describe, name_differences
 from ngram_metrics.text.messages import type_name, warn_user
 from ngram_metrics.torchmetrics.agreement import (
     LAYOUT,

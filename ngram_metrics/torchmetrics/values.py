@@ -11,8 +11,8 @@ import torchmetrics
 from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
 
-from ngram_metrics.options import Average, refuse_equal_names
-from ngram_metrics.scorer import Scorer, rename_values
+from ngram_metrics.basics.options import Average, refuse_equal_names
+from ngram_metrics.metric.scorer import Scorer, rename_values
 from ngram_metrics.scores.resampling import ENDS
 from ngram_metrics.text.inputs import Hypotheses, References
 

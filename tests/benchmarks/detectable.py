@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from ngram_metrics import evaluate
-from ngram_metrics.scorer import Scorer
-from ngram_metrics.significance import Differences, compare_with_first
+from ngram_metrics.metric.scorer import Scorer
+from ngram_metrics.significance.comparisons import Differences, compare_with_first
 from ngram_metrics.significance.paired_systems import pair_rows
 
 SIZES = (100, 300, 500, 1000, 2000)

@@ -23,7 +23,8 @@ import torch
 from commands import REFERENCES, failing, printed, write
 from systems import references
 
-from ngram_metrics import cli, output
+from ngram_metrics import cli
+from ngram_metrics.basics import output
 from ngram_metrics.cli import files, score_command, score_in_python
 from ngram_metrics.evaluation import METRICS
 
@@ -197,7 +198,7 @@ def _on_terminal(command: list[str]) -> str:
 
 _SOON = """
 from ngram_metrics.cli import main
-from ngram_metrics import output
+from ngram_metrics.basics import output
 output.DELAY = 0.1
 main()
 """

@@ -14,7 +14,7 @@ from report_pages import HOSTILE
 from systems import output, references
 
 from ngram_metrics import CiderD, evaluate
-from ngram_metrics import output as output_module
+from ngram_metrics.basics import output as output_module
 from ngram_metrics.functional import document_frequency
 
 NAME = "<b onload='x()'>&*[_|$\\ \u202e\t\n"

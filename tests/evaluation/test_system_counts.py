@@ -10,7 +10,7 @@ from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore, evaluate
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.evaluation import METRICS
 from ngram_metrics.evaluation.system_counts import SystemCounts, count
-from ngram_metrics.metrics import bleu, make_metric, rouge
+from ngram_metrics.metric.definitions import bleu, make_metric, rouge
 from ngram_metrics.scores.measure import Measure
 from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.significance.paired_systems import pair_systems

@@ -13,7 +13,8 @@ from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics import CiderD, evaluate, mbr, output
+from ngram_metrics import CiderD, evaluate, mbr
+from ngram_metrics.basics import output
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.functional import cider_d, document_frequency
 from ngram_metrics.hugging_face import Reward

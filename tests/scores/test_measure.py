@@ -13,7 +13,7 @@ from layouts import read_batch
 from measures import MEASURES, Measured, averaged_score
 from oracles import summed
 
-from ngram_metrics.scores.measure import pack, row_width, unpack
+from ngram_metrics.scores.rows import pack, row_width, unpack
 
 #: Texts of which ROUGE's rule leaves nothing are among those drawn; `text/test_input_warnings.py` is about the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")

@@ -13,7 +13,7 @@ from sacrebleu.significance import estimate_ci
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, evaluate
-from ngram_metrics.options import check_confidence
+from ngram_metrics.basics.options import check_confidence
 from ngram_metrics.scores import resampling
 from ngram_metrics.scores.resampling import (
     bootstrap_scores,
@@ -95,9 +95,9 @@ def test_a_seed_draws_what_it_always_drew():
 
 MEMORY = """
 import resource, torch
-from ngram_metrics import metrics
+from ngram_metrics.metric import definitions
 from ngram_metrics.scores.resampling import bootstrap_scores, clusters_of
-measure = metrics.chrf().measure
+measure = definitions.chrf().measure
 large = torch.ones(4_000_000, dtype=torch.int64)  # freed, it makes the allocator keep arrays of its size on the heap
 del large
 clusters = clusters_of(measure, torch.randint(1, 40, (100_000, 18)), "micro")

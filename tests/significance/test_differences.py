@@ -12,7 +12,8 @@ from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore, evaluate
 from ngram_metrics.scores.resampling import bootstrap_weights, swaps
-from ngram_metrics.significance import compare_with_first, matrix, paired_systems
+from ngram_metrics.significance import matrix, paired_systems
+from ngram_metrics.significance.comparisons import compare_with_first
 from ngram_metrics.significance.paired_systems import pair_rows, pair_systems
 
 METRICS: dict[str, Any] = {"bleu": (Bleu, BLEU), "chrf": (ChrF, CHRF)}

@@ -15,10 +15,10 @@ from torchmetrics import text
 import ngram_metrics
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore, mbr, pair, significance
 from ngram_metrics import ignite as faces
+from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.hugging_face import ComputeMetrics, Reward
 from ngram_metrics.ignite import ScoresHandler
 from ngram_metrics.lightning import ScoresCallback
-from ngram_metrics.options import named_arguments
 
 
 @pytest.mark.parametrize(

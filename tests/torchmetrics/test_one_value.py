@@ -20,7 +20,7 @@ from ngram_metrics.hugging_face import ComputeMetrics, Reward
 from ngram_metrics.ignite import ScoresHandler
 from ngram_metrics.ignite.metric import IgniteMetric
 from ngram_metrics.lightning import ScoresCallback
-from ngram_metrics.segment_table import SegmentTable
+from ngram_metrics.metric.segment_table import SegmentTable
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 HYPOTHESES = ["the cat sat on the mat", "it was", "a dog ran home"]

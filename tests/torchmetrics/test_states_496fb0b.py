@@ -20,7 +20,7 @@ import ngram_metrics
 from ngram_metrics import ignite
 from ngram_metrics.columns.metric_columns import MetricColumns
 from ngram_metrics.functional import document_frequency
-from ngram_metrics.settings_digest import digest
+from ngram_metrics.metric.settings_digest import digest
 
 SAVED: dict[str, Any] = torch.load(Path(__file__).with_name("states_496fb0b.pt"), weights_only=True)
 TEXTS = (

@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from ngram_metrics.basics.output import open_output
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Summary
 from ngram_metrics.evaluation.system_counts import Systems, summarise
-from ngram_metrics.output import open_output
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import type_name, visible
 from ngram_metrics.text.word_reader import WordReader

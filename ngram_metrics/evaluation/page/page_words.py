@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ngram_metrics.basics.options import RESAMPLES
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens, host_counts
 from ngram_metrics.counting.matched_positions import matched_positions
 from ngram_metrics.evaluation.results import ComparisonPlan
-from ngram_metrics.options import RESAMPLES
 from ngram_metrics.scores.resampling import bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.numbering import number_in_order, number_tokens

@@ -7,6 +7,7 @@ import pytest
 
 import ngram_metrics
 from ngram_metrics import ignite
+from ngram_metrics.basics.options import checked_keys
 from ngram_metrics.functional import (
     aggregate_chrf,
     bleu_score,
@@ -18,7 +19,6 @@ from ngram_metrics.functional import (
     rouge_score,
     ter_score,
 )
-from ngram_metrics.options import checked_keys
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.gleu import GleuMeasure

@@ -8,8 +8,8 @@ import pytest
 
 import ngram_metrics
 from ngram_metrics.cli.command_arguments import MBR_METRICS
-from ngram_metrics.metrics import make_metric
-from ngram_metrics.registry import REGISTRY, takers_of
+from ngram_metrics.metric.definitions import make_metric
+from ngram_metrics.metric.registry import REGISTRY, takers_of
 
 PACKAGE = Path(ngram_metrics.__file__).parent
 PAGE = PACKAGE.parent / "docs/project/add_a_metric.md"
@@ -48,5 +48,5 @@ def test_a_metric_scores_pairs_if_mbr_decoding_lists_it(name):
 
 
 def test_the_registry_imports_neither_torch_nor_numpy():
-    program = "import sys, ngram_metrics.registry; print(sorted({'torch', 'numpy'} & {*sys.modules}))"
+    program = "import sys, ngram_metrics.metric.registry; print(sorted({'torch', 'numpy'} & {*sys.modules}))"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -9,8 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ngram_metrics.document_frequency import DocumentFrequency
-from ngram_metrics.options import (
+from ngram_metrics.basics.options import (
     ROUGE_KEYS,
     Average,
     RougeKey,
@@ -19,8 +18,9 @@ from ngram_metrics.options import (
     resolve_effective_order,
     value_places,
 )
-from ngram_metrics.registry import REGISTRY
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.document_frequency import DocumentFrequency
+from ngram_metrics.metric.registry import REGISTRY
+from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure
 from ngram_metrics.scores.cider import CiderMeasure, refuse_micro
@@ -151,7 +151,7 @@ def cider(
 def make_metric(
     name: str, tokenizer: Tokenizer = "13a", lowercase: bool = False, chrf_lowercase: bool = False, stem: bool = False
 ) -> Scorer:
-    """Return a metric with this name: one of ``ngram_metrics.registry.REGISTRY``, or a key of ROUGE.
+    """Return a metric with this name: one of ``ngram_metrics.metric.registry.REGISTRY``, or a key of ROUGE.
 
     A metric takes the options for text that its row names.
 

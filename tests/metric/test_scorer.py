@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ngram_metrics import Bleu, metrics, pair
+from ngram_metrics import Bleu, pair
 from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
-from ngram_metrics.scorer import Counted, Scorer
-from ngram_metrics.scores.measure import PYTHON_ROWS, score_corpora, score_rows
+from ngram_metrics.metric import definitions
+from ngram_metrics.metric.scorer import Counted, Scorer
 from ngram_metrics.scores.rouge import Reducer, RougeMeasure
+from ngram_metrics.scores.rows import PYTHON_ROWS, score_corpora, score_rows
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.agreement import NO_REFERENCES, join_range
 
@@ -31,31 +32,31 @@ def of_ignite(multiref: Reducer, alpha: float) -> Scorer:
 
 #: Options that are for texts only.
 OF_TEXTS: dict[str, Scorer] = {
-    **{f"bleu {name}": metrics.bleu(tokenizer=name) for name in ("13a", "intl", "zh", "char", "unicode", "none")},
-    "bleu lower": metrics.bleu(ngram=2, tokenizer="13a", lowercase=True, average="micro"),
-    "chrf++": metrics.chrf(word_order=2, lowercase=True, average="none"),
-    "chrf whitespace": metrics.chrf(char_order=3, whitespace=True, eps_smoothing=True),
-    "rouge stemmed": metrics.rouge(use_stemmer=True, rouge_keys=KEYS),
-    "rouge unicode": metrics.rouge(tokenizer="unicode", rouge_keys=KEYS[:3], average="none"),
-    "rouge splitter": metrics.rouge(sentence_splitter=str.splitlines),
-    "gleu function": metrics.gleu(tokenizer=str.split),
+    **{f"bleu {name}": definitions.bleu(tokenizer=name) for name in ("13a", "intl", "zh", "char", "unicode", "none")},
+    "bleu lower": definitions.bleu(ngram=2, tokenizer="13a", lowercase=True, average="micro"),
+    "chrf++": definitions.chrf(word_order=2, lowercase=True, average="none"),
+    "chrf whitespace": definitions.chrf(char_order=3, whitespace=True, eps_smoothing=True),
+    "rouge stemmed": definitions.rouge(use_stemmer=True, rouge_keys=KEYS),
+    "rouge unicode": definitions.rouge(tokenizer="unicode", rouge_keys=KEYS[:3], average="none"),
+    "rouge splitter": definitions.rouge(sentence_splitter=str.splitlines),
+    "gleu function": definitions.gleu(tokenizer=str.split),
 }
 #: What reads text, tokens and ids; ids below 0 are no tokens in padded tensors, and 0 is none anywhere.
 SCORERS: dict[str, Scorer] = {
-    "bleu": metrics.bleu(smooth="exp", pad_id=(0, -1)),
-    "bleu of one": metrics.bleu(effective_order=True, weights=[0.5, 0.1, 0.3, 0.3], average="none", pad_id=(0, -1)),
-    "chrf": metrics.chrf(average="macro", pad_id=(0, -1)),
-    "rouge": metrics.rouge(rouge_keys=KEYS, pad_id=(0, -1)),
-    "rouge corpus": metrics.rouge(rouge_keys=KEYS[:2], average="micro", pad_id=(0, -1)),
-    "rouge separated": metrics.rouge(rouge_keys=KEYS, sentence_separator_id=3, pad_id=(0, -1)),
-    "rouge below 0": metrics.rouge(rouge_keys=KEYS, sentence_separator_id=-1, pad_id=0),
-    "rouge average": metrics.rouge(accumulate="avg", rouge_keys="rouge1", pad_id=(0, -1)),
+    "bleu": definitions.bleu(smooth="exp", pad_id=(0, -1)),
+    "bleu of one": definitions.bleu(effective_order=True, weights=[0.5, 0.1, 0.3, 0.3], average="none", pad_id=(0, -1)),
+    "chrf": definitions.chrf(average="macro", pad_id=(0, -1)),
+    "rouge": definitions.rouge(rouge_keys=KEYS, pad_id=(0, -1)),
+    "rouge corpus": definitions.rouge(rouge_keys=KEYS[:2], average="micro", pad_id=(0, -1)),
+    "rouge separated": definitions.rouge(rouge_keys=KEYS, sentence_separator_id=3, pad_id=(0, -1)),
+    "rouge below 0": definitions.rouge(rouge_keys=KEYS, sentence_separator_id=-1, pad_id=0),
+    "rouge average": definitions.rouge(accumulate="avg", rouge_keys="rouge1", pad_id=(0, -1)),
     "rouge recall": of_ignite("best_recall", 0.3),
     "rouge weighed": of_ignite("best", 0.0),
     "rouge sum": of_ignite("sum", 0.7),
-    "overlap": metrics.overlap(2, average="none", pad_id=(0, -1)),
-    "gleu": metrics.gleu(pad_id=(0, -1)),
-    "repetition": metrics.repetition(2, pad_id=(0, -1)),
+    "overlap": definitions.overlap(2, average="none", pad_id=(0, -1)),
+    "gleu": definitions.gleu(pad_id=(0, -1)),
+    "repetition": definitions.repetition(2, pad_id=(0, -1)),
 }
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(
     " ".join
@@ -275,7 +276,7 @@ def test_the_largest_and_the_smallest_settings_give_scores_from_0_to_1_in_every_
     weights, smooth, value, effective_order
 ):
     options = {"ngram": 2, "weights": weights, "smooth": smooth, "smooth_value": value}
-    scorer = metrics.bleu(**options, effective_order=effective_order, average="none")
+    scorer = definitions.bleu(**options, effective_order=effective_order, average="none")
     for hypothesis, reference in (("a b", "a c"), ("a b", "a b"), ("a", "a b"), ("a b c d", "b a c"), ("a", "b")):
         scores = [score.item() for score in ways(scorer, scorer, [hypothesis], [reference])]
         scores.append(pair.bleu(hypothesis, reference, **options, effective_order=effective_order))

@@ -14,8 +14,9 @@ import pytest
 from commands import BASE, REFERENCES, failing, printed, refused, report, write
 from commands import folder as folder
 
-from ngram_metrics import cli, output
-from ngram_metrics.output import OutputError, open_output
+from ngram_metrics import cli
+from ngram_metrics.basics import output
+from ngram_metrics.basics.output import OutputError, open_output
 
 WORDS = ["base.txt", "-r", "ref.txt", "-m", "bleu"]
 #: An escape sequence, a turn of the writing direction, and what ends lines and cells.

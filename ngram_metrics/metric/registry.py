@@ -1,6 +1,6 @@
 """A row for each metric that ``evaluate``, the command and the lists of metrics know by name, without torch.
 
-``ngram_metrics.metrics.make_metric`` makes a metric from its row.
+``ngram_metrics.metric.definitions.make_metric`` makes a metric from its row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class MetricRow(NamedTuple):
 
     Attributes:
         title: its name as papers write it; in lower case, the name by which it is known here.
-        function: the function of ``ngram_metrics.metrics`` that makes it.
+        function: the function of ``ngram_metrics.metric.definitions`` that makes it.
         text_options: the options for text that it takes, as the command names them, and their names in that function.
         options: its other options, those which its function has anyway only where plain Python reads them too.
         pair_names: the names under which it scores pairs, for MBR decoding; of ROUGE those of its keys.

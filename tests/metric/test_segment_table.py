@@ -12,7 +12,7 @@ from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as for_ignite
 from ngram_metrics.functional import bleu_score, chrf_score, rouge_score
 from ngram_metrics.ignite.metric import IgniteMetric
-from ngram_metrics.segment_table import SegmentTable
+from ngram_metrics.metric.segment_table import SegmentTable
 from ngram_metrics.torchmetrics.accumulator import Accumulator
 
 HYPOTHESES = ["the cat sat on the mat", "it was", "a dog ran home"]

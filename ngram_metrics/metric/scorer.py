@@ -1,7 +1,7 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
 Everything that a user calls holds a ``Scorer``: the accumulators of the frameworks, the functions, the paired tests,
-the loggers, the command and the report. ``ngram_metrics.metrics`` says what each metric is.
+the loggers, the command and the report. ``ngram_metrics.metric.definitions`` says what each metric is.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 import torch
 from torch import Tensor
 
+from ngram_metrics.basics.options import RESAMPLES, Average, check_choice
 from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, counting_device, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
-from ngram_metrics.options import RESAMPLES, Average, check_choice
-from ngram_metrics.scores.measure import AnyMeasure, pack, score_corpora, score_rows, unpack
+from ngram_metrics.metric.signature import format_signature
+from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
-from ngram_metrics.signature import format_signature
+from ngram_metrics.scores.rows import pack, score_corpora, score_rows, unpack
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_segment

@@ -12,8 +12,8 @@ from typing import Any
 
 from torch import Tensor
 
-from ngram_metrics.options import pad_ids, refuse_average_none
-from ngram_metrics.scorer import Scorer
+from ngram_metrics.basics.options import pad_ids, refuse_average_none
+from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.text.input_forms import Segments, read, read_texts
 from ngram_metrics.text.inputs import Document, Hypotheses, References
 from ngram_metrics.text.messages import type_name, visible

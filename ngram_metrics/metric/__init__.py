@@ -1,0 +1,1 @@
+"""What a metric is: its definition, its scorer, its settings and its signature. Nothing here has a state."""
