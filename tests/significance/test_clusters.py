@@ -41,7 +41,7 @@ def test_documents_of_one_segment_change_nothing_to_the_last_bit(make: Any, aver
     systems = counted(make, {name: lines[:size] for name, lines in OUTPUTS.items()}, average=average)
     for test in TESTS:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("ngram_metrics.significance._FEW", 0)
+            patch.setattr("ngram_metrics.significance.comparisons._FEW", 0)
             assert test(systems, "base", 50, clusters=labels) == test(systems, "base", 50)
     if size == 60:
         for name in ("bootstrap", "randomization"):
