@@ -11,9 +11,10 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from io import BufferedReader
 from itertools import count, islice
-from typing import NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from ngram_metrics.text.input_warnings import warn_of_unicode_form
 from ngram_metrics.text.messages import pluralize, shortened
@@ -31,6 +32,8 @@ _UTF32, _UTF16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
 _PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "a bzip2 file", b"\x28\xb5\x2f\xfd": "a zstd file"}
 #: Lines of each file that are read at a time.
 CHUNK = 2048
+#: No more lines are read at a time after so many bytes, which an archive of few bytes may unpack to.
+CHUNK_BYTES = 1 << 22
 #: The lines that are read only for the number in an error: an archive of few bytes may have any number.
 MOST_COUNTED = 1_000_000
 #: Text has few of these control characters.
@@ -72,12 +75,14 @@ class Source:
     """An open file: its lines in chunks, without line ends.
 
     A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end.
-    ``limit`` is the number of characters that a line may have, and ``line`` the number of lines that were read.
+    ``limit`` is the number of characters that a line may have, ``line`` the number of lines that were read, and
+    ``ended`` whether they are all lines of the file; False is also for a file whose end was not seen yet.
     """
 
     def __init__(self, part: FilePart, file: BufferedReader, limit: int) -> None:
         self.part = part
         self.line = 0
+        self.ended = False
         self._bytes = file
         self._limit = limit
         self._file: _Unpacked | None = None
@@ -103,14 +108,14 @@ class Source:
         self._file = file
         return file
 
-    def chunk(self, lines: int) -> list[str]:
-        """Return the next lines, fewer at the end of the file.
+    def chunk(self, lines: int, multiple: int = 1) -> list[str]:
+        """Return the next lines, fewer at the end of the file, or a multiple of ``multiple`` if they are long.
 
         Raises:
             InputError: a line that is not UTF-8, is too long, lacks the column, or is not JSON with a string in the
                 field.
         """
-        texts = self._texts(lines)
+        texts = self._texts(lines, multiple)
         if self.line == 0 and texts and texts[0].startswith("\ufeff") and (self.part.column or 1) == 1:
             mark = "begins with a byte order mark, which counts as a character, as in sacrebleu"
             warnings.warn(f"{self.part.path} {mark}: remove it, as by sed '1s/^\\xEF\\xBB\\xBF//'", stacklevel=2)
@@ -123,7 +128,7 @@ class Source:
 
     def values(self, lines: int) -> list[object]:
         """Return the JSON values of the next lines, or the field of each, with the errors of ``chunk``."""
-        values = [self._json(text, line) for line, text in enumerate(self._texts(lines), self.line + 1)]
+        values = [self._json(text, line) for line, text in enumerate(self._texts(lines, 1), self.line + 1)]
         self.line += len(values)
         return values
 
@@ -166,8 +171,16 @@ class Source:
         what = f"the line has more than {self._limit} characters: expected one segment, or a larger --line-limit"
         return self.error(line, what)
 
-    def _texts(self, lines: int) -> list[str]:
-        raw = list(islice(self._read_lines(), lines))
+    def _texts(self, lines: int, multiple: int) -> list[str]:
+        raw: list[bytes] = []
+        size = 0
+        for content in islice(self._read_lines(), lines):
+            raw.append(content)
+            size += len(content)
+            if size > CHUNK_BYTES and len(raw) % multiple == 0:
+                break
+        else:
+            self.ended = len(raw) < lines
         # All lines at once: each has its only newline at its end, so split gives the same lines.
         try:
             texts = b"".join(raw).decode("utf-8").split("\n")
@@ -259,22 +272,36 @@ class Segments(NamedTuple):
     beside: list[list[str]]
 
 
+def read_in_step(sources: Sequence[Source], readers: Sequence[Callable[[], list[Any]]]) -> Iterator[list[list[Any]]]:
+    """Yield the next items of all sources, as many of each, whose ``readers`` return some of them, fewer of long ones.
+
+    At the end, where files have different numbers of items, the last lists are of different lengths.
+    """
+    columns: list[list[Any]] = [[] for _ in sources]
+    while True:
+        columns = [column or read() for column, read in zip(columns, readers, strict=True)]
+        items = min(map(len, columns))
+        if any(source.ended and len(column) == items for source, column in zip(sources, columns, strict=True)):
+            items = max(map(len, columns))
+        if items == 0:
+            return
+        yield [column[:items] for column in columns]
+        columns = [column[items:] for column in columns]
+
+
 def read_segments(sources: Sequence[Source], systems: int, references: int) -> Iterator[Segments]:
-    """Yield ``CHUNK`` lines of each file at a time, fewer at the end: of so many systems, references, and the others.
+    """Yield the next lines of all files, at most ``CHUNK``: of so many systems, references, and the others.
 
     Raises:
         InputError: files with different numbers of lines, or empty ones.
     """
     first = 1
-    while True:
-        columns = [source.chunk(CHUNK) for source in sources]
+    for columns in read_in_step(sources, [partial(source.chunk, CHUNK) for source in sources]):
         if len(set(map(len, columns))) > 1:
             counts = ", ".join(f"{source.part.name} has {source.count_rest()}" for source in sources)
             raise InputError(
                 f"the files have different numbers of lines: {counts}; expected one line per segment in each"
             )
-        if not columns[0]:
-            break
         reference_rows = list(map(list, zip(*columns[systems : systems + references], strict=True)))
         yield Segments(
             first, columns[:systems], reference_rows or [[] for _ in columns[0]], columns[systems + references :]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple, TypeGuard
 
 import torch
 
 from ngram_metrics.basics.output import Progress, open_output
 from ngram_metrics.cli.command_arguments import MbrOptions
-from ngram_metrics.cli.files import InputError, Source
+from ngram_metrics.cli.files import InputError, Source, read_in_step
 from ngram_metrics.mbr import Decoded, decode
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.text.messages import pluralize
@@ -45,45 +46,48 @@ def _read_rows(
     samples: Source, weights: Source | None, k: int | None
 ) -> Iterator[tuple[list[list[str]], list[list[float]] | None]]:
     """Yield the hypotheses of a few segments at a time, and their weights."""
+    if weights is None:
+        while rows := _read_texts(samples, k):
+            yield rows, None
+        return
     done = 0
-    while True:
-        rows = _read_texts(samples, k, done)
-        row_weights = None
-        if weights is not None:
-            row_weights = _read_weights(weights, k, done)
-            _check_alike(samples, weights, rows, row_weights, done)
-        if not rows:
-            return
+    readers = (partial(_read_texts, samples, k), partial(_read_weights, weights, k))
+    for rows, row_weights in read_in_step((samples, weights), readers):
+        _check_alike(samples, weights, rows, row_weights, done)
         yield rows, row_weights
         done += len(rows)
 
 
-def _read_items(source: Source, k: int | None, parse: Callable[[Source, str, int], object]) -> Sequence[object]:
-    """Return what the next segments have: k lines each, which ``parse`` takes with its number, or a value of JSON."""
-    if k is None:
-        return source.values(CHUNK)
+def _read_items(
+    source: Source, k: int | None, parse: Callable[[Source, str, int], object]
+) -> Iterator[tuple[int, object]]:
+    """Yield what the next segments have, and their lines: k, which ``parse`` takes with numbers, or a value of JSON."""
     first_line = source.line + 1
-    items = [parse(source, text, line) for line, text in enumerate(source.chunk(CHUNK * k), first_line)]
+    if k is None:
+        yield from enumerate(source.values(CHUNK), first_line)
+        return
+    items = [parse(source, text, line) for line, text in enumerate(source.chunk(CHUNK * k, k), first_line)]
     if len(items) % k:
         lines = pluralize(source.line, "line")
         raise InputError(f"{source.part.name} has {lines}: expected a multiple of {k}, for -k {k}")
-    return [items[start : start + k] for start in range(0, len(items), k)]
+    for start in range(0, len(items), k):
+        yield first_line + start, items[start : start + k]
 
 
-def _read_texts(source: Source, k: int | None, done: int) -> list[list[str]]:
+def _read_texts(source: Source, k: int | None) -> list[list[str]]:
     rows = []
-    for line, row in enumerate(_read_items(source, k, lambda _, text, __: text), done + 1):
+    for line, row in _read_items(source, k, lambda _, text, __: text):
         if not isinstance(row, list) or not row or not all(isinstance(text, str) for text in row):
             raise source.error(line, "expected a list of strings, or pass -k for lines of text")
         rows.append(row)
     return rows
 
 
-def _read_weights(source: Source, k: int | None, done: int) -> list[list[float]]:
+def _read_weights(source: Source, k: int | None) -> list[list[float]]:
     rows = []
-    for index, row in enumerate(_read_items(source, k, _parse_weight), done):
+    for line, row in _read_items(source, k, _parse_weight):
         if not _are_weights(row):
-            raise source.error(1 + index * (k or 1), "expected weights from 0 to 1e308, not all 0 for a segment")
+            raise source.error(line, "expected weights from 0 to 1e308, not all 0 for a segment")
         rows.append(row)
     return rows
 

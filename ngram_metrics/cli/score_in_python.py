@@ -34,6 +34,8 @@ COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_c
 COST_OF_TORCH = 1_000_000_000
 #: Lines of so many characters take twice as long for each: common subsequences take the square of the words.
 _LONG_LINE = 20_000
+#: Shorter lines take as long as those of so many characters.
+_SHORT_LINE = 30
 #: What a metric counts in a text: its words, its characters, or those of its sentences too.
 Document: TypeAlias = Any
 #: Counts a hypothesis with its references: a row of counts, or of scores for a macro average.
@@ -87,7 +89,8 @@ def read_ahead(chunks: Iterator[Segments], options: ScoreOptions) -> tuple[bool,
     try:
         for segments in chunks:
             ahead.append(segments)
-            lengths = list(map(len, chain(segments.hypotheses[0], *segments.references)))
+            texts = chain(segments.hypotheses[0], *segments.references)
+            lengths = [max(len(text), _SHORT_LINE) for text in texts]
             cost += cost_of_character * sum(lengths) * (1 + max(lengths) / _LONG_LINE)
             if cost > COST_OF_TORCH:
                 return False, chain(ahead, chunks)

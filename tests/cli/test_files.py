@@ -12,7 +12,9 @@ import time
 import tracemalloc
 import unicodedata
 import zipfile
+from contextlib import ExitStack
 from functools import partial
+from itertools import accumulate, chain
 from pathlib import Path
 
 import pytest
@@ -23,10 +25,13 @@ from ngram_metrics.cli import files
 from ngram_metrics.cli.command_arguments import parse_mbr, parse_score
 
 
-@pytest.mark.parametrize("chunk", [2, 4096])
+@pytest.mark.parametrize(("chunk", "chunk_bytes"), [(2, 1 << 22), (4096, 1 << 22), (4096, 1), (4096, 9)])
 @pytest.mark.parametrize(("base", "other"), [(5, 3), (3, 5), (0, 5), (5, 0), (5, 6)])
-def test_unequal_files_are_told_with_their_counts(base: int, other: int, chunk: int, folder: Path, capsys, monkeypatch):
+def test_unequal_files_are_told_with_their_counts(
+    base: int, other: int, chunk: int, chunk_bytes: int, folder: Path, capsys, monkeypatch
+):
     monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(files, "CHUNK_BYTES", chunk_bytes)
     write(folder / "base.txt", ["a b"] * base)
     write(folder / "ref.txt", ["a b"] * other)
     write(folder / "ref2.txt", ["a b"] * 5)
@@ -34,6 +39,27 @@ def test_unequal_files_are_told_with_their_counts(base: int, other: int, chunk: 
         f"the files have different numbers of lines: base.txt has {base}, ref.txt has {other}, ref2.txt has 5; "
         "expected one line per segment in each"
     )
+
+
+@pytest.mark.parametrize("chunk", [3, 2048])
+@pytest.mark.parametrize("chunk_bytes", [1, 30, 1 << 22])
+def test_files_are_read_in_step_however_long_their_lines_are(chunk: int, chunk_bytes: int, folder: Path, monkeypatch):
+    monkeypatch.setattr(files, "CHUNK", chunk)
+    monkeypatch.setattr(files, "CHUNK_BYTES", chunk_bytes)
+    lines = {"hyp": ["a" * (line % 7) for line in range(25)], "ref": ["b" * 5 * (line % 11) for line in range(25)]}
+    lines["labels"] = list(map(str, range(25)))
+    for name, texts in lines.items():
+        write(folder / name, texts)
+    with ExitStack() as stack:
+        sources = [stack.enter_context(files.open_source(files.split_name(name), 100)) for name in lines]
+        parts = list(files.read_segments(sources, 1, 1))
+    assert [part.first for part in parts] == list(accumulate((len(part.references) for part in parts[:-1]), initial=1))
+    assert max(len(part.references) for part in parts) <= chunk
+    assert list(chain(*(part.hypotheses[0] for part in parts))) == lines["hyp"]
+    assert list(chain(*(part.references for part in parts))) == [[text] for text in lines["ref"]]
+    assert list(chain(*(part.beside[0] for part in parts))) == lines["labels"]
+    if chunk_bytes == 1:
+        assert len(parts) == 25
 
 
 def _zip() -> bytes:

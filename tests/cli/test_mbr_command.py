@@ -11,7 +11,7 @@ from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics import BLEU, CHRF
 from systems import output
 
-from ngram_metrics.cli import mbr_command
+from ngram_metrics.cli import files, mbr_command
 
 #: Of each sentence five hypotheses.
 SAMPLES = [list(several) for several in zip(*(output(REFERENCES[:30], 0.3, seed) for seed in range(5)), strict=True)]
@@ -43,10 +43,13 @@ def _chosen(metric: str, weights: list[list[float]] | None = None) -> list[tuple
     return found
 
 
-@pytest.mark.parametrize("chunk", [7, 256])
+@pytest.mark.parametrize(("chunk", "chunk_bytes"), [(7, 1 << 22), (256, 1 << 22), (256, 1)])
 @pytest.mark.parametrize("metric", SCORES)
-def test_the_choice_is_that_of_the_peers_scores(metric: str, chunk: int, folder: Path, capsys, monkeypatch):
+def test_the_choice_is_that_of_the_peers_scores(
+    metric: str, chunk: int, chunk_bytes: int, folder: Path, capsys, monkeypatch
+):
     monkeypatch.setattr(mbr_command, "CHUNK", chunk)
+    monkeypatch.setattr(files, "CHUNK_BYTES", chunk_bytes)
     write(folder / "samples.txt", LINES)
     write(folder / "samples.jsonl", [json.dumps(samples) for samples in SAMPLES])
     expected = _chosen(metric)
@@ -69,7 +72,9 @@ def test_the_blank_at_the_end_of_a_hypothesis_is_written(end: str, folder: Path,
     assert printed(capsys, "mbr", "samples.jsonl") == f"{lines[0]}\n{lines[2]}\n"
 
 
-def test_weights_are_those_of_the_references(folder: Path, capsys):
+@pytest.mark.parametrize("chunk_bytes", [1, 1 << 22])
+def test_weights_are_those_of_the_references(chunk_bytes: int, folder: Path, capsys, monkeypatch):
+    monkeypatch.setattr(files, "CHUNK_BYTES", chunk_bytes)
     weights = [[float((number * index) % 7 + 1) for index in range(5)] for number in range(len(SAMPLES))]
     expected = [line for line, _, _ in _chosen("chrf", weights)]
     assert expected != [line for line, _, _ in _chosen("chrf")]

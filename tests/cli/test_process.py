@@ -247,6 +247,12 @@ def test_progress_begins_within_two_seconds_of_work(metrics: str, folder: Path, 
     assert seconds - bar.told[0][1] < 1
 
 
+def _run_apart(code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python below a shell: Linux hands the highest memory of a process on to those that it starts."""
+    command = ["sh", "-c", '"$0" -c "$1" || exit', sys.executable, code]
+    return subprocess.run(command, capture_output=True, text=True, check=True)
+
+
 _LONG = """
 import resource, sys
 from ngram_metrics.cli import main
@@ -263,11 +269,36 @@ def test_long_work_takes_no_more_memory_imports_no_framework_and_is_silent_witho
     lines = references(10_000)
     write(folder / "long.txt", lines)
     write(folder / "longer.txt", lines * 6)
-    done = subprocess.run([sys.executable, "-c", _LONG], capture_output=True, text=True, check=True)
+    done = _run_apart(_LONG)
     assert done.stderr == ""
     short, long = map(int, done.stdout.split())
     # In KiB; the files and their scores have 20 MiB more.
     assert (long - short) * 1024 < 8 << 20, (long, short)
+
+
+_SMALL_ARCHIVES = """
+import resource
+from ngram_metrics.cli import main, mbr_command, score_command
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for line in ("mbr lines.xz -k 2", "mbr small --weights weights.xz", "mbr values.xz", "texts.xz -r texts.xz"):
+    assert main([*line.split(), "-m", "overlap", "-o", "out"]) == 0
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_an_archive_of_few_bytes_is_unpacked_part_by_part(folder: Path):
+    """Archives of less than 10 KB unpack to 40 MB: no line is too long, nor are there more lines than one chunk."""
+    write(folder / "small", ['["a"]'] * 256)
+    for name, line, lines in (
+        ("lines.xz", "word " * 16_000, 512),
+        ("weights.xz", "[1" + " " * 160_000 + "]", 256),
+        ("values.xz", json.dumps(["word " * 32_000]), 256),
+        ("texts.xz", "word " * 4000, 2048),
+    ):
+        write(folder / name, lzma.compress(f"{line}\n".encode() * lines))
+        assert (folder / name).stat().st_size < 10_000
+    grown = [int(line) * 1024 for line in _run_apart(_SMALL_ARCHIVES).stdout.split()]
+    assert max(grown) < 100 << 20, grown
 
 
 _WITH_LITTLE_MEMORY = """

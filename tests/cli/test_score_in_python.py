@@ -15,6 +15,7 @@ from commands import BASE, REFERENCES, SECOND, printed, write
 
 from ngram_metrics import cli
 from ngram_metrics.cli import files, score_in_python
+from ngram_metrics.cli.command_arguments import parse_score
 from ngram_metrics.evaluation import FORMATS
 
 METRICS = ",".join(score_in_python.COSTS)
@@ -148,7 +149,7 @@ def test_errors_come_after_the_lines_before_them(folder: Path, capsysbinary, mon
 
 @pytest.mark.parametrize(("beyond", "expected"), [(-1, "arrays"), (0, "python"), (1, "python")])
 def test_the_way_depends_on_the_cost_of_the_texts(beyond: int, expected: str, folder: Path, capsysbinary, monkeypatch):
-    characters = sum(map(len, [*BASE, *REFERENCES]))
+    characters = sum(max(len(text), 30) for text in [*BASE, *REFERENCES])
     longest = max(map(len, [*BASE, *REFERENCES]))
     cost = (120 + 370) * characters * (1 + longest / 20_000)
     monkeypatch.setattr(score_in_python, "COST_OF_TORCH", cost + beyond)
@@ -162,6 +163,14 @@ def test_the_way_depends_on_the_cost_of_the_texts(beyond: int, expected: str, fo
     assert out == _run(capsysbinary, ["base.txt", "-r", "ref.txt", "-m", "bleu,chrf"])
 
 
+def test_blank_lines_are_not_read_ahead_for_ever():
+    blank = files.Segments(1, [[""] * 2048], [[""]] * 2048, [])
+    options = parse_score(["base.txt", "-r", "ref.txt", "-m", "overlap"])
+    is_small, chunks = score_in_python.read_ahead(iter([blank] * 200), options)
+    assert not is_small
+    assert list(chunks) == [blank] * 200
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -170,8 +179,6 @@ def test_the_way_depends_on_the_cost_of_the_texts(beyond: int, expected: str, fo
     ],
 )
 def test_what_plain_python_does_not_have_is_left_to_arrays(options: str, folder: Path):
-    from ngram_metrics.cli.command_arguments import parse_score
-
     assert score_in_python.can_score(parse_score(["base.txt", "-r", "ref.txt"]))
     assert not score_in_python.can_score(parse_score(["base.txt", *options.split(), "-r", "ref.txt"]))
 
@@ -237,7 +244,8 @@ def test_both_sides_of_the_break_even_write_the_same_bytes(
     names = {"file": "base.txt", "column": "table.tsv:2", "field": "lines.jsonl:mt"}
     arguments = [names.get(source, "-"), "-m", METRICS, "-f", form, *option.split()]
     arguments += [] if "-r" in arguments else ["-r", "ref.txt"]
-    cost = sum(score_in_python.COSTS.values()) * sum(map(len, texts)) * (1 + max(map(len, texts)) / 20_000)
+    lengths = [max(len(text), 30) for text in texts]
+    cost = sum(score_in_python.COSTS.values()) * sum(lengths) * (1 + max(lengths) / 20_000)
     ways = []
     score = score_in_python.score
     monkeypatch.setattr(score_in_python, "score", lambda *given: (ways.append("python"), score(*given))[1])
