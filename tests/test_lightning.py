@@ -2,6 +2,7 @@
 
 import csv
 import importlib
+import re
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,11 +12,14 @@ from unittest import mock
 import pytest
 import torch
 from faces.trainers import Batches, trainer
+from ignite.engine import Engine
 from logged import COLUMNS, events, expected, sentences_of, texts
 from torchmetrics import MetricCollection
 
+import ngram_metrics.ignite
 from ngram_metrics import Bleu, ChrF, ROUGEScore
 from ngram_metrics.functional import bleu_score, chrf_score
+from ngram_metrics.hugging_face import ComputeMetrics
 from ngram_metrics.lightning import ScoresCallback
 
 with warnings.catch_warnings():
@@ -207,3 +211,54 @@ def test_a_value_has_the_name_of_its_metric_whatever_the_others(tmp_path: Path):
     ends = ("", "_low", "_high")
     assert set(found) == {f"val/{name}{end}" for name in metrics for end in ends} | {"val/my_first", "val/ChrF"}
     assert found["val/chrf"] == found["val/my_first"] == found["val/ChrF"] != found["val/chrfpp"]
+
+
+def names_on_page() -> list[list[str]]:
+    """The names in each row of the table of names, without those of the ways."""
+    page = (Path(__file__).parents[1] / "docs" / "guides" / "lightning.md").read_text()
+    section = page.partition("### The names of values\n")[2].partition("\n#")[0]
+    rows = [line.split("|")[2:] for line in section.splitlines() if line.startswith("| ")][1:]
+    return [re.findall("`(.+?)`", "".join(cells)) for cells in rows]
+
+
+class Logging(Model):
+    """Logs a collection itself."""
+
+    def __init__(self, metrics: dict[str, Any]) -> None:
+        super().__init__()
+        self.metrics = MetricCollection(metrics, prefix="val/")
+
+    def validation_step(self, batch: list[int], index: int) -> None:
+        self.metrics.update(WRITTEN[0], REFERENCES)
+
+    def on_validation_epoch_end(self) -> None:
+        self.log_dict(self.metrics.compute())
+
+
+def test_the_page_shows_the_names_that_each_way_of_logging_gives(tmp_path: Path):
+    def metrics(face: Any = ngram_metrics) -> dict[str, Any]:
+        return {"quality": face.ChrF(confidence=0.95), "summary": face.ROUGEScore(rouge_keys="rougeL")}
+
+    def logged(model: LightningModule, callbacks: Sequence[Any] = ()) -> set[str]:
+        validating = trainer(tmp_path, callbacks=list(callbacks))
+        validating.validate(model, Batches(BATCHES), verbose=False)
+        return set(validating.callback_metrics)
+
+    evaluator = Engine(lambda engine, batch: batch)
+    for name, metric in metrics(ngram_metrics.ignite).items():
+        metric.attach(evaluator, name)
+    attached = evaluator.run([(WRITTEN[0], REFERENCES)]).metrics
+    ids = torch.tensor([[5, 6, 7]])
+    computed = ComputeMetrics(
+        {"quality": ChrF(confidence=0.95, pad_id=0), "summary": ROUGEScore(rouge_keys="rougeL", pad_id=0)}
+    )((ids, ids))
+    clashing = logged(Logging({**metrics(), "other": ChrF(confidence=0.95)}))
+    items = {"quality": ChrF(), "summary": ROUGEScore(rouge_keys="rougeL")["rougeL_fmeasure"]}
+    assert list(map(set, names_on_page())) == [
+        logged(Model(), [ScoresCallback(metrics())]),
+        set(attached),
+        set(computed),
+        logged(Logging(metrics())),
+        {name for name in clashing if "other" not in name},
+        logged(Logging(items)),
+    ]
