@@ -29,10 +29,10 @@ TEXT = (
 WORDS = TEXT.split()
 
 
-def corpus(sentences: int, seed: int = 1) -> list[str]:
+def corpus(segments: int, seed: int = 1) -> list[str]:
     """Return references: random words, 5 to 20 of them."""
     draw = random.Random(seed)
-    return [" ".join(draw.choices(WORDS, k=draw.randint(5, 20))) for _ in range(sentences)]
+    return [" ".join(draw.choices(WORDS, k=draw.randint(5, 20))) for _ in range(segments)]
 
 
 def outputs(references: list[str], wrong: float, seed: int = 2) -> list[str]:
@@ -47,9 +47,9 @@ def outputs(references: list[str], wrong: float, seed: int = 2) -> list[str]:
     return [" ".join(one for word in reference.split() for one in written(word)) for reference in references]
 
 
-def computed(metric: Any, wrong: float, sentences: int = 60) -> Any:
+def computed(metric: Any, wrong: float, segments: int = 60) -> Any:
     """Return what ``compute`` gives after one epoch."""
-    references = corpus(sentences)
+    references = corpus(segments)
     metric.reset()
     metric.update(outputs(references, wrong), references)
     return metric.compute()
@@ -73,7 +73,7 @@ def figures() -> dict[str, Any]:
         "keys": keys.plot([only_f(computed(keys, wrong)) for wrong in EPOCHS]),
         "intervals": rouge_sure.plot(computed(rouge_sure, EPOCHS[-1])),
         "interval_over_epochs": sure.plot([computed(sure, wrong) for wrong in EPOCHS]),
-        "sentences": each.plot(computed(each, EPOCHS[1], sentences=200)),
+        "segments": each.plot(computed(each, EPOCHS[1], segments=200)),
     }
 
 

@@ -52,7 +52,7 @@ class ScoresCallback(Callback):
     Args:
         metrics: metrics of this package by name, or a ``MetricCollection`` of them; a metric or a list of metrics has
             the names of the classes. They are copied.
-        sentences: the number of segments to write, at least 0; ids are written as numbers.
+        segments: the number of segments to write, at least 0; ids are written as numbers.
 
     Raises:
         TypeError: a metric of another package; in a run, a step that returns another object.
@@ -67,16 +67,16 @@ class ScoresCallback(Callback):
     """
 
     @named_arguments
-    def __init__(self, metrics: Metrics, sentences: int = 5) -> None:
+    def __init__(self, metrics: Metrics, segments: int = 5) -> None:
         self.metrics = copied(metrics)
-        self.sentences = sentences
+        self.segments = segments
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # refuses wrong arguments
 
     def setup(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
         """Warn before the training about loggers that cannot store text."""
         others = [type(logger).__name__ for logger in trainer.loggers if not _names(logger) & _TAKE_TEXT]
-        if others and self.sentences and trainer.is_global_zero:
+        if others and self.segments and trainer.is_global_zero:
             warn_user(f"{', '.join(others)} cannot store text: the segments are not written")
 
     def on_validation_epoch_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -128,7 +128,7 @@ class ScoresCallback(Callback):
                 # The step of the logged values; Lightning's callbacks read it in the same way.
                 step = trainer.fit_loop.epoch_loop._batches_that_stepped
                 for logger in trainer.loggers:
-                    _write(logger, f"{_stage(trainer)}/sentences{suffix}", table, signatures, step)
+                    _write(logger, f"{_stage(trainer)}/segments{suffix}", table, signatures, step)
 
     on_test_epoch_start = on_validation_epoch_start
     on_test_batch_end = on_validation_batch_end
@@ -138,7 +138,7 @@ class ScoresCallback(Callback):
         if (stage, suffix) not in self._made:
             metrics = self.metrics.clone()
             named = dict(metrics.items(copy_state=False))
-            self._made[stage, suffix] = _Scored(suffix, metrics, SegmentTable(named, Accumulator, self.sentences))
+            self._made[stage, suffix] = _Scored(suffix, metrics, SegmentTable(named, Accumulator, self.segments))
         return self._made[stage, suffix]
 
 

@@ -13,7 +13,7 @@ import pytest
 import torch
 from faces.trainers import Batches, trainer
 from ignite.engine import Engine
-from logged import COLUMNS, events, expected, sentences_of, texts
+from logged import COLUMNS, events, expected, segments_of, texts
 from torchmetrics import MetricCollection
 
 import ngram_metrics.ignite
@@ -35,7 +35,7 @@ WRITTEN = (
     ["the cat sat on a mat", "it was asleep", "a dog ran home", "we saw a cat"],
     ["the cat sat", "it was", "a dog", "we"],
 )
-#: The batches of a validation, by the numbers of their sentences.
+#: The batches of a validation, by the numbers of their segments.
 BATCHES = [[0, 1], [2, 3]]
 
 
@@ -76,13 +76,13 @@ def values_of(epoch: int) -> dict[str, float]:
     return {"bleu": float(bleu), **{name: float(value) for name, value in chrf.compute().items()}}
 
 
-def test_a_fit_writes_values_intervals_signatures_and_the_same_sentences_each_epoch(tmp_path: Path):
+def test_a_fit_writes_values_intervals_signatures_and_the_same_segments_each_epoch(tmp_path: Path):
     best = ModelCheckpoint(monitor="val/chrf", mode="max", filename="best-{epoch}")
     stopper = EarlyStopping(monitor="val/chrf", mode="max", patience=1)
     logger = TensorBoardLogger(tmp_path, name="")
     # The stopper stands first, and the sanity check validates once more.
     fit(
-        *(tmp_path, [stopper, scores(sentences=3), best]),
+        *(tmp_path, [stopper, scores(segments=3), best]),
         **{"logger": logger, "num_sanity_val_steps": 2, "enable_checkpointing": True},
     )
     assert stopper.stopped_epoch == 2
@@ -93,9 +93,9 @@ def test_a_fit_writes_values_intervals_signatures_and_the_same_sentences_each_ep
         assert [point.step for point in points] == [1, 3, 5]
         assert [point.value for point in points] == pytest.approx([values_of(epoch)[name] for epoch in range(3)])
     assert len(written.Scalars("val/rouge_rougeL_fmeasure")) == 3
-    for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/sentences")):
+    for epoch, (step, text) in enumerate(texts(logger.log_dir, "val/segments")):
         assert step == 1 + 2 * epoch
-        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 3)
+        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 3)
         assert "- val/bleu: `nrefs:1|avg:micro|unit:text|case:mixed|eff:no|tok:13a|smooth:exp|" in text
         assert "- val/chrf: `nrefs:1|bs:1000|" in text
     assert epoch == 2
@@ -119,18 +119,18 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
     comet.experiment = mock.create_autospec(Experiment, instance=True)
     lists = CSVLogger(tmp_path, name="")
     with pytest.warns(UserWarning, match="CSVLogger cannot store text: the segments are not written") as warned:
-        fit(tmp_path, [scores(sentences=2)], logger=[wandb, mlflow, comet, lists])
+        fit(tmp_path, [scores(segments=2)], logger=[wandb, mlflow, comet, lists])
     assert len([warning for warning in warned if "cannot store text" in str(warning.message)]) == 1
     for epoch, step in enumerate((1, 3, 5)):
         (key,), table = wandb.log_text.call_args_list[epoch]
-        assert (key, table["step"]) == ("val/sentences", step)
+        assert (key, table["step"]) == ("val/segments", step)
         assert table["columns"] == COLUMNS
         assert [[*row[:2], f"{row[3]:.4f}"] for row in table["data"]] == expected(WRITTEN[epoch], REFERENCES, 2)
         run, text, path = mlflow.experiment.log_text.call_args_list[epoch].args
-        assert (run, path) == ("run 7", f"val/sentences/{step}.md")
-        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+        assert (run, path) == ("run 7", f"val/segments/{step}.md")
+        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
         call = comet.experiment.log_text.call_args_list[epoch]
-        assert call == mock.call(text, step=step, metadata={"name": "val/sentences"})
+        assert call == mock.call(text, step=step, metadata={"name": "val/segments"})
     (config,) = wandb.log_hyperparams.call_args.args
     assert config["val/chrf/signature"].startswith("nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|")
     assert config["val/chrf/signature"] in Path(lists.log_dir, "hparams.yaml").read_text().replace("\n  ", " ")
@@ -141,7 +141,7 @@ def test_other_loggers_are_given_what_they_take(tmp_path: Path):
 
 def test_without_segments_weights_and_biases_gets_no_table(tmp_path: Path):
     wandb = mock.create_autospec(WandbLogger, instance=True)
-    fit(tmp_path, [scores(sentences=0)], logger=[wandb])
+    fit(tmp_path, [scores(segments=0)], logger=[wandb])
     assert wandb.log_text.call_count == 0
     assert wandb.log_metrics.call_count > 0
 
@@ -153,11 +153,11 @@ def test_each_of_several_loaders_is_scored_by_itself(stage: str, tmp_path: Path)
     for loaders in ([Batches(BATCHES), Batches(BATCHES[:1])], [Batches(BATCHES)]):
         getattr(running, stage)(Model(), loaders, verbose=False)
     logger.finalize("success")
-    for suffix, epoch, sentences in (("/dataloader_idx_0", 0, 4), ("/dataloader_idx_1", 1, 2), ("", 0, 4)):
+    for suffix, epoch, segments in (("/dataloader_idx_0", 0, 4), ("/dataloader_idx_1", 1, 2), ("", 0, 4)):
         (point,) = events(logger.log_dir).Scalars(f"{prefix}/chrf{suffix}")
-        assert point.value == pytest.approx(float(chrf_score(WRITTEN[epoch][:sentences], REFERENCES[:sentences])))
-        ((_, text),) = texts(logger.log_dir, f"{prefix}/sentences{suffix}")
-        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, sentences)
+        assert point.value == pytest.approx(float(chrf_score(WRITTEN[epoch][:segments], REFERENCES[:segments])))
+        ((_, text),) = texts(logger.log_dir, f"{prefix}/segments{suffix}")
+        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, segments)
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_trainer_of_the_other_package_takes_it(tmp_path: Path, monkeypatch: py
     running = other.Trainer(accelerator="cpu", logger=logger, callbacks=[scores()], enable_progress_bar=False)
     running.validate(model, Batches(BATCHES), verbose=False)
     logger.finalize("success")
-    assert len(texts(logger.log_dir, "val/sentences")) == 1
+    assert len(texts(logger.log_dir, "val/segments")) == 1
 
 
 def test_a_value_has_the_name_of_its_metric_whatever_the_others(tmp_path: Path):

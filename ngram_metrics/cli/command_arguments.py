@@ -55,9 +55,10 @@ decoding, where each hypothesis is a reference for the others."""
 _MBR_FILES = """With -k N, SAMPLES has N lines for each segment. Without it, SAMPLES is JSON lines: each line is a list
 of strings, or with FILE:field an object with such a list. It may be compressed with gzip or xz, and - is standard
 input."""
-#: sacrebleu's options and metrics that are not here, and what is.
+#: Options and metrics that are not here, most of them sacrebleu's, and what is.
 _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
+    "--sentences": "expected --segments",
     **dict.fromkeys(("-t", "--test-set"), "expected files: no test set is downloaded"),
     **dict.fromkeys(("-l", "--language-pair"), "expected no option for the language; -lc lowercases"),
     **dict.fromkeys(("--paired-bs", "-pbs"), "expected --test bootstrap; several systems are always tested"),
@@ -89,7 +90,7 @@ class ScoreOptions(Options):
     correction: str
     digits: int | None
     details: bool
-    sentences: str | None
+    segments: str | None
     report: str | None
     source: str | None
     columns: list[tuple[str, str]]
@@ -138,7 +139,7 @@ def score_parser() -> Parser:
         "-w --digits": ("digits after the point; default: 2, in json and tsv all", integer(0, 15)),
         "--details": ("add the parts of scores, p-values and ranks; json and tsv have the first two", FLAG),
         "-o --output": ("write the table here; default: standard output", DESTINATION),
-        "--sentences": ("write the scores of every segment, to .tsv or .jsonl", FILE),
+        "--segments": ("write the scores of every segment, to .tsv or .jsonl", FILE),
         "--report": ("write an HTML page that shows where systems are right and wrong", FILE),
         "--source": ("the source texts, shown in --report", FILE),
         "--column": (column_help, column),
@@ -203,11 +204,11 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
             parser.error(f"--{option} is for several systems, and there is one: {options.systems[0]}")
     options.test = options.test or TESTS[0]
     options.correction = options.correction or CORRECTIONS[0]
-    if options.sentences and not options.sentences.endswith((".tsv", ".jsonl")):
-        parser.error(f"--sentences {options.sentences}: expected a name that ends in .tsv or .jsonl")
+    if options.segments and not options.segments.endswith((".tsv", ".jsonl")):
+        parser.error(f"--segments {options.segments}: expected a name that ends in .tsv or .jsonl")
     if options.report and not options.references:
         parser.error("--report shows what matches the references, and there is none: expected -r REFERENCE...")
-    destinations = {"--output": options.output, "--sentences": options.sentences, "--report": options.report}
+    destinations = {"--output": options.output, "--segments": options.segments, "--report": options.report}
     check_destinations(parser, destinations, [*options.inputs, *filter(None, [options.spm_model])])
     return options
 

@@ -41,8 +41,8 @@ def score(
         check_installed()
     # Opened first, so that an output that cannot be written is reported before the work.
     with _open_optional(options.report) as write_report, Progress("lines") as bar:
-        with _open_optional(options.sentences) as write_sentences:
-            as_json = (options.sentences or "").endswith(".jsonl")
+        with _open_optional(options.segments) as write_segments:
+            as_json = (options.segments or "").endswith(".jsonl")
             for segments in warn_of_unicode_forms(chunks, options.systems):
                 device = torch.device(options.device)
                 rows = count(systems, segments.hypotheses, segments.references, device, bar.update)
@@ -52,9 +52,9 @@ def score(
                     texts.references.extend(segments.references)
                     for system_texts, added in zip(texts.systems.values(), segments.hypotheses, strict=True):
                         system_texts.extend(added)
-                if write_sentences is not None:
+                if write_segments is not None:
                     formatted = _format_segments(systems, rows, segments.first, as_json)
-                    write_sentences("".join(f"{line}\n" for line in formatted))
+                    write_segments("".join(f"{line}\n" for line in formatted))
         if keep:
             bar.name("resampling")
         clusters = _number_clusters(options, beside.pop()) if options.clusters else None
@@ -119,7 +119,7 @@ def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: 
 def _format_segments(
     systems: Mapping[str, Sequence[SystemCounts]], rows: Mapping[str, Sequence[Tensor]], first: int, as_json: bool
 ) -> Iterator[str]:
-    """Yield ``--sentences``: for each line, from number ``first`` on, and each system the scores from 0 to 100."""
+    """Yield ``--segments``: for each line, from number ``first`` on, and each system the scores from 0 to 100."""
     values = [segment_values(counts, rows[system]) for system, counts in systems.items()]
     names = list(values[0])
     if first == 1 and not as_json:

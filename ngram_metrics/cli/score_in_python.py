@@ -72,7 +72,7 @@ class Metric:
 
 def can_score(options: ScoreOptions) -> bool:
     """Return whether plain Python has everything that the options ask for."""
-    needs_rows = options.confidence is not None or options.report or options.sentences or options.columns
+    needs_rows = options.confidence is not None or options.report or options.segments or options.columns
     is_alone = len(options.systems) == 1 and options.device == "cpu"
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
     return is_alone and not needs_rows and is_rule and {*options.metrics} <= {*COSTS}

@@ -111,10 +111,11 @@ def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, inste
     end = words.index("--") if "--" in words else len(words)
     before = list(words[:end])
     _, unknown = parser.parse_known_intermixed_args(before, options)
-    for word in filter(instead.__contains__, unknown):
-        parser.error(f"{word}: {instead[word]}")
+    names = [word.partition("=")[0] for word in unknown]
+    for name in filter(instead.__contains__, names):
+        parser.error(f"{name}: {instead[name]}")
     if unknown:
-        suggested = did_you_mean(unknown[0].partition("=")[0], parser._option_string_actions)
+        suggested = did_you_mean(names[0], parser._option_string_actions)
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{suggested}")
     options.files += words[end + 1 :]
     return options

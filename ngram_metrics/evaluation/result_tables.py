@@ -304,7 +304,7 @@ def _format_table(summary: Summary, style: Style) -> list[str]:
 
 def _format_json(summary: Summary, style: Style) -> list[str]:
     plan = summary.plan
-    document: dict[str, object] = {"sentences": summary.segments, "references": list(summary.references)}
+    document: dict[str, object] = {"segments": summary.segments, "references": list(summary.references)}
     document["systems"] = _list_entries(summary.results, style.digits, "segments")
     if len(summary.results) > 1:
         document |= {"baseline": summary.baseline, "test": plan.test, "correction": plan.correction or "none"}

@@ -65,7 +65,7 @@ class SystemCounts:
     def part(self, segments: Tensor) -> SystemCounts:
         """Return the counts of the segments with these indices, one-dimensional int64, which needs ``keep``."""
         part = SystemCounts(self.scorer, self.references, keep=True)
-        part.add(self.sentence_rows()[segments])
+        part.add(self.segment_rows()[segments])
         return part
 
     def score(self) -> Tensor:
@@ -76,14 +76,14 @@ class SystemCounts:
             sums = torch.tensor(totals, dtype=torch.float64, device="cpu").reshape(self.scorer.measure.score_shape)
         return score_corpora(self.scorer.measure, sums, self.segments, self.scorer.average)
 
-    def sentence_rows(self) -> Tensor:
+    def segment_rows(self) -> Tensor:
         """Return the counts of each segment, ``(segments, fields)``, which needs ``keep``."""
         self._rows = [torch.cat(self._rows)] if len(self._rows) > 1 else self._rows
         return self._rows[0]
 
     def segment_scores(self, rows: Tensor | None = None) -> Tensor:
         """Return the scores ``(segments, *score_shape)`` of rows, by default of all segments, which needs ``keep``."""
-        return self.scorer.segment_scorer().scores(self.sentence_rows() if rows is None else rows)
+        return self.scorer.segment_scorer().scores(self.segment_rows() if rows is None else rows)
 
 
 #: The counts of each system for the same metrics; the first system is the baseline.
@@ -263,7 +263,7 @@ def _compute_intervals(
     if plan.confidence is None:
         yield from [({}, {})] * len(all_counts)
         return
-    drawn = [pair_rows(counts.scorer, [counts.sentence_rows()], plan.clusters) for counts in all_counts]
+    drawn = [pair_rows(counts.scorer, [counts.segment_rows()], plan.clusters) for counts in all_counts]
     for paired, scores in zip(drawn, resample_scores(drawn, RESAMPLES, plan.seed), strict=True):
         yield tuple(map(paired.scorer.name_values, interval(scores[:, 0], plan.confidence)))
 
@@ -271,7 +271,7 @@ def _compute_intervals(
 def _pair(systems: Systems, plan: ComparisonPlan) -> list[Paired]:
     """Return the values of all systems for each metric."""
     return [
-        pair_rows(same_metric[0].scorer, [counts.sentence_rows() for counts in same_metric], plan.clusters)
+        pair_rows(same_metric[0].scorer, [counts.segment_rows() for counts in same_metric], plan.clusters)
         for same_metric in zip(*systems.values(), strict=True)
     ]
 

@@ -28,7 +28,7 @@ class ScoresHandler:
         evaluator: the engine with the segments in its output; the handler reads each output from now on.
         metrics: metrics of ``ngram_metrics.ignite`` by the names with which they are attached.
         tag: the beginning of all names.
-        sentences: the number of segments to write, at least 0; ids are written as numbers.
+        segments: the number of segments to write, at least 0; ids are written as numbers.
         output_transform: turns the engine's output into ``(y_pred, y)``, or a dict of both, as for the metrics.
         global_step_transform: as for ignite's handlers; ``global_step_from_engine(trainer)`` gives the epochs of
             ``trainer``.
@@ -45,13 +45,13 @@ class ScoresHandler:
         evaluator: Engine,
         metrics: Mapping[str, IgniteMetric | IgniteValue],
         tag: str = "validation",
-        sentences: int = 5,
+        segments: int = 5,
         output_transform: OutputTransform = unchanged,
         global_step_transform: Callable[[Engine, object], int] | None = None,
     ) -> None:
         self.metrics, self.tag = metrics, tag
         self._output_transform, self._step_transform = output_transform, global_step_transform
-        self._table = SegmentTable(metrics, IgniteMetric, sentences)
+        self._table = SegmentTable(metrics, IgniteMetric, segments)
         refuse_shared_names(metrics)
         # At the events at which the metrics are reset and updated.
         evaluator.add_event_handler(Events.EPOCH_STARTED, self._table.clear)
@@ -91,7 +91,7 @@ class ScoresHandler:
         step = output_handler.global_step_transform(engine, event_name)
         # Not metric.signature, which waits for all processes.
         signatures = {name: metric._accumulator.local_signature() for name, metric in self.metrics.items()}
-        name = f"{self.tag}/sentences"
+        name = f"{self.tag}/segments"
         text = self._table.markdown(signatures)
         if isinstance(logger, TensorboardLogger):
             logger.writer.add_text(name, text, step)

@@ -56,7 +56,7 @@ _OF_THE_ACCUMULATOR = (
     "signature",
     "details",
     "has_one_reference",
-    "sentence_rows",
+    "segment_rows",
 )
 
 

@@ -28,7 +28,7 @@ class SegmentTable:
     Args:
         metrics: metrics of this package by name, for either framework; their states are neither read nor changed.
         kind: the class of all metrics; for one value of a metric, the class of the whole metric.
-        sentences: the number of segments to keep, at least 0.
+        segments: the number of segments to keep, at least 0.
 
     Attributes:
         columns: ``hypothesis``, ``references``, and the name of each score.
@@ -39,9 +39,9 @@ class SegmentTable:
         ValueError: no metric, or one with ``average="none"``; a negative number of segments.
     """
 
-    def __init__(self, metrics: Mapping[str, Any], kind: type, sentences: int) -> None:
-        if sentences < 0 or not metrics:
-            raise ValueError(f"{len(metrics)} metrics and sentences={sentences}: expected at least 1 and at least 0")
+    def __init__(self, metrics: Mapping[str, Any], kind: type, segments: int) -> None:
+        if segments < 0 or not metrics:
+            raise ValueError(f"{len(metrics)} metrics and segments={segments}: expected at least 1 and at least 0")
         for name, metric in metrics.items():
             if not isinstance(metric, kind) and not isinstance(getattr(metric, "whole", None), kind):
                 package = kind.__module__.removesuffix(".metric").removesuffix(".torchmetrics.accumulator")
@@ -49,7 +49,7 @@ class SegmentTable:
                 raise TypeError(f"the metric {name} is {actual}: expected a metric of {package}")
             refuse_average_none(name, metric)
         self._metrics = metrics
-        self._size = sentences
+        self._size = segments
         self._padding = pad_ids(next(iter(metrics.values())).scorer.reader.pad_id)
         self.columns: list[str] = []
         self.rows: list[list[str | float]] = []
@@ -70,7 +70,7 @@ class SegmentTable:
         if missing <= 0 or not len(preds):
             return
         if getattr(preds, "ndim", 2) == 3:  # the samples of NgramOverlap
-            raise ValueError("several hypotheses for each segment: expected one, or sentences=0, which shows none")
+            raise ValueError("several hypotheses for each segment: expected one, or segments=0, which shows none")
         if not isinstance(preds, str):  # a str is one segment, and all of target is its references
             preds = preds[:missing]
             target = target if target is None or isinstance(target, str) else target[:missing]

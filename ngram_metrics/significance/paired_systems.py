@@ -36,7 +36,7 @@ class System(Metric, Protocol):
     def has_one_reference(self) -> bool:
         """Return whether each segment of all processes has exactly one reference."""
 
-    def sentence_rows(self) -> Tensor:
+    def segment_rows(self) -> Tensor:
         """Return the packed statistics ``(segments, fields)`` of all processes."""
 
 
@@ -180,7 +180,7 @@ def pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels 
             raise ValueError(
                 f"{name!r} was scored as {system.signature}, and {baseline!r} as {signature}: expected the same"
             )
-    rows = {name: system.sentence_rows() for name, system in systems.items()}
+    rows = {name: system.segment_rows() for name, system in systems.items()}
     segments = len(rows[baseline])
     if segments == 0:
         raise ValueError(f"{baseline!r} has counted no segment: expected at least one")

@@ -65,8 +65,8 @@ class Accumulator(States, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
     Every metric has these states: ``settings``, ``callables`` and ``counted``, the kind of input, int64 on the CPU (see
-    ``ngram_metrics.torchmetrics.agreement``); ``sentences``, their number, int64; ``reference_range``, the fewest
-    and most references of a segment, int64; ``row``, the summed counts, int64. Average macro adds ``score_sum``,
+    ``ngram_metrics.torchmetrics.agreement``); ``sentences``, the number of segments, int64; ``reference_range``, the
+    fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average macro adds ``score_sum``,
     float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)`` int64. A move changes the
     device of a state and never its dtype: if the device has no float64, float64 states stay on the CPU.
 
@@ -120,6 +120,7 @@ class Accumulator(States, Generic[Level]):
         )
         self._add_tensor("counted", _zeros((2,), torch.int64), join_codes)
         self._add_tensor("callables", callables_number(reader, measure), "max")
+        # The number of segments. It has the name that checkpoints of earlier versions know it by.
         self._add_tensor("sentences", _zeros((), torch.int64), "sum")
         self._add_tensor("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
         self._add_tensor("row", _zeros((row_width(measure.layout),), measure.row_dtype), "sum")
@@ -248,7 +249,7 @@ class Accumulator(States, Generic[Level]):
         with self.synced():
             return self.scorer.measure.has_references and self.reference_range.abs().tolist() == [1, 1]
 
-    def sentence_rows(self) -> Tensor:
+    def segment_rows(self) -> Tensor:
         """Return the counts of each segment, ``(segments, fields)`` int64, of all processes, rank by rank.
 
         Raises:

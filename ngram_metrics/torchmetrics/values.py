@@ -67,9 +67,9 @@ class Item:
         result: bool = self.whole.has_one_reference()
         return result
 
-    def sentence_rows(self) -> Tensor:
-        """Return the counts of each segment for this value, or raise as the metric's ``sentence_rows`` does."""
-        return self.whole.scorer.item_rows(self.value, self.whole.sentence_rows())
+    def segment_rows(self) -> Tensor:
+        """Return the counts of each segment for this value, or raise as the metric's ``segment_rows`` does."""
+        return self.whole.scorer.item_rows(self.value, self.whole.segment_rows())
 
 
 class NamedValue(CompositionalMetric):

@@ -225,13 +225,13 @@ def test_an_input_is_not_written_under_another_of_its_names(command: str, folder
 def test_two_outputs_are_two_files(folder: Path, capsys, monkeypatch):
     (folder / "there.tsv").touch()
     (folder / "name.tsv").hardlink_to("there.tsv")
-    words = [*WORDS, "--sentences", "there.tsv"]
-    assert refused(capsys, *words, "-o", "name.tsv") == "--sentences there.tsv would overwrite --output"
+    words = [*WORDS, "--segments", "there.tsv"]
+    assert refused(capsys, *words, "-o", "name.tsv") == "--segments there.tsv would overwrite --output"
     with open("there.tsv", "a") as stream:
         monkeypatch.setattr(sys, "stdout", stream)
         with pytest.raises(SystemExit):
             cli.main(words)
-    assert "--sentences there.tsv would overwrite --output" in capsys.readouterr().err
+    assert "--segments there.tsv would overwrite --output" in capsys.readouterr().err
 
 
 def test_a_closed_standard_error_takes_the_error_with_it(folder: Path, capsys, monkeypatch):
@@ -250,7 +250,7 @@ def test_a_closed_standard_error_takes_the_error_with_it(folder: Path, capsys, m
 def test_a_name_commands_no_terminal_and_is_one_cell_of_one_line(form: str, folder: Path, capsys):
     for name in (NAME, "ref\n%.txt"):
         write(folder / name, (folder / "base.txt").read_bytes())
-    shown = printed(capsys, NAME, "other.txt", "-r", "ref\n%.txt", "-f", form, "--sentences", "scores.tsv")
+    shown = printed(capsys, NAME, "other.txt", "-r", "ref\n%.txt", "-f", form, "--segments", "scores.tsv")
     assert "\n" in shown
     assert shown.replace("\n", "").replace("\t", "").isprintable()
     assert shown.replace("\\", "").count(SHOWN) == 2  # it is the baseline too, or has two values

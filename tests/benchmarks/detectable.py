@@ -74,7 +74,7 @@ def main() -> None:
     found = evaluate(systems, read_lines(folder / "reference.txt"), "bleu,chrf", confidence=None)
     for index, name in enumerate(("bleu", "chrf")):
         counts = [system_counts[index] for system_counts in found._systems.values()]
-        measure(name, counts[0].scorer, [each.sentence_rows() for each in counts])
+        measure(name, counts[0].scorer, [each.segment_rows() for each in counts])
 
 
 if __name__ == "__main__":

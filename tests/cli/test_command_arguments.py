@@ -82,7 +82,7 @@ def test_a_system_has_a_name_that_a_table_can_show(arguments: str, systems: list
 
 def test_the_names_of_systems_are_shown_everywhere(folder: Path, capsys):
     words = ["first=base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu"]
-    named = printed(capsys, *words, "--sentences", "scores.tsv", "--report", "page.html", "-f", "latex")
+    named = printed(capsys, *words, "--segments", "scores.tsv", "--report", "page.html", "-f", "latex")
     assert (["first" in named, "base.txt" in named], "other.txt" in named) == ([True, False], True)
     assert list(report(capsys, *words)["systems"]) == ["first", "other.txt"]
     assert "\tfirst\t" in (folder / "scores.tsv").read_text()
@@ -172,10 +172,10 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
         ("base.txt other.txt -r ref.txt --fail-if-worse a", "'a' is not a number of points from 0"),
         ("base.txt -r ref.txt --source ref2.txt", "--source is for the page: expected --report too"),
         ("base.txt -r ref.txt -c --clusters -:0", "-:0: columns are counted from 1"),
-        ("base.txt -r ref.txt --sentences s.csv", "--sentences s.csv: expected a name that ends in .tsv or .jsonl"),
+        ("base.txt -r ref.txt --segments s.csv", "--segments s.csv: expected a name that ends in .tsv or .jsonl"),
         ("base.txt -r ref.txt -o ./base.txt", "--output ./base.txt would overwrite base.txt"),
-        ("t.tsv:1 -r ref.txt --sentences t.tsv", "--sentences t.tsv would overwrite t.tsv:1"),
-        ("base.txt -r ref.txt -o s.tsv --sentences s.tsv", "--sentences s.tsv would overwrite --output"),
+        ("t.tsv:1 -r ref.txt --segments t.tsv", "--segments t.tsv would overwrite t.tsv:1"),
+        ("base.txt -r ref.txt -o s.tsv --segments s.tsv", "--segments s.tsv would overwrite --output"),
         ("base.txt -r ref.txt -o none/out.txt", "--output none/out.txt is in a directory that does not exist"),
         ("base.txt -r ref.txt -o .", "--output . is a directory: expected a file"),
         ("base.txt -r ref.txt --metri bleu", "unrecognized arguments: --metri bleu; did you mean '--metrics'?"),
@@ -196,6 +196,8 @@ def test_levels_and_metrics(arguments: str, level: float | None, make_scorers: l
         ("base.txt -r ref.txt --line-limit 0", "'0' is not an integer from 1 to 1000000000"),
         ("base.txt -r ref.txt --line-limit 1000000001", "'1000000001' is not an integer from 1 to 1000000000"),
         ("base.txt -r ref.txt -b", "-b: expected -f tsv or -f json, for programs"),
+        ("base.txt -r ref.txt --sentences s.tsv", "--sentences: expected --segments"),
+        ("base.txt -r ref.txt --sentences=s.tsv", "--sentences: expected --segments"),
         (
             "base.txt -r ref.txt --paired-bs",
             "--paired-bs: expected --test bootstrap; several systems are always tested",
@@ -225,7 +227,7 @@ def test_wrong_arguments_exit_with_2_and_say_why(arguments: str, told: str, fold
     assert told in found
 
 
-@pytest.mark.parametrize("words", ["#", "base.txt -r #", "base.txt -r ref.txt -o #", "a -r b --sentences #"])
+@pytest.mark.parametrize("words", ["#", "base.txt -r #", "base.txt -r ref.txt -o #", "a -r b --segments #"])
 def test_a_name_of_nothing_is_refused(words: str, capsys):
     """As a variable of the shell is, where it is not set."""
     given = [word.replace("#", "") for word in words.split()]

@@ -273,7 +273,7 @@ def test_a_pipe_is_read_once_though_it_comes_in_drops(packed: bool, folder: Path
         "score - -r ref.txt -o in.txt",
         "score - -r ref.txt -o ./in.txt",
         "score base.txt -r - --report in.txt",
-        "score -:1 -r ref.txt --sentences in.tsv",
+        "score -:1 -r ref.txt --segments in.tsv",
         "mbr - -k 5 -o in.txt",
         "mbr base.txt -k 5 --weights - -o in.txt",
     ],

@@ -92,7 +92,7 @@ def test_tsv_has_a_row_for_each_system_and_value_with_all_digits(folder: Path, c
     wanted = []
     for system, entries in found["systems"].items():
         for value, entry in entries.items():
-            parts = {"system": system, "value": value, "segments": found["sentences"], **entry}
+            parts = {"system": system, "value": value, "segments": found["segments"], **entry}
             if "precisions" in parts:
                 parts["precisions"] = "/".join(map(str, parts["precisions"]))
             wanted.append({name: str(part) for name, part in parts.items()})

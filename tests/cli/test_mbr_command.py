@@ -13,7 +13,7 @@ from systems import output
 
 from ngram_metrics.cli import files, mbr_command
 
-#: Of each sentence five hypotheses.
+#: Of each segment five hypotheses.
 SAMPLES = [list(several) for several in zip(*(output(REFERENCES[:30], 0.3, seed) for seed in range(5)), strict=True)]
 LINES = [line for samples in SAMPLES for line in samples]
 SCORES = {
@@ -88,7 +88,7 @@ def test_weights_are_those_of_the_references(chunk_bytes: int, folder: Path, cap
 
 @pytest.mark.parametrize("place", [0, 255, 256, 299])
 def test_a_wrong_weight_is_told_with_its_line(place: int, folder: Path, capsys):
-    """Whichever chunk of sentences it is in."""
+    """Whichever chunk of segments it is in."""
     write(folder / "lines", ["a"] * 600)
     write(folder / "weights", ["-1" if number == 2 * place + 1 else "1" for number in range(600)])
     told = failing(capsys, "mbr", "lines", "-k", "2", "--weights", "weights", "-o", "out")

@@ -129,7 +129,7 @@ def test_a_signal_ends_the_command_and_leaves_no_file(code: int, told: str, fold
     """The command waits for standard input."""
     (folder / "out.txt").write_text("as it was")
     there = sorted(folder.iterdir())
-    words = ["-", "-r", "ref.txt", "-c", "-o", "out.txt", "--sentences", "new.tsv"]
+    words = ["-", "-r", "ref.txt", "-c", "-o", "out.txt", "--segments", "new.tsv"]
     heed = functools.partial(signal.signal, code, signal.SIG_DFL)  # nohup has SIGHUP ignored, which children inherit
     with subprocess.Popen(
         [*COMMAND, *words], stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed
@@ -257,7 +257,7 @@ _LONG = """
 import resource, sys
 from ngram_metrics.cli import main
 for files in (["long.txt", "-r", "long.txt"], ["longer.txt", "-r", "longer.txt"]):
-    main([*files, "-m", "bleu,chrf,rouge", "--sentences", "scores.tsv", "-o", "report"])
+    main([*files, "-m", "bleu,chrf,rouge", "--segments", "scores.tsv", "-o", "report"])
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 main("base.txt other.txt -r ref.txt -m bleu,chrf,chrf++,rouge,overlap,gleu -c -o report".split())
 assert not {"torchmetrics", "ignite", "transformers"} & set(sys.modules)

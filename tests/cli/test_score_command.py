@@ -78,7 +78,7 @@ def test_scores_are_sacrebleus_on_the_same_files(files, folder: Path, capsys, mo
 def test_ter_is_sacrebleus(folder: Path, capsys, monkeypatch):
     files = ["ref.txt", "ref2.txt", "-i", "base.txt", "-m", "ter"]
     assert scores(capsys, *files) == {"ter": pytest.approx(of_sacrebleu(monkeypatch, *files)["TER"], abs=1e-11)}
-    printed(capsys, *files, "--sentences", "scores.tsv")
+    printed(capsys, *files, "--segments", "scores.tsv")
     metric = TER()
     expected = [
         metric.sentence_score(*row).score for row in zip(BASE, zip(REFERENCES, SECOND, strict=True), strict=True)
@@ -207,7 +207,7 @@ def test_what_is_packed_or_part_of_a_line_is_read(name: str, content: bytes, giv
     assert shown["references"] == [given]
 
 
-def test_one_sentence_is_not_called_sentences(folder: Path, capsys):
+def test_one_segment_is_not_called_segments(folder: Path, capsys):
     write(folder / "one.txt", ["so it is"])
     assert "\n1 segment, reference one.txt, " in printed(capsys, "one.txt", "-r", "one.txt")
 

@@ -174,7 +174,7 @@ def test_blank_lines_are_not_read_ahead_for_ever():
 @pytest.mark.parametrize(
     "options",
     [
-        *("-c", "--sentences s.tsv", "--report p.html", "other.txt", "-m bleu,ter", "-m rouge,ter", "--device cuda"),
+        *("-c", "--segments s.tsv", "--report p.html", "other.txt", "-m bleu,ter", "-m rouge,ter", "--device cuda"),
         "--spm-model m",
     ],
 )

@@ -36,7 +36,7 @@ def test_numbers_are_those_of_the_command_and_of_the_page(count: int, names: str
     for name, lines in systems.items():
         write(folder / name, lines)
     words = [*systems, "-r", "ref.txt", "ref2.txt", "-m", names, "-c", "0.9", "-w", "15"]
-    of_command = report(capsys, *words, "--report", "page.html", "--sentences", "lines.jsonl")
+    of_command = report(capsys, *words, "--report", "page.html", "--segments", "lines.jsonl")
     found = evaluate(systems, {"ref.txt": REFERENCES, "ref2.txt": SECOND}, names, confidence=0.9)
     full = report(capsys, *words[:-2])
     assert json.loads(found.to_json()) == full

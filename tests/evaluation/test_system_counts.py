@@ -39,7 +39,7 @@ def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
             expected = each.count(texts, references, CPU).rows
             assert torch.equal(rows, expected)
-            assert torch.equal(found.sentence_rows(), expected)
+            assert torch.equal(found.segment_rows(), expected)
             assert torch.equal(found.row, expected.sum(0))
 
 

@@ -16,7 +16,7 @@ from ignite.handlers import (
     WandBLogger,
     global_step_from_engine,
 )
-from logged import COLUMNS, events, expected, sentences_of, texts
+from logged import COLUMNS, events, expected, segments_of, texts
 
 from ngram_metrics.functional import chrf_score
 from ngram_metrics.ignite import Bleu, ChrF, ROUGEScore, ScoresHandler
@@ -52,8 +52,8 @@ def engines(**options: Any) -> tuple[Engine, Engine, ScoresHandler]:
     return trainer, evaluator, ScoresHandler(evaluator, metrics, global_step_transform=step, **every, **options)
 
 
-def test_tensorboard_has_values_intervals_signatures_and_the_same_sentences_each_epoch(tmp_path: Path):
-    trainer, evaluator, handler = engines(sentences=2)
+def test_tensorboard_has_values_intervals_signatures_and_the_same_segments_each_epoch(tmp_path: Path):
+    trainer, evaluator, handler = engines(segments=2)
     with TensorboardLogger(log_dir=tmp_path) as logger:
         logger.attach(evaluator, handler, Events.COMPLETED)
         runs: list[dict[str, Any]] = []
@@ -63,9 +63,9 @@ def test_tensorboard_has_values_intervals_signatures_and_the_same_sentences_each
     for name, key in {**names, "rouge/rougeL_fmeasure": "rouge_rougeL_fmeasure"}.items():
         points = [(point.step, point.value) for point in events(tmp_path).Scalars(f"validation/{name}")]
         assert points == [(epoch, pytest.approx(run[key])) for epoch, run in enumerate(runs, 1)]
-    for run, (epoch, text) in zip(runs, texts(tmp_path, "validation/sentences"), strict=True):
+    for run, (epoch, text) in zip(runs, texts(tmp_path, "validation/segments"), strict=True):
         assert run["chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
-        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
+        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 2)
         assert "- chrf: `nrefs:1|bs:1000|seed:12345|avg:micro|unit:text|" in text
 
 
@@ -124,22 +124,22 @@ def test_other_loggers_are_given_what_they_take(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setitem(sys.modules, name, module)
     third = ClearMLLogger.__new__(ClearMLLogger)  # its constructor looks for a server
     third.clearml_logger = clearml
-    trainer, evaluator, handler = engines(sentences=1)
+    trainer, evaluator, handler = engines(segments=1)
     for logger in (WandBLogger(), MLflowLogger(), third):
         logger.attach(evaluator, handler, Events.COMPLETED)
     trainer.run([0], max_epochs=2)
     for epoch in (1, 2):
         values, table = wandb.log.call_args_list[2 * epoch - 2 : 2 * epoch]
         assert values.args[0]["validation/chrf"] == pytest.approx(float(chrf_score(WRITTEN[epoch], REFERENCES)))
-        assert table == mock.call({"validation/sentences": wandb.Table.return_value}, step=epoch)
+        assert table == mock.call({"validation/segments": wandb.Table.return_value}, step=epoch)
         columns, rows = (wandb.Table.call_args_list[epoch - 1].kwargs[key] for key in ("columns", "data"))
         assert columns == COLUMNS
         assert [[*row[:2], f"{row[3]:.4f}"] for row in rows] == expected(WRITTEN[epoch], REFERENCES, 1)
         text, path = mlflow.log_text.call_args_list[epoch - 1].args
-        assert path == f"validation/sentences/{epoch}.md"
-        assert sentences_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
+        assert path == f"validation/segments/{epoch}.md"
+        assert segments_of(text) == expected(WRITTEN[epoch], REFERENCES, 1)
         assert clearml.report_text.call_args_list[epoch - 1] == mock.call(
-            f"validation/sentences, {epoch}\n\n{text}", print_console=False
+            f"validation/segments, {epoch}\n\n{text}", print_console=False
         )
         assert mlflow.log_metrics.call_args_list[epoch - 1].kwargs["step"] == epoch
     config, may_change = wandb.config.update.call_args.args
@@ -161,11 +161,11 @@ def test_what_cannot_be_written_is_refused():
 
 
 @logs_to_wandb
-def test_without_sentences_weights_and_biases_gets_no_table(monkeypatch: pytest.MonkeyPatch):
+def test_without_segments_weights_and_biases_gets_no_table(monkeypatch: pytest.MonkeyPatch):
     wandb = mock.create_autospec(Wandb, instance=True)
     wandb.config = mock.create_autospec(Config, instance=True)
     monkeypatch.setitem(sys.modules, "wandb", wandb)
-    trainer, evaluator, handler = engines(sentences=0)
+    trainer, evaluator, handler = engines(segments=0)
     WandBLogger().attach(evaluator, handler, Events.COMPLETED)
     trainer.run([0], max_epochs=1)
     assert wandb.log.call_count == 1

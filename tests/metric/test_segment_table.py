@@ -99,10 +99,10 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
 
 
 @pytest.mark.parametrize(
-    ("metrics", "sentences", "error", "words"),
+    ("metrics", "segments", "error", "words"),
     [
         ({}, 5, ValueError, "0 metrics"),
-        ({"chrf": ChrF()}, -1, ValueError, "sentences=-1: expected at least 1 and at least 0"),
+        ({"chrf": ChrF()}, -1, ValueError, "segments=-1: expected at least 1 and at least 0"),
         ({"chrf": ChrF(average="none")}, 5, ValueError, "the metric chrf has average='none'"),
         (
             {"f": for_ignite.ROUGEScore()["rougeL_fmeasure"]},
@@ -112,9 +112,9 @@ def test_nothing_is_cut_and_what_cannot_be_seen_is_named():
         ),
     ],
 )
-def test_what_cannot_be_shown_is_refused(metrics: Any, sentences: int, error: type[Exception], words: str):
+def test_what_cannot_be_shown_is_refused(metrics: Any, segments: int, error: type[Exception], words: str):
     with pytest.raises(error, match=words):
-        SegmentTable(metrics, Accumulator, sentences)
+        SegmentTable(metrics, Accumulator, segments)
 
 
 def test_several_hypotheses_for_a_segment_are_refused():
@@ -129,11 +129,11 @@ def test_a_lone_text_has_all_its_references_in_the_table():
     assert table.rows == [["the cat sat", "x y z\nthe cat sat", 1.0]]
 
 
-@pytest.mark.parametrize("sentences", [0, 2])
-def test_a_table_without_rows(sentences: int):
-    table = SegmentTable({"bleu": Bleu(pad_id=0)}, Accumulator, sentences)
+@pytest.mark.parametrize("segments", [0, 2])
+def test_a_table_without_rows(segments: int):
+    table = SegmentTable({"bleu": Bleu(pad_id=0)}, Accumulator, segments)
     table.add(IDS[:0], IDS[:0])
-    if not sentences:
+    if not segments:
         table.add(IDS, IDS)
         table.add(IDS.unsqueeze(1), IDS)  # several hypotheses, which no table shows
     assert (table.columns, table.rows) == ([], [])

@@ -33,7 +33,7 @@ FILES_OF = ("base.txt", "other.txt", "-r", "ref.txt", "ref2.txt")
 
 @pytest.mark.parametrize("options", [(), ("-c", "0.9", "-m", "bleu,chrf++,rouge,gleu", "--lowercase")], ids=str)
 def test_the_numbers_are_those_of_the_command(folder, capsys, options):
-    printed(capsys, *FILES_OF, *options, "--report", "page.html", "--sentences", "lines.jsonl")
+    printed(capsys, *FILES_OF, *options, "--report", "page.html", "--segments", "lines.jsonl")
     level = options or ("-c",)
     expected = report(capsys, *FILES_OF, *level)
     rows = []
@@ -85,7 +85,7 @@ def test_the_page_has_as_many_digits_as_the_command(folder, capsys):
 
 
 def test_segments_and_buckets_have_as_many_digits_as_the_systems(folder, capsys):
-    command = ("base.txt", "-r", "ref.txt", "-m", "chrf", "-w", "4", "--report", "page.html", "--sentences", "s.jsonl")
+    command = ("base.txt", "-r", "ref.txt", "-m", "chrf", "-w", "4", "--report", "page.html", "--segments", "s.jsonl")
     printed(capsys, *command)
     data = data_of(folder / "page.html")
     segments = [json.loads(line)["chrf"] for line in (folder / "s.jsonl").read_text().splitlines()]

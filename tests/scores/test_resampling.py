@@ -143,7 +143,7 @@ def test_a_resampled_score_is_that_of_the_texts_drawn(ours, peer, average: str, 
     """sacrebleu scores the corpora themselves, each sentence or document as often as it was drawn."""
     metric = ours(average=average, confidence=0.95)
     metric.update(OUTPUT, REFERENCES)
-    rows, measure = metric.sentence_rows(), metric.scorer.measure
+    rows, measure = metric.segment_rows(), metric.scorer.measure
     clusters = clusters_of(measure, rows, average, None if numbers is None else torch.tensor(numbers))
     scores = bootstrap_scores(measure, clusters, average, resamples=6, seed=8)
     places = _places(rows, range(len(rows)) if numbers is None else numbers)

@@ -54,7 +54,7 @@ def test_the_bootstrap_draws_what_an_interval_draws(make: Any, average: str):
     """Of one system, whose rows are then in the same order; a mean is divided by the segments that were drawn."""
     systems = {"base": counted(make, average=average)["base"]}
     metric = systems["base"]
-    scorer, rows = metric.scorer, metric.sentence_rows()
+    scorer, rows = metric.scorer, metric.segment_rows()
     numbers = torch.tensor([int(label.split()[1]) for label in DOCUMENTS])
     drawn = clusters_of(scorer.measure, rows, average, numbers)
     scores = scorer.name_values(bootstrap_scores(scorer.measure, drawn, average, 300, SEED))

@@ -89,7 +89,7 @@ class _Simulation:
         for metric, share, seed in zip(metrics, (0.3, changed), (1, 2), strict=True):
             metric.update(output(texts, share, seed), texts)
         self.scorer = metrics[0].scorer
-        self.rows = [metric.sentence_rows() for metric in metrics]
+        self.rows = [metric.segment_rows() for metric in metrics]
         base, other = (pair_rows(self.scorer, [rows], None).corpus_scores.item() for rows in self.rows)
         self.difference = other - base
 

@@ -44,7 +44,7 @@ def _shares(
     metrics, sizes = [METRICS[name](), METRICS[name]()], drawn_from.sizes
     for metric, lines in zip(metrics, drawn_from.outputs, strict=True):
         metric.update(lines, drawn_from.targets)
-    first, second = (metric.sentence_rows() for metric in metrics)
+    first, second = (metric.segment_rows() for metric in metrics)
     scorer, signature = metrics[0].scorer, metrics[0].signature
     population = torch.cat((first, second))
     is_micro = scorer.average == "micro"
@@ -53,7 +53,7 @@ def _shares(
 
     def system(rows: torch.Tensor) -> Any:
         return SimpleNamespace(
-            scorer=scorer, signature=signature, has_one_reference=lambda: True, sentence_rows=lambda: rows
+            scorer=scorer, signature=signature, has_one_reference=lambda: True, segment_rows=lambda: rows
         )
 
     generator = torch.Generator().manual_seed(1)

@@ -27,7 +27,7 @@ def base(make: Callable[..., Any], **options: Any) -> Any:
 @pytest.mark.parametrize("make", METRICS)
 def test_it_is_the_deviation_of_the_scores_that_an_interval_draws(make: Any, average: str):
     metric = base(make, average=average)
-    scorer, rows = metric.scorer, metric.sentence_rows()
+    scorer, rows = metric.scorer, metric.segment_rows()
     scores = scorer.name_values(
         bootstrap_scores(scorer.measure, clusters_of(scorer.measure, rows, average), average, 200, 7)
     )

@@ -23,7 +23,7 @@ def cells(markdown: str) -> list[list[str]]:
     return [[unescape(cell.replace("<br>", "\n")) for cell in row] for row in shown]
 
 
-def sentences_of(markdown: str) -> list[list[str]]:
+def segments_of(markdown: str) -> list[list[str]]:
     """Each hypothesis with its reference and its chrF, where a table has the columns of three metrics."""
     header, *rows = cells(markdown)
     assert header == ["", *COLUMNS]

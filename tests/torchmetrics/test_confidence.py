@@ -114,6 +114,6 @@ def test_rows_are_kept_only_where_asked_for(metric: type):
     required = REQUIRED.get(metric, {})
     for made in (metric(**required), getattr(for_ignite, metric.__name__)(**required)):
         with pytest.raises(ValueError, match=r"keeps sums only: construct it with confidence=0\.95"):
-            made.sentence_rows()
-    assert _filled(metric(**required, confidence=0.95)).sentence_rows().shape[0] == len(OUTPUT)
-    assert _filled(metric(**required, average="none")).sentence_rows().shape[0] == len(OUTPUT)
+            made.segment_rows()
+    assert _filled(metric(**required, confidence=0.95)).segment_rows().shape[0] == len(OUTPUT)
+    assert _filled(metric(**required, average="none")).segment_rows().shape[0] == len(OUTPUT)

@@ -88,7 +88,7 @@ def test_the_command_without_references(tmp_path: Path, capsys: pytest.CaptureFi
     Path("loops").write_text("a a a a a\n" * 3)
     Path("goes").write_text("so it goes\n" * 3)
     for words in (["loops", "goes"], ["-i", "loops", "goes"]):
-        assert cli.main([*words, "-m", "repetition", "-f", "json", "-c", "--sentences", "lines.tsv"]) == 0
+        assert cli.main([*words, "-m", "repetition", "-f", "json", "-c", "--segments", "lines.tsv"]) == 0
         printed = json.loads(capsys.readouterr().out)
         assert printed["references"] == []
         assert [each["repetition"]["score"] for each in printed["systems"].values()] == [50, 0]

@@ -1,4 +1,4 @@
-"""Scores of every sentence: sacrebleu's sentence_score and rouge_score's, a line each."""
+"""Scores of every segment: sacrebleu's sentence_score and rouge_score's, a line each."""
 
 import json
 from functools import cache
@@ -29,11 +29,11 @@ def _expected(line: str, *references: str) -> dict[str, float]:
 
 
 @pytest.mark.parametrize(("chunk", "name"), [(7, "scores.tsv"), (4096, "scores.jsonl")])
-def test_sentences_have_the_scores_of_the_peers(name: str, chunk: int, folder: Path, capsys, monkeypatch):
+def test_segments_have_the_scores_of_the_peers(name: str, chunk: int, folder: Path, capsys, monkeypatch):
     monkeypatch.setattr(files, "CHUNK", chunk)
     lines = ["the", "", *BASE[2:]]
     (folder / "base.txt").write_text("".join(f"{line}\n" for line in lines))
-    words = ["-r", "ref.txt", "ref2.txt", "-m", "bleu,chrf,chrf++,rouge", "--sentences", name]
+    words = ["-r", "ref.txt", "ref2.txt", "-m", "bleu,chrf,chrf++,rouge", "--segments", name]
     assert "120 segments" in printed(capsys, *SYSTEMS, *words)
     rows = _read(folder / name)
     systems = {**SYSTEMS, "base.txt": lines}
@@ -56,8 +56,8 @@ def _read(path: Path) -> list[dict]:
     return [{name: value if name == "system" else json.loads(value) for name, value in row.items()} for row in read]
 
 
-def test_the_other_metrics_have_scores_of_sentences(folder: Path, capsys):
-    printed(capsys, "ref.txt", "-r", "ref.txt", "-m", "overlap,gleu", "--sentences", "scores.tsv")
+def test_the_other_metrics_have_scores_of_segments(folder: Path, capsys):
+    printed(capsys, "ref.txt", "-r", "ref.txt", "-m", "overlap,gleu", "--segments", "scores.tsv")
     assert {tuple(row.values())[2:] for row in _read(folder / "scores.tsv")} == {(100, 100)}
 
 
@@ -67,7 +67,7 @@ def test_half_a_file_is_never_left(before: bytes | None, folder: Path, capsys, m
     monkeypatch.setattr(files, "CHUNK", 7)
     if before is not None:
         (folder / "scores.tsv").write_bytes(before)
-    words = ["-r", "ref.txt", "--sentences", "scores.tsv", "-o", "scores.tsv.report"]
+    words = ["-r", "ref.txt", "--segments", "scores.tsv", "-o", "scores.tsv.report"]
     write(folder / "cut.txt", BASE[:-1])
     there = sorted(folder.iterdir())
     assert "have different numbers of lines" in failing(capsys, "cut.txt", *words)
@@ -81,7 +81,7 @@ def test_half_a_file_is_never_left(before: bytes | None, folder: Path, capsys, m
 def test_a_file_that_is_replaced_keeps_its_mode_and_links(folder: Path, capsys):
     (folder / "there.tsv").touch(mode=0o600)
     (folder / "link.tsv").symlink_to("there.tsv")
-    printed(capsys, "base.txt", "-r", "ref.txt", "--sentences", "link.tsv")
+    printed(capsys, "base.txt", "-r", "ref.txt", "--segments", "link.tsv")
     assert len(_read(folder / "there.tsv")) == len(BASE)
     assert (folder / "there.tsv").stat().st_mode & 0o777 == 0o600
     assert (folder / "link.tsv").is_symlink()
@@ -89,5 +89,5 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_links(folder: Path, capsys):
 
 def test_a_file_that_cannot_be_written_is_told(folder: Path, capsys):
     (folder / "full.tsv").symlink_to("/dev/full")
-    told = failing(capsys, "base.txt", "-r", "ref.txt", "--sentences", "full.tsv")
+    told = failing(capsys, "base.txt", "-r", "ref.txt", "--segments", "full.tsv")
     assert told == "cannot write full.tsv: No space left on device"
