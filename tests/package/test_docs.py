@@ -236,7 +236,7 @@ def test_every_public_method_is_in_the_reference():
     listed = {name: set(re.findall(r"\w+", options.partition("members: [")[2])) for name, options in entries}
     missing = {name: methods_of_a_class(name) - NOT_FOR_USERS - listed[name] for name in public_names()}
     assert {name: methods for name, methods in missing.items() if methods} == {}
-    assert "sacrebleu" in listed["ngram_metrics.Bleu"]
+    assert "segment_rows" in listed["ngram_metrics.Bleu"]
 
 
 @pytest.mark.parametrize("name", [name for name in public_names() if name.rpartition(".")[2][0].isupper()])
