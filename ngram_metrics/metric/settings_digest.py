@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
 from numbers import Number
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +31,8 @@ from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordRea
 
 _WORD_OPTIONS = ("tokenizer", "lowercase", "pad_id", "samples")
 _ROUGE_OPTIONS = ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter", "sentence_separator_id")
-#: For each class its name in a digest, and its settings in order. Names and order in a digest stay: the attributes have
-#: these names.
+#: For each class its name in a digest, and the settings that every digest has. A setting that is not listed here enters
+#: a digest when it has another value than its default, so that a new option leaves the digests of saved states valid.
 _DIGESTED: Mapping[type, tuple[str, tuple[str, ...]]] = {
     WordReader: ("WordReader", _WORD_OPTIONS),
     VocabularyReader: ("VocabularyReader", (*_WORD_OPTIONS, "document_frequency")),
@@ -65,10 +66,8 @@ def digested_values(names: Iterable[str]) -> list[str]:
 
 def describe(part: object) -> dict[str, str]:
     """Return the settings of a reader or a measure in words, by the names that they have in a digest."""
-    digested_name, attributes = _DIGESTED.get(type(part), (type(part).__name__, ()))
-    if not attributes:
-        return {digested_name: repr(_described(part))}
-    return {name: repr(_described(getattr(part, name))) for name in attributes}
+    name, settings = _settings_of(part)
+    return {setting: repr(value) for setting, value in settings} or {name: repr(_described(part))}
 
 
 def name_differences(
@@ -80,17 +79,28 @@ def name_differences(
     return f" ({'; '.join(differing)})" if differing else ""
 
 
+def _settings_of(value: Any) -> tuple[str, list[tuple[str, object]]]:
+    """Return the name of a reader, a measure or another dataclass in a digest, and its settings in their order."""
+    if not is_dataclass(value):
+        return type(value).__name__, []
+    name, always = _DIGESTED.get(type(value), (type(value).__name__, None))
+    settings = []
+    for part in fields(value):
+        setting = getattr(value, part.name)
+        if always is None or part.name in always or setting != part.default:
+            settings.append((part.name, _described(setting)))
+    return name, settings
+
+
 def _described(value: object) -> object:
     """Reduce a setting to plain values, or to its qualified name if it has none."""
     if value is None or isinstance(value, (str, bool)) or type(value) in (int, float):
         return value
     if isinstance(value, DocumentFrequency):
         return value.digest
-    if type(value) in _DIGESTED:
-        digested_name, attributes = _DIGESTED[type(value)]
-        return [digested_name, *((name, _described(getattr(value, name))) for name in attributes)]
     if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, *((part.name, _described(getattr(value, part.name))) for part in fields(value))]
+        name, settings = _settings_of(value)
+        return [name, *settings]
     if isinstance(value, (list, tuple)):
         return [_described(item) for item in value]
     if isinstance(value, np.generic):
