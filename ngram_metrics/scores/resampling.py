@@ -30,7 +30,7 @@ from ngram_metrics.scores.rows import score_corpora, unpack
 ENDS = ("_low", "_high")
 #: sacrebleu's default.
 SEED = 12345
-#: Weights made at a time, about 20 bytes each: a number that fits the caches and limits memory.
+#: Weights made at a time, about 16 bytes each: a number that fits the caches and limits memory.
 WEIGHTS_AT_ONCE = 1 << 19
 #: The least number of resamples made at a time: each time, all values are read.
 _RESAMPLES_AT_ONCE = 8
@@ -136,7 +136,7 @@ def weighted_sums(weights: Iterable[Tensor], *values: Tensor) -> tuple[Tensor, .
     Each is a product of its own: in a wider product the sums of other columns may differ in their last bits.
     """
     flat = [tensor.reshape(len(tensor), -1) for tensor in values]
-    blocks = [[block.to(tensor.device) @ tensor for tensor in flat] for block in weights]
+    blocks = [[block.to(tensor) @ tensor for tensor in flat] for block in weights]
     products = zip(*blocks, strict=True)
     return tuple(
         torch.cat(parts).reshape(-1, *tensor.shape[1:]) for parts, tensor in zip(products, values, strict=True)
@@ -144,15 +144,15 @@ def weighted_sums(weights: Iterable[Tensor], *values: Tensor) -> tuple[Tensor, .
 
 
 def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Tensor]:
-    """Yield how often each resample draws each cluster, ``(count, clusters)`` float64 on the CPU, a few at a time.
+    """Yield how often each resample draws each cluster, ``(count, clusters)`` float32 on the CPU, a few at a time.
 
-    Every tensor is overwritten when the next one is asked for: new memory for each would tear the heap to pieces, which
-    of 300,000 clusters kept 3 GB.
+    Every tensor is overwritten when the next one is asked for. New memory for each would fragment the heap: with
+    300,000 clusters it kept 3 GB.
     """
     generator = torch.Generator(device="cpu").manual_seed(seed)
     at_once = min(resamples, _draws_at_once(clusters))
     drawn = torch.empty(at_once, clusters, dtype=torch.int64, device="cpu")
-    weights = torch.empty(at_once, clusters, dtype=torch.float64, device="cpu")
+    weights = torch.empty(at_once, clusters, dtype=torch.float32, device="cpu")
     once = weights.new_ones(()).expand_as(weights)
     for first in range(0, resamples, at_once):
         count = min(at_once, resamples - first)
@@ -161,14 +161,14 @@ def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Tens
 
 
 def swaps(clusters: int, trials: int, seed: int) -> Iterator[Tensor]:
-    """Yield which clusters each trial swaps between two systems, ``(count, clusters)`` float64, 0 or 1.
+    """Yield which clusters each trial swaps between two systems, ``(count, clusters)`` float32, 0 or 1.
 
     Every tensor is overwritten when the next one is asked for.
     """
     generator = torch.Generator(device="cpu").manual_seed(seed)
     at_once = min(trials, _draws_at_once(clusters))
     drawn = torch.empty(at_once, clusters, dtype=torch.uint8, device="cpu")
-    weights = torch.empty(at_once, clusters, dtype=torch.float64, device="cpu")
+    weights = torch.empty(at_once, clusters, dtype=torch.float32, device="cpu")
     for first in range(0, trials, at_once):
         count = min(at_once, trials - first)
         torch.randint(2, (count, clusters), generator=generator, out=drawn[:count], device="cpu")

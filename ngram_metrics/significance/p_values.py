@@ -61,7 +61,7 @@ def randomization_p_values(tested: Sequence[Paired], pairs: Tensor, trials: int,
     counts = [torch.zeros_like(paired.corpus_scores[pairs[0]], dtype=torch.int64) for paired in tested]
     for weights in swaps(len(tested[0].values), trials, seed):
         for paired, count in zip(tested, counts, strict=True):
-            for sums, _ in paired.sums(weights):
+            for sums in paired.sums(weights):
                 count += _count_swapped(paired, sums, pairs)
     return [_share(count, trials, len(tested[0].values)) for count in counts]
 

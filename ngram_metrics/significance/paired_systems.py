@@ -76,20 +76,22 @@ class Paired:
         """The score of each system, ``(systems, *score_shape)``."""
         return self.score(self.totals)
 
-    def sums(self, weights: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """Yield the sums of each system and the numbers of segments under rows of weights, a few draws at a time.
+    def sums(self, weights: Tensor) -> Iterator[Tensor]:
+        """Yield the sums ``(draws, systems, width)`` of each system under rows of weights, a few draws at a time.
 
-        The weights are ``(draws, clusters)`` float64, the sums ``(draws, systems, width)``, the numbers ``(draws, 1)``.
+        The weights are ``(draws, clusters)`` float32, whole numbers whose sum for a draw is at most ``clusters``.
         """
-        values = self.values
-        at_once = max(1, NUMBERS_AT_ONCE // values[0].numel())
-        for rows in weights.to(values.device).split(at_once):
-            products = self._multiply(rows)
-            count = len(self._differing)
-            differing = products[:, : values.shape[1] * count].unflatten(1, (values.shape[1], count))
-            shared = products[:, None, values.shape[1] * count :].expand(-1, values.shape[1], -1)
-            sums = torch.cat((differing, shared), 2).index_select(2, self._order)
-            yield sums, rows @ self.segments.unsqueeze(1)
+        systems, count = self.values.shape[1], len(self._differing)
+        for rows in weights.to(self.values.device).split(self.draws_at_once):
+            products = self._multiply(rows)  # (draws, columns)
+            differing = products[:, : systems * count].unflatten(1, (systems, count))
+            shared = products[:, None, systems * count :].expand(-1, systems, -1)
+            yield torch.cat((differing, shared), 2).index_select(2, self._order)
+
+    @cached_property
+    def draws_at_once(self) -> int:
+        """The draws whose sums are computed together."""
+        return max(1, NUMBERS_AT_ONCE // self.values[0].numel())
 
     @cached_property
     def _is_shared(self) -> Tensor:
@@ -113,29 +115,31 @@ class Paired:
         return torch.cat((differing, self.values[:, 0, self._is_shared]), 1)
 
     @cached_property
-    def _integers(self) -> tuple[NDArray[np.float32], float, float] | None:
-        """The columns as float32, their largest sum of absolute values, and the largest of these, or None for others.
+    def _integers(self) -> tuple[NDArray[np.float32], float] | None:
+        """The columns as float32 and their largest sum of absolute values, or None where float32 products may round.
 
-        None if values are not integers, or are on a device, where float32 products may be less exact than float32.
+        They are exact where values are integers, on a CPU, and no sum can reach 2^24: no draw is of more than
+        ``clusters`` clusters.
         """
         columns = self._columns
         if columns.device.type != "cpu" or not torch.equal(columns, columns.round()):
             return None
         sizes = columns.abs()
-        return columns.numpy().astype(np.float32), sizes.sum(0).max().item(), sizes.max().item()
+        if len(sizes) * sizes.max().item() < _FLOAT32_INTEGERS:
+            return columns.numpy().astype(np.float32), 0.0
+        return columns.numpy().astype(np.float32), sizes.sum(0).max().item()
 
     def _multiply(self, weights: Tensor) -> Tensor:
         """Return weights ``(draws, clusters)`` by columns, ``(draws, columns)`` float64.
 
-        Integers are exact in float32 too, in half the time, if no sum can reach 2^24. numpy, because torch computes
-        float32 products in bfloat16 under autocast, and where a program has asked for it.
+        Integers are exact in float32 too, in half the time. numpy, because torch computes float32 products in bfloat16
+        under autocast, and where a program has asked for it.
         """
         if self._integers is not None:
-            columns, sum_of_sizes, largest = self._integers
-            bound = min(weights.max().item() * sum_of_sizes, weights.sum(1).max().item() * largest)
-            if bound < _FLOAT32_INTEGERS:
-                return torch.from_numpy((weights.numpy().astype(np.float32) @ columns).astype(np.float64))
-        return weights @ self._columns
+            columns, sum_of_sizes = self._integers
+            if sum_of_sizes == 0 or weights.max().item() * sum_of_sizes < _FLOAT32_INTEGERS:
+                return torch.from_numpy((weights.numpy() @ columns).astype(np.float64))
+        return weights.to(torch.float64) @ self._columns
 
 
 def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Tensor]:
@@ -144,9 +148,11 @@ def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list
     The scores are ``(resamples, systems, *score_shape)``.
     """
     scores: list[list[Tensor]] = [[] for _ in tested]
-    for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
+    sizes = tested[0].segments.unsqueeze(1)
+    for weights in bootstrap_weights(len(sizes), resamples, seed):
+        segments = weights.to(sizes) @ sizes  # (draws, 1)
         for paired, drawn in zip(tested, scores, strict=True):
-            drawn += [paired.score(*sums) for sums in paired.sums(weights)]
+            drawn += map(paired.score, paired.sums(weights), segments.split(paired.draws_at_once))
     return list(map(torch.cat, scores))
 
 

@@ -51,7 +51,7 @@ def _places(rows: torch.Tensor, numbers: Sequence[int]) -> list[list[int]]:
 def test_a_resample_draws_as_many_sentences_as_there_are():
     weights = _weights(17, 50, seed=3)
     assert weights.shape == (50, 17)
-    assert weights.dtype == torch.float64
+    assert weights.dtype == torch.float32
     assert weights.sum(1).tolist() == [17.0] * 50
     assert set(weights.unique().tolist()) <= set(map(float, range(18)))
 
@@ -68,7 +68,7 @@ def test_every_sentence_is_drawn_as_often_as_chance_has_it():
 def test_a_trial_swaps_half_of_the_sentences():
     drawn = _all_draws(swaps, 6, 20_000, 4).numpy()
     assert drawn.shape == (20_000, 6)
-    assert drawn.dtype == np.float64
+    assert drawn.dtype == np.float32
     assert set(np.unique(drawn)) == {0.0, 1.0}
     assert drawn.mean(0) == pytest.approx(np.full(6, 0.5), abs=0.02)
     assert np.corrcoef(drawn.T)[~np.eye(6, dtype=bool)] == pytest.approx(np.zeros(30), abs=0.04)
@@ -88,9 +88,9 @@ def test_a_seed_draws_what_it_always_drew():
     """Each resample draws as many numbers from torch's generator as there are segments, one resample after another."""
     drawn = torch.randint(300, (1000, 300), generator=torch.Generator().manual_seed(12345))
     counts = [torch.bincount(resample, minlength=300) for resample in drawn]
-    assert _weights(300, 1000, 12345).equal(torch.stack(counts).double())
+    assert _weights(300, 1000, 12345).equal(torch.stack(counts).float())
     swapped = torch.randint(2, (50, 20_000), generator=torch.Generator().manual_seed(1), dtype=torch.uint8)
-    assert _all_draws(swaps, 20_000, 50, 1).equal(swapped.double())
+    assert _all_draws(swaps, 20_000, 50, 1).equal(swapped.float())
 
 
 MEMORY = """

@@ -156,6 +156,6 @@ def test_sums_are_exact_whatever_the_size_of_counts(draw: Any, huge: int, monkey
     weights = next(draw(150, 100, 1))
     expected = np.einsum("dc,csw->dsw", weights.numpy().astype(object), values.numpy().astype(object)).astype(float)
     with torch.autocast("cpu", torch.bfloat16):
-        (found,) = [sums for sums, _ in tested.sums(weights)]
+        (found,) = tested.sums(weights)
     assert np.array_equal(found.numpy(), expected)
-    assert (tested._integers[1] < 1 << 24) is (huge == 0)
+    assert (tested._integers[1] == 0) is (huge == 0)
