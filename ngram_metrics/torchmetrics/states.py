@@ -250,9 +250,12 @@ class States(torchmetrics.Metric):
                 "that version, or count again"
             )
         if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
+            advice = "; the states do not name theirs: give this metric the options of the one that counted them"
+            if described is not None:
+                advice = name_differences(described, self.describe_settings())
             raise ValueError(
                 f"these states were counted by a metric with other settings than this {type(self).__name__}: "
-                f"expected the same class, options and average{name_differences(described, self.describe_settings())}"
+                f"expected the same class, options and average{advice}"
             )
 
     def _check_loadable(self, saved: Mapping[str, State], described: Mapping[str, str] | None = None) -> None:

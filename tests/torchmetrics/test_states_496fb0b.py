@@ -163,6 +163,31 @@ def test_every_metric_was_saved():
     assert SAVED.keys() == {*METRICS, "model"}
 
 
+@pytest.mark.parametrize("name", [name for name in METRICS if name.startswith("ngram_metrics Bleu defaults ")])
+def test_bleu_with_the_defaults_of_now_refuses_states_of_its_old_defaults(name: str):
+    """These hold a digest, which names no option; what is saved now names all that differ."""
+    _, options = METRICS[name]
+    metric = ngram_metrics.Bleu(average=options["average"], confidence=options["confidence"])
+    before = {state: value.clone() for state, value in metric.metric_state.items() if state != "rows"}
+    refused = "other settings than this Bleu: expected the same class, options and average"
+    with pytest.raises(RuntimeError) as error:
+        metric.load_state_dict(SAVED[name]["state_dict"])
+    assert str(error.value).endswith(
+        f"{refused}; the states do not name theirs: give this metric the options of the one that counted them"
+    )
+    old = made(name)
+    old.load_state_dict(SAVED[name]["state_dict"])
+    old.persistent(True)
+    with pytest.raises(RuntimeError) as error:
+        metric.load_state_dict(old.state_dict())
+    orders = "" if options["average"] == "micro" else "; effective_order was False, and is True here"
+    assert str(error.value).endswith(
+        f"{refused} (tokenizer was None, and is '13a' here; smooth was 'no_smooth', and is 'exp' here{orders})"
+    )
+    assert_same({state: metric.metric_state[state] for state in before}, before)
+    assert not metric.update_called
+
+
 @grid("name", METRICS)
 def test_states_load_and_go_on(name: str):
     saved = SAVED[name]
