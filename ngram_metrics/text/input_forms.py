@@ -207,24 +207,24 @@ def _read_lists(preds: object, target: object) -> Segments:
     return batch._replace(kind=kind, padded=padded, token_types=types)
 
 
-def read_texts(texts: Hypotheses, together: bool = False) -> Segments | PaddedSegments:
+def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -> Segments | PaddedSegments:
     """Find the kind of texts without references, and check them, where a single ``str`` is one text.
 
     Padded ids may be samples, ``(segments, samples, width)``. ``together`` says whether texts are compared with each
-    other.
+    other, and ``name`` names them in an error.
 
     Raises:
         TypeError, ValueError: the errors of ``read`` for hypotheses.
     """
-    ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, "texts")
+    ids = to_tensor_or_list([texts] if isinstance(texts, str) else texts, name)
     if isinstance(ids, Tensor):
         leading_shape = None
         if ids.dim() == 3:
             leading_shape = (ids.shape[0], ids.shape[1])
             ids = ids.flatten(0, 1)
-        _check_rows("texts", ids)
+        _check_rows(name, ids)
         return PaddedSegments(ids, ids.new_empty(len(ids), 0, 0), leading_shape)
-    items = _items("texts", ids)
+    items = _items(name, ids)
     is_text = not items or isinstance(items[0], str)
     hypotheses = checked_segments(items, is_text, segment_name)
     types = set() if is_text else checked_token_types(hypotheses, segment_name)
@@ -343,8 +343,8 @@ def refuse_negative(ids: Sequence[int], where: str, separator: int | None = None
     negative = [token for token in ids if token < 0 and token != separator]
     if negative:
         raise ValueError(
-            f"{where} has the id {negative[0]}: expected indices of a vocabulary, which are not negative, or this id "
-            "in pad_id"
+            f"{where} has the id {shortened(negative[0])}: expected indices of a vocabulary, which are not negative, "
+            "or this id in pad_id"
         )
 
 

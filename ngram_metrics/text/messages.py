@@ -33,7 +33,10 @@ def warn_user(message: str) -> None:
 
 def shortened(value: object, width: int = 60) -> str:
     """Return the ``repr`` of a value, shortened to ``width`` characters for an error message."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integer of more than 4,300 digits, also in a list, but as a hexadecimal one
+        text = hex(value) if isinstance(value, int) else object.__repr__(value)
     return text if len(text) <= width else text[: width - 3] + "..."
 
 

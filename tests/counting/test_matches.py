@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import by_count, padded_sides, ragged_sides
 
+from ngram_metrics import counting
 from ngram_metrics.counting import documents as documents_module
-from ngram_metrics.counting import matches, token_ids
+from ngram_metrics.counting import matches
 from ngram_metrics.counting.documents import PaddedPairs, PaddedReferences, PaddedSides, PaddedTokens, RaggedPairs
 from ngram_metrics.counting.keys import Digits, sorted_keys
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
@@ -69,7 +70,7 @@ def test_padded_ids_have_the_matches_of_counters_wherever_padding_stands(data, m
     several = [list(filter(None, part)) or [[]] for part in by_count(others, [references + 1] * segments)]
     batch = list(zip(hypotheses, several, strict=True))
     given = preds.clone(), target.clone()
-    found = token_ids.clipped_matches(preds, target, max_order, padding)
+    found = counting.clipped_matches(preds, target, max_order, padding)
     assert found.matches.tolist() == oracles.match_rows(batch, max_order)
     assert found.hypothesis_ngrams[:, 0].tolist() == list(map(len, hypotheses))
     closest = [min(map(len, others), key=lambda n: (abs(n - len(own)), n)) for own, others in batch]

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import oracles
 import pytest
 import rouge_oracle
@@ -76,7 +77,7 @@ def test_counts_are_those_of_counters(texts, order, corpus):
 @given(st.lists(st.tuples(documents, documents), max_size=4))
 def test_subsequences_are_those_of_the_table(pairs):
     expected = [rouge_oracle.table(list(one), list(other))[-1][-1] for one, other in pairs]
-    lists = [hypothesis for hypothesis, _ in pairs], [other for _, other in pairs]
+    lists = [hypothesis for hypothesis, _ in pairs], [[other] for _, other in pairs]
     for preds, target in (lists, padded_batch([(one, [other]) for one, other in pairs])):
         assert common_subsequence_lengths(preds, target, PADDING).tolist() == expected
 
@@ -103,48 +104,107 @@ def test_padded_ids_are_counted_without_data():
 
 ROWS = torch.ones(2, 3, dtype=torch.int64)
 IDS = [[1], [2]]
+LARGE = torch.tensor([[2**63]], dtype=torch.uint64)
 
 
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda: clipped_matches(ROWS, ROWS), ValueError, "a padded tensor of ids needs pad_id"),
-        (lambda: clipped_matches(ROWS[0], ROWS, pad_id=0), ValueError, r"preds has shape \(3,\): expected ids in rows"),
+        (lambda: clipped_matches(ROWS, IDS), ValueError, "a padded tensor of ids needs pad_id"),
+        (
+            lambda: clipped_matches(ROWS[0], ROWS, pad_id=0),
+            ValueError,
+            r"preds has shape \(3,\): expected \(segments, w",
+        ),
         (
             lambda: clipped_matches(ROWS, ROWS[0], pad_id=0),
             ValueError,
             r"target has shape \(3,\): expected \(segments, ",
         ),
-        (lambda: clipped_matches(ROWS, ROWS[:, None][:, :0], pad_id=0), ValueError, "with at least one reference"),
+        (lambda: clipped_matches(ROWS, ROWS[:, None][:, :0], pad_id=0), ValueError, "expected at least one reference"),
         (lambda: clipped_matches(ROWS, ROWS[:1], pad_id=0), ValueError, "preds has 2 segments and target has 1"),
         (lambda: clipped_matches(IDS, IDS[:1]), ValueError, "preds has 2 segments and target has 1"),
         (lambda: clipped_matches(ROWS, ROWS.to("meta"), pad_id=0), ValueError, "preds is on cpu and target is on meta"),
-        (lambda: clipped_matches(ROWS, IDS, pad_id=0), TypeError, "preds is a tensor and the other side is not"),
-        (lambda: clipped_matches(IDS, ROWS, pad_id=0), TypeError, "target is a tensor and the other side is not"),
         (lambda: clipped_matches(ROWS.double(), ROWS, pad_id=0), TypeError, "preds is a tensor of torch.float64"),
         (lambda: clipped_matches(ROWS, ROWS > 0, pad_id=0), TypeError, "target is a tensor of torch.bool"),
-        (lambda: ngram_counts(ROWS.to(torch.uint64), 1, 0), TypeError, "ids is a tensor of torch.uint64: expected"),
-        (lambda: clipped_matches("ab", IDS), TypeError, "preds is str: expected token ids, as a padded tensor or"),
-        (lambda: clipped_matches(["a", "b"], IDS), TypeError, r"preds\[0\] is str: expected token ids"),
-        (lambda: clipped_matches([["a"], [2]], IDS), TypeError, r"preds\[0\] holds 'a': expected token ids"),
-        (lambda: clipped_matches([[True], [2]], IDS), TypeError, r"preds\[0\] holds True"),
-        (lambda: clipped_matches(IDS, [[1], [1.5]]), TypeError, r"target\[1\] holds 1.5"),
-        (lambda: clipped_matches(IDS, [[1], [[1], "a"]]), TypeError, r"target\[1\]\[1\] is str"),
-        (lambda: clipped_matches(IDS, [[1], []]), ValueError, r"target\[1\] is empty: .* is written \[\[\]\]"),
-        (lambda: clipped_matches(IDS, [[1], ROWS]), ValueError, r"target\[1\] has shape \(2, 3\): expected 1-D ids"),
-        (lambda: clipped_matches([[1], [-5]], IDS), ValueError, r"preds\[1\] has the id -5: expected .* or in pad_id"),
-        (lambda: ngram_counts([[1], [2**63]], 1), ValueError, rf"ids\[1\] has the id {2**63}"),
+        (
+            lambda: ngram_counts(ROWS[None], 1, 0),
+            ValueError,
+            r"ids has three dimensions: expected \(documents, width\)",
+        ),
+        (lambda: ngram_counts(ROWS[0], 1, 0), ValueError, r"ids has shape \(3,\): expected"),
+        (lambda: ngram_counts({1}, 1), TypeError, "ids is a set: expected a sequence"),
+        (lambda: ngram_counts("ab", 1), TypeError, "the segments are text: expected token ids, which are integers"),
+        (lambda: clipped_matches(["a", "b"], ["a", "c"]), TypeError, "the segments are text: expected token ids"),
+        (lambda: clipped_matches([["a"], ["b"]], [["a"], ["c"]]), TypeError, "the segments are tokens: expected token"),
+        (lambda: clipped_matches([["a"], [2]], IDS), TypeError, "segment 1 holds ids, .* but segment 0 holds tokens"),
+        (lambda: clipped_matches([[True], [False]], [[True], [True]]), TypeError, "the segments are tokens: expected "),
+        (lambda: clipped_matches(IDS, [[1], [1.5]]), TypeError, "reference 0 of segment 1 holds 1.5"),
+        (lambda: clipped_matches(IDS, [[1], [[1], "a"]]), TypeError, "reference 1 of segment 1 is a str"),
+        (lambda: clipped_matches(IDS, [[1], []]), ValueError, r"segment 1 has no reference: .* is written \[\[\]\]"),
+        (lambda: common_subsequence_lengths(IDS, [[1], []]), ValueError, r"segment 1 has no .* is written \[\[\]\]"),
+        (
+            lambda: clipped_matches(IDS, [[1], ROWS]),
+            ValueError,
+            r"reference 0 of segment 1 is a tensor of shape \(2, 3\)",
+        ),
+        (
+            lambda: clipped_matches([[1], [-5]], IDS),
+            ValueError,
+            "segment 1 has the id -5: expected .* or this id in pad",
+        ),
+        (lambda: clipped_matches(IDS, [[1], [-(10**5000)]]), ValueError, "reference 0 of segment 1 has the id -0x31e2"),
+        (lambda: clipped_matches(IDS, [[1], [[2], 10**5000]]), TypeError, "reference 1 of segment 1 is an int, 0x31e2"),
+        (
+            lambda: clipped_matches(LARGE, LARGE, pad_id=0),
+            ValueError,
+            rf"preds has the id {2**63}: expected ids below 2\^63",
+        ),
+        (
+            lambda: ngram_counts([[1], [2**63]], 1),
+            ValueError,
+            rf"segment 1 has the id {2**63}: expected ids below 2\^63",
+        ),
+        (
+            lambda: ngram_counts([[1], [10**5000]], 1),
+            ValueError,
+            r"segment 1 has the id 0x31e2.*: expected ids below 2\^63",
+        ),
         (lambda: clipped_matches(IDS, IDS, 0), ValueError, "ngram order must be greater than zero"),
         (lambda: ngram_counts(IDS, 1001), ValueError, "ngram order must be at most 1000"),
         (lambda: ngram_counts(IDS, 1, pad_id="0"), TypeError, "pad_id is '0': expected an integer"),
         (lambda: ngram_counts(IDS, n_gram=1), TypeError, "ngram_counts: unknown argument n_gram, did you mean ngram"),
-        (lambda: common_subsequence_lengths(IDS, [[1], [[1], [2]]]), TypeError, r"target\[1\]\[0\] holds \[1\]"),
+        (lambda: common_subsequence_lengths(IDS, [[1], [[1], [2]]]), ValueError, "target has several references"),
         (lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, ROWS), 1), 0), ValueError, "several references"),
     ],
 )
 def test_other_input_is_refused(call: Any, error: type[Exception], words: str):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_arrays_and_unsigned_ids_are_counted_as_the_metrics_count_them():
+    expected = clipped_matches([[5, 6, 7], [5]], [[5, 6], [5, 5]], 2)
+    rows, others = [[5, 6, 7], [5, 0, 0]], [[5, 6], [5, 5]]
+    for dtype in (np.int16, np.uint16, np.uint64, np.dtype(">i8")):
+        arrays = np.array(rows, dtype), np.array(others, dtype)
+        lists = list(map(np.array, ([5, 6, 7], [5]))), list(arrays[1])
+        for preds, target in (arrays, lists, (arrays[0], others), (torch.tensor(rows), arrays[1])):
+            assert all(map(torch.equal, clipped_matches(preds, target, 2, 0), expected))
+            assert common_subsequence_lengths(preds, target, 0).tolist() == [2, 1]
+        for ids in (arrays[0], lists[0]):
+            assert all(map(torch.equal, ngram_counts(ids, 2, 0), ngram_counts([[5, 6, 7], [5]], 2)))
+    for dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64):
+        tensors = [torch.tensor(side, dtype=dtype) for side in (rows, others)]
+        assert all(map(torch.equal, clipped_matches(*tensors, 2, 0), expected))
+        assert common_subsequence_lengths(*tensors, 0).tolist() == [2, 1]
+        assert ngram_counts(tensors[0], 1, 0).ngrams.flatten().tolist() == [5, 6, 7, 5]
+
+
+def test_an_id_in_a_list_has_any_size():
+    assert clipped_matches([[2**63, 10**5000]], [[10**5000, 2**63, 10**5000]], 2).matches.tolist() == [[2, 1]]
+    assert common_subsequence_lengths([[2**63, 1]], [[2**63 + 1, 1]]).tolist() == [1]
 
 
 def test_negative_ids_are_no_tokens_in_rows_and_named_in_lists():
