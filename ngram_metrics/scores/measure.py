@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import Average
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
 
@@ -106,10 +105,6 @@ class Measure(ABC, Generic[Statistics]):
     @abstractmethod
     def score(self, statistics: Statistics) -> Tensor:
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
-
-    def segment_measure(self, average: Average) -> Measure[Statistics]:
-        """Return the measure that scores single segments of a corpus with this average, by default this one."""
-        return self
 
     def select_key(self, key: int) -> Measure[Statistics]:
         """Return the measure of one of the keys of ROUGE, by its index, or this measure if it is not ROUGE."""
