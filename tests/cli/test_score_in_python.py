@@ -62,6 +62,7 @@ def _check_equal(capsysbinary, monkeypatch, arguments: list[str], stdin: bytes =
     return in_python
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("references", [["ref.txt"], ["ref.txt", "ref2.txt"]], ids=len)
 @pytest.mark.parametrize("options", ["", "--details", "--digits 0", "-w 15 --details"])
@@ -74,6 +75,7 @@ def test_all_formats_are_the_same(
     assert out.count(b"nrefs:") == len(score_in_python.COSTS) - 1 or form == "tsv"
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("metric", score_in_python.COSTS)
 @pytest.mark.parametrize("tokenizer", [None, "13a", "none", "zh", "intl", "char", "unicode"])
 def test_odd_lines_score_the_same(metric: str, tokenizer: str | None, folder: Path, capsysbinary, monkeypatch):
@@ -118,6 +120,7 @@ def test_warnings_are_the_same(hypotheses, references, told: str, folder: Path, 
     assert told in err.decode()
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("packed", [bytes, gzip.compress])
 @pytest.mark.parametrize("chunk", [1, 50, 2048])
 def test_standard_input_is_handed_on(packed, chunk: int, folder: Path, capsysbinary, monkeypatch):
@@ -228,6 +231,7 @@ def _open_pipe(content: bytes) -> io.TextIOWrapper:
     return open(reading, encoding="utf-8")
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("form", ["json", "tsv"])
 @pytest.mark.parametrize("source", ["file", "pipe", "gzip in a pipe", "column", "field"])
 @pytest.mark.parametrize("option", OPTIONS)

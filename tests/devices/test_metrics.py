@@ -230,6 +230,7 @@ def texts_of(seed: int, segments: int, references: int | None = None) -> tuple[l
     return texts[:segments], [[next(others) for _ in range(count)] for count in counts]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize(("references", "slots"), [(1, None), (3, None), (None, None), (None, 50)])
 @pytest.mark.parametrize("name", OF_TEXTS)
 def test_a_batch_of_texts_goes_to_the_device_in_one_copy(
@@ -253,6 +254,7 @@ def test_a_batch_of_texts_goes_to_the_device_in_one_copy(
         assert_equal(on_device.compute(), on_host.compute(), 1e-15)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("references", [1, 3, None])
 @pytest.mark.parametrize("ngram", [1, 4])
 @pytest.mark.parametrize("counts_batch", [False, True], ids=["table", "no table"])
@@ -269,6 +271,7 @@ def test_a_batch_of_texts_of_cider_goes_to_the_device_in_one_copy(
             assert_equal(scores, cider_d(*batch, table, ngram, average="none"), 1e-14)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     "call",
@@ -324,6 +327,7 @@ def two_equal_ranks(patch: pytest.MonkeyPatch, backend: str) -> list[torch.devic
     return devices
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("backend", ["nccl", "gloo"])
 @pytest.mark.parametrize("place", ["cpu", DEVICE], ids=["states on the CPU", "states on the device"])
 @each_kind_of_state

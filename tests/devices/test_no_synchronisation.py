@@ -200,6 +200,7 @@ def _twenty_calls(reward: str, backend: str) -> None:
     assert counter.frame_count == 1
 
 
+@pytest.mark.covering(3)
 @pytest.mark.usefixtures("compiling")
 @each_reward
 def test_twenty_batches_of_one_shape_are_compiled_once(reward: str):
@@ -214,13 +215,12 @@ def test_generated_code_scores_the_same(reward: str):
     _twenty_calls(reward, "inductor")
 
 
+@pytest.mark.covering(3)
 @pytest.mark.usefixtures("compiling")
 @pytest.mark.parametrize(
     ("case", "average"),
     [
-        pytest.param(
-            *(case, average), id=f"{case.name}-{average}", marks=[pytest.mark.slow] * (average != case.tried[-1])
-        )
+        pytest.param(case, average, id=f"{case.name}-{average}")
         for case in {case.metric: case for case in CASES if case.on_ids and "confidence" not in case.options}.values()
         for average in case.averages
     ],

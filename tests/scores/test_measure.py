@@ -155,6 +155,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.covering
 @pytest.mark.usefixtures("surroundings")
 @each
 def test_the_surroundings_of_a_training_loop_change_no_score(measured):

@@ -15,14 +15,15 @@ def grid(*arguments: Any, **options: Any) -> Callable[[Any], Any]:
     return lambda test: pytest.mark.covering(parametrized(test))
 
 
-def covering(ids: Sequence[str]) -> set[str]:
-    """Ids that together have every word of all of them, each time one with the most words that are missing.
+def covering(ids: Sequence[str], most: int | None = None) -> set[str]:
+    """Ids that together have every word of all of them, or the first `most` of these.
 
-    Of those the one whose words were chosen least often, so that two axes are gone through side by side.
+    Each is the one with the most words that are missing, of those the one whose words were chosen least often, so that
+    two axes are gone through side by side.
     """
     words = {one: set(re.split(r"[\s-]+", one)) for one in ids}
     missing, often, chosen = set().union(*words.values()), Counter[str](), set[str]()
-    while missing:
+    while missing and len(chosen) != most:
         best = max(ids, key=lambda one: (len(words[one] & missing), -sum(often[word] for word in words[one])))
         chosen.add(best)
         missing -= words[best]
@@ -37,12 +38,12 @@ def mark_the_rest_of_grids(items: Iterable[pytest.Item]) -> None:
     """
     grids: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
     for item in items:
-        if item.get_closest_marker("covering"):
+        if item.get_closest_marker("covering") and not item.get_closest_marker("slow"):
             test, _, case = item.nodeid.partition("[")
             grids[test][case.rstrip("]")] = item
     for test, cases in grids.items():
-        start = crc32(test.encode()) % len(cases)
-        chosen = covering([*list(cases)[start:], *list(cases)[:start]])
+        start, most = crc32(test.encode()) % len(cases), next(iter(cases.values())).get_closest_marker("covering").args
+        chosen = covering([*list(cases)[start:], *list(cases)[:start]], *most)
         for case, item in cases.items():
             if case not in chosen:
                 item.add_marker(pytest.mark.grid)
