@@ -107,6 +107,7 @@ LABELS = ["news" if index % 3 else "talks" for index in range(len(BASE))]
 DOCUMENTS = [f"document {index // 4}" for index in range(len(BASE))]
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("systems", [{"base.txt": BASE}, {"base.txt": BASE, "other.txt": OTHER}], ids=len)
 @pytest.mark.parametrize("options", [[], ["-c", "0.9"]], ids=str)
 def test_columns_are_groups_in_all_formats(systems: dict[str, list[str]], options: list[str], folder: Path, capsys):

@@ -79,6 +79,7 @@ def test_padded_ids_have_the_matches_of_counters_wherever_padding_stands(data, m
     assert target.equal(given[1])
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("digit_bits", [2, 3, 4, 5, 6, 7, 9, 10, 12, 15, 20, 30, 31, 40])
 @pytest.mark.parametrize("group_bits", [0, 2, 4])
 def test_ragged_keys_stay_exact_where_they_straddle_the_word(digit_bits, group_bits):
@@ -213,6 +214,7 @@ def test_padded_rows_of_no_width(sentences, references):
     assert clipped_matches(PaddedSides(hypotheses, none), 3).tolist() == [[0, 0, 0]] * sentences
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("references", [1, 2])
 @both_layouts
 def test_one_giant_document(layout, references):

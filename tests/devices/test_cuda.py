@@ -174,6 +174,7 @@ def test_rewards_are_those_of_the_cpu(machine: Machine, reward: str):
         assert_same(REWARDS[reward](*there(machine, batch)), REWARDS[reward](*batch), machine.device)
 
 
+@pytest.mark.covering(3)
 @each_reward
 def test_a_graph_scores_fresh_inputs_as_the_plain_call(machine: Machine, reward: str):
     call, static = REWARDS[reward], there(machine, padded_ids(0, width=70))

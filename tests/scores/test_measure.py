@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from covering import grid
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -188,14 +189,20 @@ def test_padded_ids_are_scored_without_waiting_for_the_device(measured):
             assert scores.dtype == torch.float64
 
 
-@each
-def test_every_variant_compiles_into_one_graph_and_one_of_them_in_every_average(measured):
+@grid(
+    ("measured", "settings", "average"),
+    [
+        pytest.param(measured, settings, average, id=f"{name}-{average}-{settings}")
+        for name, measured in MEASURES.items()
+        for settings in measured.variants
+        for average in (measured.averages if settings is measured.variants[0] else ["none"])
+    ],
+)
+def test_every_variant_compiles_into_one_graph(measured, settings, average):
     batch = [
         (measured.of_text(hypothesis), list(map(measured.of_text, references))) for hypothesis, references in SAMPLE
     ]
-    for settings in measured.variants:
-        score = partial(averaged_score, measured.make(settings), measured.statistics(settings, batch))
-        for average in measured.averages if settings is measured.variants[0] else ["none"]:
-            torch._dynamo.reset()  # a graph of all takes ten times as long as a graph for each
-            compiled = torch.compile(score, fullgraph=True, backend="eager")
-            assert compiled(average).equal(score(average))
+    score = partial(averaged_score, measured.make(settings), measured.statistics(settings, batch))
+    torch._dynamo.reset()  # a graph of all takes ten times as long as a graph for each
+    compiled = torch.compile(score, fullgraph=True, backend="eager")
+    assert compiled(average).equal(score(average))

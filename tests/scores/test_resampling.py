@@ -1,8 +1,6 @@
 """Resampled corpora: the weights, the sums, the order of rows, and the ends of an interval."""
 
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -93,25 +91,13 @@ def test_a_seed_draws_what_it_always_drew():
     assert _all_draws(swaps, 20_000, 50, 1).equal(swapped.float())
 
 
-MEMORY = """
-import resource, torch
-from ngram_metrics.metric import definitions
-from ngram_metrics.scores.resampling import bootstrap_scores, clusters_of
-measure = definitions.chrf().measure
-large = torch.ones(4_000_000, dtype=torch.int64)  # freed, it makes the allocator keep arrays of its size on the heap
-del large
-clusters = clusters_of(measure, torch.randint(1, 40, (100_000, 18)), "micro")
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-bootstrap_scores(measure, clusters, "micro", 1000, 12345)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
-def test_resampling_many_segments_keeps_no_more_than_two_blocks():
-    """A block is 8 resamples of 100,000 segments, 6.4 MB: new memory for each took 900 MB."""
-    probe = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)
-    assert int(probe.stdout) < 50_000
+@pytest.mark.parametrize("draw", [bootstrap_weights, swaps])
+def test_many_draws_are_made_in_the_memory_of_one(draw, monkeypatch: pytest.MonkeyPatch):
+    """New memory for each took 3 GB of 300,000 clusters."""
+    monkeypatch.setattr(resampling, "WEIGHTS_AT_ONCE", 1)
+    blocks = list(draw(11, 40, 5))
+    assert len(blocks) == 5
+    assert len({block.data_ptr() for block in blocks}) == 1
 
 
 def test_sums_are_those_of_plain_loops_and_exact():

@@ -38,7 +38,7 @@ def mark_the_rest_of_grids(items: Iterable[pytest.Item]) -> None:
     """
     grids: dict[str, dict[str, pytest.Item]] = defaultdict(dict)
     for item in items:
-        if item.get_closest_marker("covering") and not item.get_closest_marker("slow"):
+        if item.get_closest_marker("covering") and not any(map(item.get_closest_marker, ("slow", "cuda"))):
             test, _, case = item.nodeid.partition("[")
             grids[test][case.rstrip("]")] = item
     for test, cases in grids.items():

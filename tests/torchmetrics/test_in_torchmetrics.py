@@ -39,6 +39,7 @@ def test_a_metric_is_its_own_key(case: Case, average: str):
 
 
 @pytest.mark.filterwarnings("ignore:This property will be removed in 2.0.0:DeprecationWarning")
+@pytest.mark.covering
 @pytest.mark.parametrize("average", ["macro", "none"])
 @pytest.mark.parametrize("metric", FUNCTIONS)
 def test_torch_jit_script_takes_a_metric(metric: type, average: str):
