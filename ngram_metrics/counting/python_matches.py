@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -81,53 +81,55 @@ def _most_in_one(references: Sequence[Tokens]) -> Callable[[Sequence[int]], int]
 
 
 def subsequence_length(first: Tokens, second: Tokens) -> int:
-    """Return the length of a longest common subsequence."""
+    """Return the length of a longest common subsequence (Hyyrö 2004).
+
+    A row of the table is the bits of an integer. A bit is 0 where the length grows from one token of ``second`` to the
+    next.
+    """
     if len(first) < len(second):
         first, second = second, first
-    return masked_length(map(_places(second).get, first), len(second))
+    row = full = (1 << len(second)) - 1
+    for mask in filter(None, map(_places(second).get, first)):
+        both = row & mask
+        row = (row + both | row - both) & full
+    return len(second) - row.bit_count()
 
 
-def reference_masks(hypothesis: Tokens, reference: Tokens) -> list[int]:
-    """Return for each token of the hypothesis the places of its equals in the reference, as the bits of an integer."""
-    get = _places(reference).get
-    return [get(token, 0) for token in hypothesis]
+def match_words(hypothesis: Tokens, reference: Tokens) -> int:
+    """Return the clipped matches of single tokens in a short pair."""
+    return _clip([*filter(None, map(_places(reference).get, hypothesis))])
 
 
-def masked_matches(masks: Sequence[int], orders: int) -> list[int]:
-    """Return the clipped matches of each order from ``reference_masks``, fast for few orders and short texts.
+def match_short_pair(hypothesis: Tokens, reference: Tokens) -> tuple[int, int, int]:
+    """Return the clipped matches of orders 1 and 2 and the length of a longest common subsequence, in one pass.
 
     An n-gram of the hypothesis has the bits of the places where its equals end in the reference. Equal n-grams have
-    equal bits, and different ones have none in common.
+    equal bits, and different ones have none in common. The time of each step grows with the length of the reference.
     """
-    matches: list[int] = []
-    ngrams: Sequence[int] = masks
-    for order in range(orders):
-        if order:
-            pairs = zip(ngrams, masks[order:], strict=False)
-            ngrams = [(before + before) & mask if before else 0 for before, mask in pairs]
-        present = [*filter(None, ngrams)]
-        distinct = {*present}
-        if len(distinct) == len(present):
-            matches.append(len(present))
-        else:
-            # An n-gram with one bit occurs once in the reference.
-            clipped = [min(present.count(bits), bits.bit_count()) if bits & (bits - 1) else 1 for bits in distinct]
-            matches.append(sum(clipped))
-    return matches
-
-
-def masked_length(masks: Iterable[int | None], size: int) -> int:
-    """Return the length of a longest common subsequence from ``reference_masks`` (Hyyrö 2004).
-
-    A row of the table is the bits of an integer. A bit is 0 where the length grows from one of the ``size`` tokens of
-    the reference to the next.
-    """
-    row = full = (1 << size) - 1
-    for mask in masks:
+    get = _places(reference).get
+    row = full = (1 << len(reference)) - 1
+    words: list[int] = []
+    bigrams: list[int] = []
+    before = 0
+    for token in hypothesis:
+        mask = get(token, 0)
         if mask:
-            both = row & mask
+            both = row & mask  # as in subsequence_length
             row = (row + both | row - both) & full
-    return size - row.bit_count()
+            words.append(mask)
+            if bigram := before + before & mask:
+                bigrams.append(bigram)
+        before = mask
+    return _clip(words), _clip(bigrams), len(reference) - row.bit_count()
+
+
+def _clip(ngrams: Sequence[int]) -> int:
+    """Return how many n-grams match, from the places of each in the reference: each at most as often as it has them."""
+    distinct = {*ngrams}
+    if len(distinct) == len(ngrams):
+        return len(ngrams)
+    # An n-gram with one bit occurs once in the reference.
+    return sum(min(ngrams.count(bits), bits.bit_count()) if bits & (bits - 1) else 1 for bits in distinct)
 
 
 def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int:

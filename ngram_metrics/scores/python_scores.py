@@ -15,9 +15,8 @@ from ngram_metrics.counting.python_matches import (
     Summary,
     Tokens,
     clipped_matches,
-    masked_length,
-    masked_matches,
-    reference_masks,
+    match_short_pair,
+    match_words,
     subsequence_length,
     union_hits,
 )
@@ -225,20 +224,22 @@ def _rouge_row(hypothesis: Summary, reference: Summary, variants: Sequence[int |
     other_words, other_sentences = reference
     has, wants = len(words), len(other_words)
     longest = _longest_order(tuple(variants))
-    masks = None
-    matches: list[int] = []
+    length = None
+    matches: Sequence[int] = ()
     if longest > 2 or has + wants >= _FEW_WORDS:
         matches = clipped_matches(words, [other_words], longest)
-    elif longest:  # the same masks count n-grams and subsequences
-        masks = reference_masks(words, other_words)
-        matches = masked_matches(masks, longest)
+    elif longest == len(variants) == 1:
+        matches = (match_words(words, other_words),)
+    elif longest:
+        *matches, length = match_short_pair(words, other_words)
     counts: list[Counts] = []
     for variant in variants:
         if variant.__class__ is int:
             left = variant - 1
             counts.append((matches[left], has - left if has > left else 0, wants - left if wants > left else 0))
         elif variant == "L" or ([words], [other_words]) == (sentences, other_sentences):
-            length = subsequence_length(words, other_words) if masks is None else masked_length(masks, wants)
+            if length is None:
+                length = subsequence_length(words, other_words)
             counts.append((length, has, wants))
         else:
             hits = union_hits(sentences, other_sentences)
