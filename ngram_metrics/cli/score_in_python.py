@@ -122,15 +122,17 @@ def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
                 counted = [sums[name]] if name in sums else []
                 sums[name] = list(map(sum, zip(*counted, *rows, strict=True)))
     results: dict[str, Result] = {}
+    is_higher_better: dict[str, bool] = {}
     signatures = {}
     written = format_references(len(options.references), len(options.references))
     for name, metric in metrics.items():
         if metric.is_macro:
             sums[name] = [exact_sum.total() / total for exact_sum in score_sums[name]]
-        results |= metric.score(sums[name], total)
+        metric_results = metric.score(sums[name], total)
+        results |= metric_results
+        is_higher_better |= dict.fromkeys(metric_results, REGISTRY[name].higher_is_better)
         references = written if REGISTRY[name].needs_references else None
         signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
-    is_higher_better = {title: title != "repetition" for title in results}
     plan = ComparisonPlan(None, options.test, None, 0)
     return Summary({options.systems[0]: results}, {}, {}, signatures, options.references, is_higher_better, plan)
 

@@ -22,6 +22,7 @@ class MetricRow(NamedTuple):
         options: its other options, those which its function has anyway only where plain Python reads them too.
         pair_names: the names under which it scores pairs, for MBR decoding; of ROUGE those of its keys.
         needs_references: whether hypotheses are compared with references.
+        higher_is_better: whether a higher score is better.
         python_cost: the nanoseconds that the command takes more for a character in plain Python than in arrays,
             measured beside the import of torch; None if only arrays count it.
     """
@@ -32,6 +33,7 @@ class MetricRow(NamedTuple):
     options: Mapping[str, object] = _NONE
     pair_names: tuple[str, ...] = ()
     needs_references: bool = True
+    higher_is_better: bool = True
     python_cost: int | None = None
 
 
@@ -54,8 +56,8 @@ REGISTRY = {
         MetricRow("ROUGE", "rouge", {"stem": "use_stemmer"}, {}, _ROUGE_PAIRS, python_cost=120),
         MetricRow("overlap", "overlap", _TOKENIZER, {"average": "macro", "ngram": 1}, ("overlap",), python_cost=105),
         MetricRow("GLEU", "gleu", _TOKENIZER, {"average": "micro", "ngram": 4}, ("gleu",), python_cost=120),
-        MetricRow("TER", "ter"),
-        MetricRow("repetition", "repetition", _TOKENIZER, {"average": "macro", "ngram": 4}, (), False, 80),
+        MetricRow("TER", "ter", higher_is_better=False),
+        MetricRow("repetition", "repetition", _TOKENIZER, {"average": "macro", "ngram": 4}, (), False, False, 80),
     )
 }
 

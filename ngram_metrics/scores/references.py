@@ -6,6 +6,7 @@ per segment. For padded batches nothing here depends on their data, only on thei
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -76,7 +77,7 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
     """Return the pair with the highest score of each segment, the first on ties.
 
     Args:
-        score: ``(pairs, ...)``, above -1.
+        score: ``(pairs, ...)`` floating-point, finite.
         pairs: the pairs that were scored.
 
     Returns:
@@ -87,13 +88,13 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
         count = len(score) // pairs.segments if pairs.segments else 1
         if pairs.present is not None:
             # A missing reference is never chosen: each segment has at least one reference.
-            score = score.masked_fill(~pairs.present.reshape(-1, *[1] * (score.dim() - 1)), -1)
+            score = score.masked_fill(~pairs.present.reshape(-1, *[1] * (score.dim() - 1)), -math.inf)
         return score.unflatten(0, (pairs.segments, count)).argmax(1) + first * count
     assert pairs.segment is not None
     pair_index = torch.arange(len(score), device=score.device).reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
     segment = pairs.segment.reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
     shape = (pairs.segments, *score.shape[1:])
-    highest = score.new_full(shape, -1).scatter_reduce(0, segment, score, "amax")
+    highest = score.new_full(shape, -math.inf).scatter_reduce(0, segment, score, "amax")
     candidate = torch.where(score == highest.gather(0, segment), pair_index, len(score))
     return pair_index.new_full(shape, len(score)).scatter_reduce(0, segment, candidate, "amin")
 
@@ -157,14 +158,13 @@ class PairMeasure(Measure[Statistics]):
         kinds = [pairs] if batch.words is None else [pairs, pair_up(batch.words)]
         counts = [count_pairs(kind, order) for kind, order in zip(kinds, self.pair_orders, strict=True)]
         statistics = self.pair_statistics(*counts)
-        return (
-            statistics
-            if pairs.segment is None
-            else best_statistics(statistics, self.selection_score(statistics), pairs)
-        )
+        if pairs.segment is None:
+            return statistics
+        score = self.selection_score(statistics)
+        return best_statistics(statistics, score if self.higher_is_better else -score, pairs)
 
     def selection_score(self, statistics: Statistics) -> Tensor:
-        """Return the score ``(...)`` by which the best reference is chosen."""
+        """Return the score ``(...)`` by which the best reference is chosen, as ``higher_is_better`` says."""
         return self.score(statistics)
 
 

@@ -1,6 +1,7 @@
 """Several references a sentence: pairs laid out, the best of them chosen, all of them summed."""
 
 import operator
+from collections import Counter
 from functools import partial, reduce
 
 import pytest
@@ -9,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import documents_of, padded_sides, ragged_sides
 
+from ngram_metrics.counting.documents import Batch
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
+from ngram_metrics.scores.overlap import OverlapMeasure
 from ngram_metrics.scores.references import best_pair, count_references, pair_up, sum_over_references
 
 documents = st.lists(st.integers(0, 3), max_size=4)
@@ -52,10 +55,10 @@ def test_one_reference_each_is_taken_as_it_lies(batch):
 
 
 def scores_for(batch, seed, columns=()):
-    """Scores of few values, so that many tie, for the pairs of a batch in order."""
+    """Scores of few values, so that many tie, some below -1, for the pairs of a batch in order."""
     pairs = sum(len(references) for _, references in batch)
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(0, 3, (pairs, *columns), generator=generator).double() / 3
+    return torch.randint(0, 3, (pairs, *columns), generator=generator).double() - 4
 
 
 def spread(values, pairs, missing):
@@ -87,10 +90,30 @@ def test_the_best_pair_is_the_first_of_the_highest(columns, batch, seed, first):
         assert best.reshape(len(batch), -1).tolist() == expected
 
 
+class Unmatched(OverlapMeasure):
+    """The words of the hypothesis without a match: a lower score is better."""
+
+    higher_is_better = False
+
+    def score(self, statistics):
+        return (statistics.hypothesis_totals - statistics.matches).double()
+
+
+@given(batches)
+def test_where_a_lower_score_is_better_the_lowest_is_the_best(batch):
+    expected = [
+        min(len(hypothesis) - (Counter(hypothesis) & Counter(reference)).total() for reference in references)
+        for hypothesis, references in batch
+    ]
+    measure = Unmatched(1)
+    for sides in (ragged_sides(batch), padded_batch(batch)):
+        assert measure.score(measure.statistics(Batch(sides, "ids"))).tolist() == expected
+
+
 @pytest.mark.parametrize("columns", [(), (2,), (2, 3)])
 @given(batches, st.integers(0, 99), st.booleans())
 def test_sums_leave_out_what_is_missing(columns, batch, seed, first):
-    values = (scores_for(batch, seed, columns) * 3).long()
+    values = scores_for(batch, seed, columns).long()
     each = torch.split(values, [len(references) for _, references in batch])
     expected = torch.stack([part.sum(0) for part in each])
     for make in (ragged_sides, lambda b: padded_batch(b, first=first)):
