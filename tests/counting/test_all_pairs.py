@@ -261,6 +261,7 @@ def cut(monkeypatch, tokens, block, dense, pairs, pool):
     monkeypatch.setattr(pools_module, "POOL_CELLS", pool)
 
 
+@pytest.mark.covering
 @every_path
 @pytest.mark.parametrize("same", [False, True], ids=["two sides", "one side"])
 @pytest.mark.parametrize(

@@ -178,6 +178,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
 def test_high_orders_take_no_more_memory():
     """Every sort was kept: order 1,000 of 50,000 words took 268 MB"""
@@ -197,6 +198,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
 
 
+@pytest.mark.programs
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB on Linux")
 def test_high_orders_of_a_long_text_take_no_more_memory():
     """Small tensors that were kept between large ones tore the heap to pieces: order 300 took 777 MB."""

@@ -135,6 +135,7 @@ def test_several_references_have_the_matches_of_counters_in_chunks_of_any_size(l
             assert rows.tolist() == oracles.match_rows(segments, max_order)
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("references", [2, 3, 4, 7, 8, 255, 256])
 @both_layouts
 def test_numbers_of_documents_fill_their_bits_and_are_left_to_torch_beyond(layout, references):

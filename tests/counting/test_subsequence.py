@@ -124,6 +124,7 @@ def test_hits_are_those_of_the_walks(pairs, moved):
         assert hits_of_padded(hypotheses, references, 3).tolist() == expected
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("repeats", [2, 6, 80])
 @pytest.mark.parametrize("width", [54, 55, 56, 109, 110, 111, 166])
 def test_around_whole_words(width, repeats):

@@ -80,6 +80,7 @@ def _never_waits(log: Log) -> Iterator[None]:
     assert log.counts[:3] == (0, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
 
 
+@pytest.mark.covering
 @pytest.mark.filterwarnings("ignore:no segment was counted")
 @each_counted
 def test_metrics_ask_for_nothing_that_waits(case: Case, average: str):

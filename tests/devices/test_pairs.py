@@ -64,6 +64,7 @@ METRICS: dict[str, Callable[..., Any]] = {
 }
 
 
+@pytest.mark.covering
 @pytest.mark.filterwarnings("ignore:a bootstrap test needs")
 @pytest.mark.parametrize("test", [paired_bootstrap, paired_approximate_randomization])
 @pytest.mark.parametrize("metric", METRICS)

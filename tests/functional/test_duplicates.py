@@ -43,6 +43,7 @@ def _pairs(texts: Sequence[Any]) -> list[tuple[int, int]]:
     return list(combinations(range(len(texts)), 2))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("tile", [None, 7])
 @pytest.mark.parametrize("buckets", [None, 1, 5])
 @pytest.mark.parametrize("threshold", [0, 0.35, 0.7, 0.9])

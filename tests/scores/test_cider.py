@@ -165,6 +165,7 @@ def test_a_file_keeps_any_token(tmp_path):
         assert DocumentFrequency.load(path).tokens == tuple(plain)
 
 
+@pytest.mark.programs
 def test_a_table_of_another_process_is_the_same():
     told = f"from ngram_metrics.functional import document_frequency as df; print(df({CORPUS!r}).digest)"
     found = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)

@@ -32,6 +32,7 @@ METRICS: list[Callable[..., Any]] = [
 MEANS: Callable[..., Any] = lambda **options: ROUGEScore(rouge_keys="rougeL", accumulate="avg", **options)  # noqa: E731
 
 
+@pytest.mark.covering
 @each_average
 @pytest.mark.parametrize("make", METRICS)
 @given(data=st.data())
@@ -93,6 +94,7 @@ def test_the_randomization_of_few_documents_is_that_of_all_swaps_of_whole_docume
         assert ours[name]["chrf"].p_value == pytest.approx(share, abs=4 * error + 1e-3)
 
 
+@pytest.mark.covering
 @each_average
 @each_test
 @pytest.mark.parametrize("make", [*METRICS, MEANS])
