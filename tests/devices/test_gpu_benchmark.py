@@ -4,7 +4,6 @@ import importlib
 import os
 import subprocess
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -103,20 +102,6 @@ def test_a_row_is_printed_before_the_next_is_measured(gpu: Any, capsys: pytest.C
         run(gpu, "interrupted", batches=(2, 3))
     del gpu.RUN["interrupted"]
     assert [row["B x L"] for row in tables(printed[0])["chrF"]] == ["2 x 7"]
-
-
-def test_calls_are_warmed_up_before_they_are_timed(gpu: Any, monkeypatch: pytest.MonkeyPatch):
-    ways = importlib.import_module("gpu_ways")
-    monkeypatch.setattr(ways, "WARM_UP", 0.3)
-    began = time.perf_counter()
-    ways.milliseconds(gpu.sort_rows, [(torch.ones(1, 1),)], Namespace(device=DEVICE, repeats=1))
-    assert time.perf_counter() - began >= 0.3
-
-
-def test_the_floor_copies_only_what_it_sorts(gpu: Any):
-    inputs = gpu.batch(0, 2, 7, 4, DEVICE)
-    ((rows,),) = gpu.joined([inputs])
-    assert rows.shape == (2, 35)
 
 
 # Where a GPU is lent, there may be nothing but torch, torchmetrics and pytest.

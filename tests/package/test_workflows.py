@@ -104,15 +104,6 @@ def test_what_is_left_out_by_default_is_run_elsewhere():
     assert "python -m pytest --numprocesses=logical --hypothesis-profile=nightly" in commands(night)
 
 
-def test_what_torchmetrics_and_ignite_release_next_is_run_every_night():
-    night = workflow("test")["jobs"]["heads"]
-    heads = [step["with"]["path"] for step in steps(night) if "repository" in step.get("with", {})]
-    assert heads == ["heads/torchmetrics", "heads/ignite"]
-    assert commands(night)[-2] == f"python -m pip install {' '.join(f'./{head}' for head in heads)}"
-    # The package is made for versions that are out: another one gives a warning.
-    assert commands(night)[-1].startswith("python -m pytest --numprocesses=logical -W default -m ")
-
-
 def test_every_host_of_an_adapter_is_run_every_night():
     night = workflow("test")["jobs"]["harnesses"]
     modules = [entry["module"] for entry in night["strategy"]["matrix"]["include"]]
@@ -124,18 +115,6 @@ def test_every_host_of_an_adapter_is_run_every_night():
     ]
 
 
-def test_a_slower_call_is_found_by_its_instructions():
-    run = commands(workflow("test")["jobs"]["instructions"])
-    assert run[-2:] == ["git worktree add ../before HEAD^1", "python tests/benchmarks/instructions.py ../before"]
-
-
-def test_the_site_of_main_is_published_and_no_other():
-    docs = workflow("docs")
-    assert docs["on"]["push"] == {"branches": ["main"]}
-    assert docs["jobs"]["deploy"]["if"] == "github.event_name == 'push'"
-    assert docs["jobs"]["deploy"]["needs"] == "build"
-
-
 def test_who_reports_a_score_is_asked_for_the_signature():
     forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("[!c]*.yml"))
     assert len(forms) == 3
@@ -145,11 +124,6 @@ def test_who_reports_a_score_is_asked_for_the_signature():
         assert "metric.signature" in fields["signature"]["attributes"]["description"]
         # Without a metric there is no signature.
         assert ("validations" in fields["signature"]) == (path.stem != "error")
-
-
-def test_the_actions_are_kept_up_to_date():
-    dependabot = yaml.load((ROOT / ".github" / "dependabot.yml").read_text(), yaml.BaseLoader)
-    assert [update["package-ecosystem"] for update in dependabot["updates"]] == ["github-actions"]
 
 
 def test_the_citation_is_of_this_package():

@@ -5,20 +5,7 @@ from faces.cases import CASES, FUNCTIONS, TEXT_ONLY
 from faces.ignite_cases import FACES
 
 import ngram_metrics
-from ngram_metrics import functional
 from ngram_metrics import ignite as for_ignite
-
-#: Functions that are no metric's, each with the file that tests it.
-OTHER_FUNCTIONS = {
-    "matched_orders": "tests/counting/test_matched_positions.py",
-    "get_score": "tests/functional/test_overlap.py",
-    "pad2max": "tests/functional/test_overlap.py",
-    "pairwise_chrf": "tests/functional/test_pairwise.py",
-    "aggregate_chrf": "tests/functional/test_pairwise.py",
-    **dict.fromkeys(("distinct", "self_repetition", "self_bleu"), "tests/functional/test_diversity.py"),
-    "document_frequency": "tests/scores/test_cider.py",
-    "near_duplicates": "tests/functional/test_duplicates.py",
-}
 
 
 @pytest.mark.parametrize("name", sorted({*ngram_metrics.__all__} - {"evaluate", "Evaluation"}))
@@ -35,8 +22,3 @@ def test_every_class_has_rows_for_text_and_for_ids_every_average_and_a_function(
 @pytest.mark.parametrize("name", sorted({*for_ignite.__all__} - {"ScoresHandler"}))
 def test_every_class_for_ignite_has_a_row(name: str):
     assert getattr(for_ignite, name) in {face.face for face in FACES}
-
-
-@pytest.mark.parametrize("name", functional.__all__)
-def test_every_function_has_a_row(name: str):
-    assert getattr(functional, name) in FUNCTIONS.values() or name in OTHER_FUNCTIONS

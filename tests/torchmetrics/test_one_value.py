@@ -42,6 +42,7 @@ def one_value(value: str, framework: ModuleType = ngram_metrics, **options: Any)
     return framework.ROUGEScore(rouge_keys=KEYS, **options)[value]
 
 
+@pytest.mark.covering
 @each_framework
 @pytest.mark.parametrize("accumulate", ["best", "avg"])
 @each_value
@@ -74,6 +75,7 @@ def test_it_scores_all_pairs(framework: ModuleType, value: str):
     assert mbr.decode(metric, [HYPOTHESES], [REFERENCES[1:2]]).indices.tolist() == [1]
 
 
+@pytest.mark.covering
 @each_framework
 @pytest.mark.parametrize("average", ["macro", "micro"])
 @each_value
