@@ -120,6 +120,7 @@ def _filled(name: str, batches: Any, device: Any, options: dict[str, Any]) -> An
     return made
 
 
+@pytest.mark.covering
 @each_metric
 @pytest.mark.parametrize("kind", ["text", "lists", "padded", "wide"])
 def test_metrics_score_as_on_the_cpu(machine: Machine, name: str, kind: str):
@@ -168,6 +169,7 @@ REWARDS: dict[str, Callable[..., Any]] = {
 each_reward = pytest.mark.parametrize("reward", REWARDS)
 
 
+@pytest.mark.covering(3)
 @each_reward
 def test_rewards_are_those_of_the_cpu(machine: Machine, reward: str):
     for batch in (padded_ids(0), padded_ids(1), wide(2)):
@@ -204,6 +206,7 @@ MEASURES: dict[str, tuple[type, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.covering(3)
 @pytest.mark.parametrize("name", MEASURES)
 def test_all_pairs_score_as_on_the_cpu(machine: Machine, name: str):
     metric, options = MEASURES[name]
