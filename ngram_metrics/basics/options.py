@@ -39,7 +39,7 @@ ROUGE_KEYS: dict[str, int | str] = {
     "rougeLsum": "Lsum",
 }
 
-#: The last parts of the names of a key's values, the first of which people report, with their places in a score.
+#: The last parts of the names of a key's values, the first of which people report, with their indices in a score.
 ROUGE_VALUES = {"fmeasure": 2, "precision": 0, "recall": 1}
 #: Other words for a choice.
 _MEANT = {"corpus": "micro", "mean": "macro"}
@@ -51,7 +51,7 @@ def checked_bool(value: object, name: str) -> bool:
     Raises:
         TypeError: any other object; a str such as "no" would be true.
     """
-    numpy = sys.modules.get("numpy")  # imported by whoever has a value of it
+    numpy = sys.modules.get("numpy")  # a NumPy bool exists only if NumPy is imported
     if not isinstance(value, (bool, numpy.bool_) if numpy else bool):
         raise TypeError(f"{name} must be True or False (got: {value!r})")
     return bool(value)
@@ -224,8 +224,8 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
     return keys
 
 
-def value_places(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return torchmetrics' names of all values, ``rouge1_fmeasure`` and so on, and their places in a score.
+def value_indices(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return torchmetrics' names of all values, ``rouge1_fmeasure`` and so on, and their indices in a score.
 
     A score has for each key its precision, recall and F.
     """

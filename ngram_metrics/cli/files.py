@@ -256,7 +256,7 @@ def _explain_missing(part: FilePart, error: OSError) -> str:
     return f"{part.path} cannot be read: {error.strerror or error}"
 
 
-class Segments(NamedTuple):
+class FileSegments(NamedTuple):
     """Some lines of all files.
 
     Attributes:
@@ -289,7 +289,7 @@ def read_in_step(sources: Sequence[Source], readers: Sequence[Callable[[], list[
         columns = [column[items:] for column in columns]
 
 
-def read_segments(sources: Sequence[Source], systems: int, references: int) -> Iterator[Segments]:
+def read_segments(sources: Sequence[Source], systems: int, references: int) -> Iterator[FileSegments]:
     """Yield the next lines of all files, at most ``CHUNK``: of so many systems, references, and the others.
 
     Raises:
@@ -303,7 +303,7 @@ def read_segments(sources: Sequence[Source], systems: int, references: int) -> I
                 f"the files have different numbers of lines: {counts}; expected one line per segment in each"
             )
         reference_rows = list(map(list, zip(*columns[systems : systems + references], strict=True)))
-        yield Segments(
+        yield FileSegments(
             first, columns[:systems], reference_rows or [[] for _ in columns[0]], columns[systems + references :]
         )
         first += len(columns[0])
@@ -311,7 +311,7 @@ def read_segments(sources: Sequence[Source], systems: int, references: int) -> I
         raise InputError(f"{sources[0].part.name} is empty: expected at least one line")
 
 
-def warn_of_unicode_forms(chunks: Iterable[Segments], systems: Sequence[str]) -> Iterator[Segments]:
+def warn_of_unicode_forms(chunks: Iterable[FileSegments], systems: Sequence[str]) -> Iterator[FileSegments]:
     """Yield segments, and warn of the first word that a reference has in another Unicode form."""
     has_warned = False
     for segments in chunks:

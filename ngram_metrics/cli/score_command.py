@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.output import Progress, open_output
 from ngram_metrics.cli.command_arguments import DEFAULT_LEVEL, ScoreOptions
-from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
+from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.result_tables import cell_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Results, Summary
@@ -25,7 +25,7 @@ from ngram_metrics.text.word_reader import WordReader
 
 
 def score(
-    options: ScoreOptions, scorers: Mapping[str, Scorer], chunks: Iterator[Segments]
+    options: ScoreOptions, scorers: Mapping[str, Scorer], chunks: Iterator[FileSegments]
 ) -> tuple[Summary, list[str]]:
     """Write the scores of segments and the page, and return all results, and what ``find_losses`` finds."""
     keep = options.confidence is not None or len(options.systems) > 1 or bool(options.report or options.columns)

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import Any, TypeAlias
 
 from ngram_metrics.cli.command_arguments import ScoreOptions
-from ngram_metrics.cli.files import InputError, Segments, warn_of_unicode_forms
+from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
 from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.metric.signature import format_references, format_signature
@@ -78,7 +78,7 @@ def can_score(options: ScoreOptions) -> bool:
     return is_alone and not needs_rows and is_rule and {*options.metrics} <= {*COSTS}
 
 
-def read_ahead(chunks: Iterator[Segments], options: ScoreOptions) -> tuple[bool, Iterator[Segments]]:
+def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[bool, Iterator[FileSegments]]:
     """Return whether all segments are counted sooner in plain Python than torch is imported, and the segments.
 
     An error of a file comes after the segments before it, as if they were counted one after another.
@@ -99,12 +99,12 @@ def read_ahead(chunks: Iterator[Segments], options: ScoreOptions) -> tuple[bool,
     return True, iter(ahead)
 
 
-def _raise(error: InputError) -> Iterator[Segments]:
+def _raise(error: InputError) -> Iterator[FileSegments]:
     raise error
     yield
 
 
-def score(options: ScoreOptions, chunks: Iterator[Segments]) -> Summary:
+def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Summary:
     """Return the results of the system."""
     metrics = {name: _make_metric(name, options) for name in options.metrics}
     sums: dict[str, list[float]] = {}

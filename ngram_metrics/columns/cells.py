@@ -16,7 +16,7 @@ from ngram_metrics.text.messages import NameOf, shortened, type_name
 _LARGEST = (1 << 63) - 1
 
 
-class Groups(NamedTuple):
+class RowGroups(NamedTuple):
     """The groups of rows, in the order in which they first occur.
 
     Attributes:
@@ -76,7 +76,7 @@ def read_integers(table: Table[Frame], names: Sequence[str]) -> Integers:
     return columns
 
 
-def group_rows(table: Table[Frame], by: Sequence[str]) -> Groups:
+def group_rows(table: Table[Frame], by: Sequence[str]) -> RowGroups:
     """Return the groups of rows that are equal in some columns.
 
     Raises:
@@ -84,7 +84,7 @@ def group_rows(table: Table[Frame], by: Sequence[str]) -> Groups:
         ValueError: a column that is not there once.
     """
     if not by:
-        return Groups(1, np.zeros(0, np.int64), np.zeros(table.rows, np.int64))
+        return RowGroups(1, np.zeros(0, np.int64), np.zeros(table.rows, np.int64))
     for name in by:
         table.check(name)
     groups: dict[tuple[Cell, ...], int] = {}
@@ -93,7 +93,7 @@ def group_rows(table: Table[Frame], by: Sequence[str]) -> Groups:
         indices = np.array([groups.setdefault(key, len(groups)) for key in keys], np.int64)
     except TypeError as error:
         raise TypeError(f"rows cannot be grouped by {list(by)}: {error}") from error
-    return Groups(len(groups), np.unique(indices, return_index=True)[1], indices)
+    return RowGroups(len(groups), np.unique(indices, return_index=True)[1], indices)
 
 
 def add_to_groups(totals: Integers, indices: Integers, counts: Integers) -> None:

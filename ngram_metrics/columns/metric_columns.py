@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.basics.options import RESAMPLES
-from ngram_metrics.columns.cells import Groups, add_to_groups, read_integers
+from ngram_metrics.columns.cells import RowGroups, add_to_groups, read_integers
 from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
 from ngram_metrics.metric.scorer import Scorer, rename_values
 from ngram_metrics.metric.settings_digest import digest, digested_values
@@ -214,7 +214,9 @@ def score_sums(metrics: Sequence[MetricColumns], sums: Integers) -> Columns:
     return columns
 
 
-def score_groups(metrics: Sequence[MetricColumns], sums: Integers, groups: Groups, confidence: float | None) -> Columns:
+def score_groups(
+    metrics: Sequence[MetricColumns], sums: Integers, groups: RowGroups, confidence: float | None
+) -> Columns:
     """Return the number of segments and the values of each group of rows, by name, with the ends of intervals.
 
     Each row of ``sums``, as ``read_sums`` returns them, is a cluster, and clusters are drawn with replacement.

@@ -70,7 +70,7 @@ class RaggedTokens(NamedTuple):
         """Return documents ``start`` to ``stop - 1``, sharing storage."""
         if stop - start == self.documents:
             return self
-        lengths = self.lengths.numpy()  # whose sums take less time to start
+        lengths = self.lengths.numpy()  # NumPy has less overhead for small sums
         before = int(lengths[:start].sum())
         end = before + int(lengths[start:stop].sum())
         sent = None if self.sent_lengths is None else self.sent_lengths[start:stop]

@@ -372,7 +372,7 @@ def _count(keys: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray[np.int6
 def _running_sums(keys: NDArray[np.int64], plan: Plan) -> NDArray[np.int32]:
     """Return how many slots more of hypotheses than of references are before each, and in all, ``(slots + 1,)``.
 
-    numpy's running sum takes six times as long as torch's, for it adds in memory.
+    numpy's running sum takes six times as long as torch's, because np.cumsum accumulates through memory.
     """
     sums = np.zeros(len(keys) + 1, np.int32)
     sums[1:] = keys

@@ -162,7 +162,7 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     )
     digits = ragged_digits([side.tokens for side in sides], group, groups[1] - groups[0])
     if same:
-        reference_lengths = hypothesis_lengths  # which says so
+        reference_lengths = hypothesis_lengths  # identity marks hypotheses == references
     return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)
 
 

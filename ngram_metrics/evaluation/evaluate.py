@@ -20,7 +20,7 @@ from ngram_metrics.evaluation.evaluate_arguments import (
     checked_sources,
     checked_texts,
 )
-from ngram_metrics.evaluation.results import Groups, Results, Summary
+from ngram_metrics.evaluation.results import GroupResults, Results, Summary
 from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, Systems, count, segment_values, summarise
 from ngram_metrics.metric.scorer import Metric, Scorer
 from ngram_metrics.metric.signature import format_references
@@ -59,7 +59,7 @@ class Evaluation:
         return self._summary.results
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> GroupResults:
         """The results of each group as a corpus of its own: ``groups[label][system][value]``, without p-values.
 
         For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``. A grouping with

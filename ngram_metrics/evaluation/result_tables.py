@@ -40,7 +40,7 @@ _LATEX = str.maketrans(
         **{character: f"\\{character}" for character in "&%$#_{}"},
     }
 )
-_STYLE = """.ngram-metrics { --better: #116329; --worse: #a40e26; }
+_CSS = """.ngram-metrics { --better: #116329; --worse: #a40e26; }
 @media (prefers-color-scheme: dark) { .ngram-metrics { --better: #7ee787; --worse: #ffa198; } }
 [data-jp-theme-light=true] .ngram-metrics, .vscode-light .ngram-metrics { --better: #116329; --worse: #a40e26; }
 [data-jp-theme-light=false] .ngram-metrics, .vscode-dark .ngram-metrics { --better: #7ee787; --worse: #ffa198; }
@@ -276,7 +276,7 @@ def html_table(summary: Summary) -> str:
     below = "<br>".join(map(html.escape, notes(summary)))
     details = "<br>".join(map(html.escape, signatures(summary)))
     return (
-        f'<div class="ngram-metrics"><style>{_STYLE}</style>{"".join(tables)}<p><small>{below}</small></p>'
+        f'<div class="ngram-metrics"><style>{_CSS}</style>{"".join(tables)}<p><small>{below}</small></p>'
         f"<details><summary>Signatures</summary><small>{details}</small></details></div>"
     )
 

@@ -34,7 +34,7 @@ class Result:
         segments: the number of segments.
         low: the lower end of the bootstrap interval, with ``confidence``.
         high: its upper end.
-        difference: the score minus that of the baseline, below 0 for a lower score even where lower is better; None
+        difference: the score minus the baseline's, below 0 for a lower score even where lower is better; None
             for the baseline, as all up to ``losses``.
         difference_low: the lower end of the bootstrap interval of the difference, with ``confidence``: both systems
             are scored on the same resampled corpora.
@@ -49,7 +49,7 @@ class Result:
         recall: ROUGE's recall.
         precisions: BLEU's precision for each order, after smoothing.
         brevity_penalty: BLEU's brevity penalty.
-        ratio: the length of the hypotheses divided by that of the references.
+        ratio: the length of the hypotheses divided by the length of the references.
         hypothesis_length: the tokens of all hypotheses.
         reference_length: the tokens of the references that BLEU compares them with.
         highest: the end of the scale of the scores: 1, or 10 for CIDEr-D.
@@ -89,7 +89,7 @@ class Result:
 #: The results of systems by the names of systems and values.
 Results: TypeAlias = dict[str, dict[str, Result]]
 #: The results of groups: ``Results`` by label, or by the name of a grouping and label.
-Groups: TypeAlias = dict[Any, Any]
+GroupResults: TypeAlias = dict[Any, Any]
 #: The p-values of all pairs of systems, by value and two systems.
 Pairs: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
@@ -141,7 +141,7 @@ class Summary:
     compare_pairs: Callable[[], Pairs] = dict
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> GroupResults:
         """The results of each group, by the name of its grouping only if it has one."""
         return self.grouped.get(None, self.grouped)
 

@@ -177,7 +177,7 @@ def _compare_pairs(systems: Systems, plan: ComparisonPlan) -> Pairs:
 def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None, compared: bool = True) -> Results:
     """Return the results, whose intervals, wins, ties and losses need the counts of segments.
 
-    ``test`` is that of the differences, None for no p-values; ``compared`` says whether there are differences.
+    ``test`` gives the p-values of the differences, None for none; ``compared`` says whether there are differences.
     """
     baseline, *others = systems
     ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)

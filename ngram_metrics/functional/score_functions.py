@@ -274,15 +274,15 @@ def matched_orders(
 
 def _fill_dropped(found: list[Tensor], segments: Segments, dropped: tuple[int, ...]) -> list[Tensor]:
     """Return the orders of segments of ids with zeros for the ids that are not tokens."""
-    places = []
+    positions = []
     for orders, ids in zip(found, segments.hypotheses, strict=True):
         # In a list an id may be larger than int64.
         is_kept = (
             kept_ids(ids.long(), dropped) if isinstance(ids, Tensor) else host_counts([i not in dropped for i in ids])
         )
         # One more number, which dropped ids read.
-        places.append(_put_back(torch.cat((orders, orders.new_zeros(1))), is_kept.to(orders.device)))
-    return places
+        positions.append(_put_back(torch.cat((orders, orders.new_zeros(1))), is_kept.to(orders.device)))
+    return positions
 
 
 def _put_back(orders: Tensor, kept: Tensor) -> Tensor:

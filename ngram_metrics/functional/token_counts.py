@@ -36,7 +36,7 @@ class NgramMatches(NamedTuple):
         hypothesis_ngrams: ``(segments, orders)`` int64, all n-grams of each hypothesis; those of order 1 are its
             tokens.
         reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference whose length is closest to that of
-            the hypothesis; of two as close, of the shorter.
+            the hypothesis, the shorter on a tie.
     """
 
     matches: Tensor

@@ -16,7 +16,7 @@ from ngram_metrics.basics.options import (
     Smoothing,
     checked_keys,
     resolve_effective_order,
-    value_places,
+    value_indices,
 )
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric.registry import REGISTRY
@@ -71,7 +71,7 @@ def rouge(
     )
     measure = rouge_measure(keys, accumulate, average)
     shown: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
-    return Scorer(reader, measure, average, value_places(keys), shown, math.nan)
+    return Scorer(reader, measure, average, value_indices(keys), shown, math.nan)
 
 
 def chrf(

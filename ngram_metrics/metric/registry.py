@@ -19,7 +19,7 @@ class MetricRow(NamedTuple):
         title: its name as papers write it; in lower case, the name by which it is known here.
         function: the function of ``ngram_metrics.metric.definitions`` that makes it.
         text_options: the options for text that it takes, as the command names them, and their names in that function.
-        options: its other options, those which its function has anyway only where plain Python reads them too.
+        options: its other options; defaults of its function only where plain Python reads them too.
         pair_names: the names under which it scores pairs, for MBR decoding; of ROUGE those of its keys.
         needs_references: whether hypotheses are compared with references.
         higher_is_better: whether a higher score is better.

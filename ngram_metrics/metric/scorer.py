@@ -54,7 +54,7 @@ class Scorer:
         reader: how ``preds`` and ``target`` are read.
         measure: what is counted, and the score.
         average: ``"micro"``, ``"macro"`` or ``"none"``.
-        values: the name of each value, and its place in a score ``(..., *score_shape)``.
+        values: the name of each value, and its index in a score ``(..., *score_shape)``.
         shown: the values that tables show, by their titles; empty for a single value, whose title is its name.
         empty_score: the score of a corpus without segments.
         segment_measure: the measure of a segment by itself; None if it is that of the corpus.
@@ -203,8 +203,8 @@ class Scorer:
         return self.shown or {name: name for name in self.values}
 
     @property
-    def pair_place(self) -> tuple[int, ...]:
-        """The place of the value by which pairs are scored: of ROUGE, F."""
+    def pair_index(self) -> tuple[int, ...]:
+        """The index of the value by which pairs are scored: of ROUGE, F."""
         return self.values[next(iter(self.titles.values()))]
 
     def refuse_lower(self, seeker: str) -> None:

@@ -52,7 +52,7 @@ class CiderMeasure(Measure[CiderStatistics]):
 
     Attributes:
         document_frequency: the table; None for the references of each batch, which is then ragged.
-        ngram: the longest order, 1 to that of the table.
+        ngram: the longest order, at most the longest of the table.
         sigma: how many words a text may be longer or shorter, above 0.
 
     Raises:

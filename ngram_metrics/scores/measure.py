@@ -51,7 +51,7 @@ class PairCounts(NamedTuple):
 class Measure(ABC, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
-    #: Whether a higher score is better. What compares systems follows it; MBR decoding and rewards need True.
+    #: Whether a higher score is better. Comparisons respect it; MBR decoding and rewards require True.
     higher_is_better: ClassVar[bool] = True
     #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
     has_references: ClassVar[bool] = True

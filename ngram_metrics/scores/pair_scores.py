@@ -37,13 +37,13 @@ class ScoreBlock(NamedTuple):
     scores: Tensor
 
 
-def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ...] = ()) -> Iterator[ScoreBlock]:
+def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = ()) -> Iterator[ScoreBlock]:
     """Score all pairs, one block at a time.
 
     Args:
         measure: the formula.
         kinds: the same documents, once for each kind of token in ``measure.pair_orders``.
-        place: the place of the value in a score, for a measure of several.
+        value_index: the index of the value in a score, for a measure of several.
 
     Yields:
         Blocks that cover all groups, in order.
@@ -57,10 +57,10 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, .
         counts = [_pair_counts(block, orders[0])]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):
             counts.append(_counts_of(kind, order, block))
-        yield ScoreBlock(block.groups, block.rows, _score(measure, counts, place))
+        yield ScoreBlock(block.groups, block.rows, _score(measure, counts, value_index))
 
 
-def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ...] = ()) -> Tensor | list[Tensor]:
+def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = ()) -> Tensor | list[Tensor]:
     """Score all pairs of at least one group, with the arguments of ``score_blocks``.
 
     Returns:
@@ -70,7 +70,7 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], place: tuple[int, ..
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
     matrices: Tensor | list[Tensor] = []
-    for block in score_blocks(measure, kinds, place):
+    for block in score_blocks(measure, kinds, value_index):
         if len(set(shapes)) == 1 and block.scores.shape == (len(shapes), *shapes[0]):
             return block.scores
         if len(matrices) == 0:
@@ -97,11 +97,11 @@ def _pair_counts(block: MatchBlock, order: int) -> PairCounts:
     return PairCounts(block.matches[..., :order], *lengths)
 
 
-def _score(measure: AnyMeasure, counts: Sequence[PairCounts], place: tuple[int, ...]) -> Tensor:
+def _score(measure: AnyMeasure, counts: Sequence[PairCounts], value_index: tuple[int, ...]) -> Tensor:
     """Score the pairs of a block, ``(groups, rows, references)``, in pieces that stay in the cache."""
     matches = counts[0].matches
     groups, rows, _ = shape = matches.shape[:-1]
-    value: tuple[Any, ...] = (..., *place)
+    value: tuple[Any, ...] = (..., *value_index)
     orders = sum(kind_counts.matches.shape[-1] for kind_counts in counts)
     if matches.device.type != "cpu" or shape.numel() * orders <= CACHED_COUNTS:
         return measure.score_pairs(*counts)[value]

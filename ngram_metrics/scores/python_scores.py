@@ -76,7 +76,7 @@ def brevity_penalty(hypothesis_length: int, reference_length: int) -> float:
 
 
 def length_ratio(hypothesis_length: int, reference_length: int) -> float:
-    """Return the length of the hypotheses divided by that of the references, 0 if these are empty."""
+    """Return the length of the hypotheses divided by the length of the references, 0 if these are empty."""
     return hypothesis_length / reference_length if reference_length else 0.0
 
 

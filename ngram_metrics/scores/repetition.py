@@ -162,7 +162,7 @@ def _matches(ngrams: CorpusNgrams, texts: int) -> Tensor:
 
 
 def _closest_other_length(lengths: Tensor) -> Tensor:
-    """Return for each of at least two texts the length of another that is nearest to its own, of two the shorter."""
+    """Return the length of the other text that is nearest to each text's own, the shorter on a tie."""
     ascending, order = lengths.sort()
     # Sorted, the nearest other length is a neighbour's.
     none = ascending.new_full((1,), torch.iinfo(torch.int64).max // 2)

@@ -26,7 +26,7 @@ from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.rows import score_corpora, unpack
 
-#: What the names of the ends of an interval have behind that of the value.
+#: The ends of the names of the two ends of an interval, after the name of the value.
 ENDS = ("_low", "_high")
 #: sacrebleu's default.
 SEED = 12345

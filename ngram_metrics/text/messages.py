@@ -59,12 +59,12 @@ def type_name(value: object) -> str:
 
 
 @contextmanager
-def numbered_from(first: int, place: str) -> Iterator[None]:
+def numbered_from(first: int, name: str) -> Iterator[None]:
     """Say in a TypeError or ValueError about a part of the input where this part begins.
 
     Args:
-        first: the number of the first segment of the part; nothing is said of the first part.
-        place: what the segment with this number is called, such as ``"row {}"``.
+        first: the number of the first segment of the part; 0 leaves the message unchanged.
+        name: what the segment with this number is called, such as ``"row {}"``.
     """
     try:
         yield
@@ -72,7 +72,7 @@ def numbered_from(first: int, place: str) -> Iterator[None]:
         if first == 0:
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{error} (segment 0 is {place.format(first)})") from error
+        raise kind(f"{error} (segment 0 is {name.format(first)})") from error
 
 
 def visible(text: str) -> str:

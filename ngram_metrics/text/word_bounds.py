@@ -61,7 +61,7 @@ class Characters(NamedTuple):
         ends = self.ends + (later - np.arange(len(later))).searchsorted(self.ends, side="right")
         return self._replace(ends=ends, ascii=True)
 
-    def unit_places(self) -> Integers:
+    def character_starts(self) -> Integers:
         """Return the index in ``units`` where each character begins, ``(characters,)`` int64, unless all are ASCII."""
         # All bytes of a character but the first are in 0x80..0xBF.
         units = self.units[:-WINDOW]

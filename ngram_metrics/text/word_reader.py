@@ -196,7 +196,7 @@ class VocabularyReader(TokenReader):
             return batch._replace(sides=ragged_from_padded(batch.sides))
         _check_kind(table, segments)
         table_ids = table.ids(hypotheses.ids.device)
-        hypotheses, references = (s._replace(ids=_places(table_ids, s.ids)) for s in (hypotheses, references))
+        hypotheses, references = (s._replace(ids=_indices(table_ids, s.ids)) for s in (hypotheses, references))
         return batch._replace(sides=PaddedSides(hypotheses, PaddedReferences(references, present)))
 
 
@@ -213,7 +213,7 @@ def _check_kind(table: DocumentFrequency, segments: Segments | PaddedSegments) -
         )
 
 
-def _places(table: Tensor, ids: Tensor) -> Tensor:
+def _indices(table: Tensor, ids: Tensor) -> Tensor:
     """Return the index of each id in a table of ascending ids, and for each other id a negative number of its own."""
     if not len(table):
         return -1 - ids
@@ -257,5 +257,5 @@ class TextReader(Reader):
         if not self.splits:
             advice = "normalized=True and asian_support=True, which split Chinese and Japanese into characters"
             warn_of_unsplit_texts(segments.hypotheses, segments.references, advice)
-        places = RaggedTokens(torch.arange(len(texts), device="cpu"), host_counts([1] * len(texts)), len(texts))
-        return batch_of(segments, places)._replace(texts=texts)
+        indices = RaggedTokens(torch.arange(len(texts), device="cpu"), host_counts([1] * len(texts)), len(texts))
+        return batch_of(segments, indices)._replace(texts=texts)

@@ -1,12 +1,12 @@
 """Words as arrays: where the words of texts begin and end, and their exact ids, without a Python step per word.
 
 Only the words of a segment, a hypothesis with its references, are compared. So texts are read in chunks of whole
-segments, and the words of a chunk are numbered apart from those of other chunks: the id of a word is the place of an
+segments, and the words of a chunk are numbered apart from those of other chunks: the id of a word is the index of an
 equal word in the chunk, of the same one for all equal words. No vocabulary outlives its chunk.
 
 A word is its UTF-8 bytes, cut into windows of eight bytes, each an int64. The last window is filled up with a byte that
 UTF-8 does not use, so two words are equal if their windows are equal. The windows are hashed into a slot of a table, in
-which the last word leaves its place; every word is then compared with the word in its slot. Equal words share a slot,
+which the last word leaves its index; every word is then compared with the word in its slot. Equal words share a slot,
 so either all of them find an equal word, or none does. The second kind, and long words, are numbered in a dict. No
 number is a hash, so two words never share an id.
 """
@@ -52,8 +52,8 @@ class Found(NamedTuple):
         """Return the words with these indices as Python ``bytes``."""
         raw = self.units.tobytes()
         begin = self.begin[words]
-        places = zip(begin.tolist(), (begin + self.length[words]).tolist(), strict=True)
-        return [raw[start:stop] for start, stop in places]
+        indices = zip(begin.tolist(), (begin + self.length[words]).tolist(), strict=True)
+        return [raw[start:stop] for start, stop in indices]
 
     def window(self, words: Integers | slice, index: int) -> Integers:
         """Return a window of the words with these indices, in which all bits of bytes past the end are 1.
@@ -111,8 +111,8 @@ def number_words(
 def found_words(characters: Characters, begin: Integers, end: Integers, units: NDArray[np.uint8]) -> Found:
     """Return words as a ``Found``, from what ``Rule.words`` returns."""
     if units is characters.units and not characters.ascii:
-        places = characters.unit_places()
-        begin, end = places[begin], places[end]
+        indices = characters.character_starts()
+        begin, end = indices[begin], indices[end]
     return Found(units, begin, end - begin)
 
 
@@ -131,35 +131,35 @@ def _join_columns(chunks: Sequence[Sequence[Integers]]) -> torch.Tensor:
 
 
 def word_ids(found: Found, stem: Callable[[str], str] | None = None) -> Integers:
-    """Number words, or their stems: each by the place of one that is equal, ``(words,)`` int64."""
-    places = np.arange(len(found.begin))
-    if len(places) < FEW:
-        same = places.copy()
-        alone = places
+    """Number words, or their stems: each by the index of one that is equal, ``(words,)`` int64."""
+    indices = np.arange(len(found.begin))
+    if len(indices) < FEW:
+        same = indices.copy()
+        alone = indices
     else:
-        same, is_other = _compare_slots(found, places)
+        same, is_other = _compare_slots(found, indices)
         alone = is_other.nonzero()[0]
-    same[alone] = _first_places(found.to_bytes(alone), alone)
+    same[alone] = _first_indices(found.to_bytes(alone), alone)
     if stem is not None:
-        distinct = (same == places).nonzero()[0]
+        distinct = (same == indices).nonzero()[0]
         stems = [stem(word.decode("utf-8", "surrogatepass")) for word in found.to_bytes(distinct)]
-        places[distinct] = _first_places(stems, distinct)
-        same = places[same]
+        indices[distinct] = _first_indices(stems, distinct)
+        same = indices[same]
     return same
 
 
-def _first_places(values: Sequence[bytes | str], places: Integers) -> list[int]:
-    """Return for each value the place of the first one that is equal."""
+def _first_indices(values: Sequence[bytes | str], indices: Integers) -> list[int]:
+    """Return for each value the index of the first one that is equal."""
     first: dict[bytes | str, int] = {}
-    return [first.setdefault(value, index) for value, index in zip(values, places.tolist(), strict=True)]
+    return [first.setdefault(value, index) for value, index in zip(values, indices.tolist(), strict=True)]
 
 
-def _compare_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
+def _compare_slots(found: Found, indices: Integers) -> tuple[Integers, Flags]:
     """Return the word in the slot of each word, and whether the two may differ."""
     first = found.window(slice(None), 0)
     mixed = first.view(np.uint64) * FIBONACCI
     longer: list[tuple[Integers, Integers]] = []
-    words = place
+    words = indices
     for index in range(1, WINDOWS):
         # Words that end with the window before too: theirs is all ones, which tells them from longer words.
         words = words.take((found.length.take(words) >= index * WINDOW).nonzero()[0])  # in half the time of a mask
@@ -171,10 +171,10 @@ def _compare_slots(found: Found, place: Integers) -> tuple[Integers, Flags]:
         hashes += window.view(np.uint64)
         hashes *= FIBONACCI
         mixed[words] = hashes
-    bits = (4 * len(place)).bit_length()
+    bits = (4 * len(indices)).bit_length()
     slot = (mixed >> np.uint64(64 - bits)).view(np.int64)
     last = np.empty(1 << bits, np.int64)  # only what is written is read
-    last[slot] = place
+    last[slot] = indices
     same = last.take(slot)  # half the time of last[slot]
     is_other: Flags = first.take(same) != first
     every = np.empty_like(first)

@@ -170,7 +170,7 @@ class Accumulator(States, Generic[Level]):
         codes = join_batch_codes(self._codes, batch_codes(kind, samples))
         row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + rows.shape[0]
         reference_range = join_range(self.reference_range, counted.references)
-        new_rows = rows.to(self._place("rows")) if self._keeps_rows else rows
+        new_rows = rows.to(self._device_of("rows")) if self._keeps_rows else rows
         score_sum = None
         if self.average == "macro":
             scores = score_rows(self.scorer.measure, rows).sum(0)
@@ -360,7 +360,7 @@ class Accumulator(States, Generic[Level]):
 
 
 def changed_settings(accumulator: Accumulator[Any], face: type) -> str:
-    """Return the settings that differ from the defaults of a class, not all of whose parameters are settings."""
+    """Return the settings that differ from the defaults of a class."""
     settings = []
     keepers = (accumulator, accumulator.scorer.measure, accumulator.scorer.reader)
     for name, parameter in inspect.signature(face).parameters.items():

@@ -421,7 +421,7 @@ class CiderD(Accumulator[Level]):
 
     Args:
         document_frequency: the table of ``ngram_metrics.functional.document_frequency``.
-        ngram: the longest order, 1 to that of the table.
+        ngram: the longest order, at most the longest of the table.
         sigma: how much the lengths may differ, in words, above 0.
         average: ``"macro"`` (mean of the segments) or ``"none"``.
 

@@ -87,7 +87,7 @@ class States(torchmetrics.Metric):
             super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Tensor | torch.nn.Module:
-        """Say of a method of ignite where the metrics with that method are."""
+        """Point users of ignite's methods to ``ngram_metrics.ignite``."""
         if name == "attach":
             kind = type(self).__name__
             raise AttributeError(f"{kind} is for torchmetrics: for ignite, import {kind} from ngram_metrics.ignite")
@@ -196,7 +196,7 @@ class States(torchmetrics.Metric):
         self._check_loadable(saved)
         for name, value in saved.items():
             # A sync joins the rows into one tensor; here they are a list again, which updates append to.
-            setattr(self, name, moved(as_list(value) if name == "rows" else value, self._place(name)))
+            setattr(self, name, moved(as_list(value) if name == "rows" else value, self._device_of(name)))
         # As Metric._wrap_update does: else compute would warn of missing data, or return its cached value.
         self._update_count = max(1, self._update_count)
         self._computed = None
@@ -209,7 +209,7 @@ class States(torchmetrics.Metric):
             return self.rows
         return torch.cat(self.rows) if self.rows else self.row.new_zeros(0, len(self.row))
 
-    def _place(self, name: str) -> torch.device:
+    def _device_of(self, name: str) -> torch.device:
         """Return the device of a state."""
         if name != "rows":
             return cast(torch.device, getattr(self, name).device)
@@ -360,7 +360,7 @@ class States(torchmetrics.Metric):
         with self._undone_on_error():
             super().merge_state(incoming_state)
             if self._keeps_rows:
-                self.rows = rows + moved(as_list(incoming["rows"]), self._place("rows"))
+                self.rows = rows + moved(as_list(incoming["rows"]), self._device_of("rows"))
         merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
         # Metric.merge_state counts no update, so compute would warn, and it keeps the value computed before.
         self._update_count += merged
@@ -375,7 +375,7 @@ class States(torchmetrics.Metric):
         for name in self._defaults:
             if name not in self._DESCRIPTIVE:
                 state = getattr(self, name)
-                incoming = moved(incoming_state[name], self._place(name))
+                incoming = moved(incoming_state[name], self._device_of(name))
                 both = [*as_list(incoming), *as_list(state)]
                 setattr(self, name, both if name == "rows" else join_states(name, both))
 
@@ -387,7 +387,7 @@ class States(torchmetrics.Metric):
         # have different states, would wait for each other.
         gather = gather_buffers if dist_sync_fn is gather_all_tensors else dist_sync_fn
         for name, state in join_shares(self.gather_shares(gather, process_group or self.process_group)).items():
-            setattr(self, name, state.to(self._place(name)))
+            setattr(self, name, state.to(self._device_of(name)))
 
     def gather_shares(self, gather: Gather, group: object = None) -> list[dict[str, Tensor]]:
         """Return the states of every rank, as of ``saved_states``, when every rank has called this.

@@ -167,7 +167,7 @@ def test_the_way_depends_on_the_cost_of_the_texts(beyond: int, expected: str, fo
 
 
 def test_blank_lines_are_not_read_ahead_for_ever():
-    blank = files.Segments(1, [[""] * 2048], [[""]] * 2048, [])
+    blank = files.FileSegments(1, [[""] * 2048], [[""]] * 2048, [])
     options = parse_score(["base.txt", "-r", "ref.txt", "-m", "overlap"])
     is_small, chunks = score_in_python.read_ahead(iter([blank] * 200), options)
     assert not is_small

@@ -10,7 +10,7 @@ from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
-from ngram_metrics.basics.options import ROUGE_KEYS, value_places
+from ngram_metrics.basics.options import ROUGE_KEYS, value_indices
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.text.rouge_reader import RougeReader
 
@@ -122,7 +122,7 @@ def test_a_mean_has_no_parts_and_no_corpus_score():
 
 
 def test_scores_are_named_as_torchmetrics_names_them():
-    assert list(value_places(("rouge1", "rougeLsum")).items()) == [
+    assert list(value_indices(("rouge1", "rougeLsum")).items()) == [
         ("rouge1_fmeasure", (0, 2)),
         ("rouge1_precision", (0, 0)),
         ("rouge1_recall", (0, 1)),

@@ -26,7 +26,7 @@ def words_of(rule: Rule, texts: Sequence[str], by_line: bool = False) -> list[li
     for characters in character_chunks(rule.prepare(texts)):
         begin, end, units = rule.words(characters)
         if units is characters.units and not characters.ascii:
-            begin, end = characters.unit_places()[begin], characters.unit_places()[end]
+            begin, end = characters.character_starts()[begin], characters.character_starts()[end]
         bytes_ = units.tobytes()
         places = zip(begin.tolist(), end.tolist(), strict=True)
         found += [bytes_[first:last].decode("utf-8", "surrogatepass") for first, last in places]
