@@ -12,7 +12,7 @@ from itertools import chain, islice, product, repeat, starmap
 from typing import TYPE_CHECKING, Any
 from unicodedata import is_normalized
 
-from ngram_metrics.text.messages import NameOf, warn_user
+from ngram_metrics.text.messages import NameOf, shortened, warn_user
 from ngram_metrics.text.word_rules import compose
 
 if TYPE_CHECKING:
@@ -178,8 +178,8 @@ def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str
         word = find_other_form(text, text_references)
         if word is not None:
             warn_user(
-                f"{place} {number}: {word!r} has another Unicode form than in the reference, composed or decomposed, "
-                "and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize"
+                f"{place} {number}: {shortened(word)} has another Unicode form than in the reference, composed or "
+                "decomposed, and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize"
             )
             return True
     return False

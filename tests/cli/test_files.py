@@ -187,6 +187,15 @@ def test_a_word_in_another_unicode_form_is_told_once(folder: Path, capsys):
     printed(capsys, "base.txt", "-r", "ref.txt")
 
 
+def test_a_long_word_in_another_unicode_form_is_shortened(folder: Path, capsys):
+    write(folder / "base.txt", ["ö" * 1000])
+    write(folder / "ref.txt", [unicodedata.normalize("NFD", "ö" * 1000)])
+    assert cli.main(["base.txt", "-r", "ref.txt", "-m", "bleu"]) == 0
+    told = capsys.readouterr().err
+    assert told.startswith(f"ngram-metrics: warning: base.txt, line 1: '{'ö' * 56}... has another Unicode form")
+    assert len(told) < 300
+
+
 def test_the_line_is_counted_from_the_start_of_the_file(folder: Path, capsys, monkeypatch):
     monkeypatch.setattr(files, "CHUNK", 2)
     write(folder / "t", b"a\tb\n" * 6 + b"c\n")
