@@ -214,6 +214,7 @@ def test_metrics_are_those_that_were_given(tmp_path):
     data = data_of(tmp_path / "page.html")
     assert data["values"] == ["mean", "rouge1", "rougeL"]
     assert data["scores"]["rouge1"] == [[50]]
+    assert data["signs"] == {"mean": 1, "rouge1": 1, "rougeL": 1}
     assert metrics["mean"].update_count == 0
 
 
