@@ -62,7 +62,7 @@ def only_f(values: dict[str, Any]) -> dict[str, Any]:
 
 def figures() -> dict[str, Any]:
     """Return the figures by the names of their files."""
-    bleu = Bleu(average="micro", smooth="exp")
+    bleu = Bleu()
     keys = ROUGEScore(rouge_keys=("rouge1", "rouge2", "rougeL"))
     sure = ChrF(confidence=0.95)
     rouge_sure = ROUGEScore(rouge_keys=("rouge1", "rougeL"), confidence=0.95)

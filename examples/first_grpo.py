@@ -44,7 +44,7 @@ def main() -> None:
     rows = {"prompt": "the cat", "reference": answer, "reference_ids": tokenizer(answer).input_ids}
     data = Dataset.from_list([rows] * 8)
 
-    # (2) BLEU with smoothing: without it, the reward is 0 until four words in a row are right, and nothing is learned.
+    # (2) BLEU of ids; under add-k each id that is right raises the reward.
     rewards = [Reward(ChrF()), Reward(Bleu(smooth="add-k"), references="reference_ids", from_ids=True)]
     trainer = GRPOTrainer(
         model=policy,

@@ -12,8 +12,7 @@ is compared with the mean reward of the other samples for its source (Kool, van 
 baseline nearly every sample would count as good.
 
 The reward is the mean of two scores. chrF averages over the orders of n-grams, so single right ids already count. BLEU
-multiplies the orders, so it asks for all of them at once: unsmoothed it is 0 until four ids in a row are right, and
-teaches an untrained policy nothing. With "add-k" both are above 0 as soon as one id is right.
+multiplies the orders, so it asks for all of them at once. With "add-k" both are above 0 as soon as one id is right.
 
 The samples are ids in a tensor, and are scored on their device without being decoded. A step waits for the device only
 to print numbers now and then. The script takes about ten seconds on one CPU core.
