@@ -1,32 +1,39 @@
 """``ngram-metrics score`` for one system in plain Python, which counts thousands of lines before torch is imported.
 
-What is written is what ``score_command`` writes, to the last byte. Rules for words, counts and formulas are those by
-which ``pair`` and small batches are scored, which the tests hold equal to those of arrays; here they are only chosen.
+What is written is what ``score_command`` writes, to the last byte. The measures and the readers are those from which
+the ones of ``ngram_metrics.metric.definitions`` derive, without what they do in arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
+from ngram_metrics.basics.options import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
 from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.metric.signature import format_references, format_signature
 from ngram_metrics.scores import python_scores
-from ngram_metrics.text.input_warnings import (
-    warn_of_another_tokenizer,
-    warn_of_no_words,
-    warn_of_split_references,
-    warn_of_transposed_references,
+from ngram_metrics.scores.python_measures import (
+    PythonBleu,
+    PythonChrf,
+    PythonGleu,
+    PythonMeasure,
+    PythonOverlap,
+    PythonRepetition,
+    PythonRouge,
 )
-from ngram_metrics.text.single_texts import read_summaries, split_characters
-from ngram_metrics.text.tokenizer_option import tokenizer_signature
-from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
+from ngram_metrics.text.input_warnings import warn_of_split_references, warn_of_transposed_references
+from ngram_metrics.text.python_readers import (
+    PythonCharacterReader,
+    PythonReader,
+    PythonRougeReader,
+    PythonWordReader,
+)
+from ngram_metrics.text.word_rules import has_splitter
 
 #: The nanoseconds that a character takes more in plain Python than in arrays, by the names of metrics.
 COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
@@ -36,38 +43,37 @@ COST_OF_TORCH = 1_000_000_000
 _LONG_LINE = 20_000
 #: Shorter lines take as long as those of so many characters.
 _SHORT_LINE = 30
-#: What a metric counts in a text: its words, its characters, or those of its sentences too.
-Document: TypeAlias = Any
-#: Counts a hypothesis with its references: a row of counts, or of scores for a macro average.
-Count: TypeAlias = Callable[[Document, Sequence[Document]], Sequence[float]]
-#: Returns results by title, of sums of counts or means of scores, and the number of segments.
-Score: TypeAlias = Callable[[Sequence[float], int], dict[str, Result]]
-#: The keys of ROUGE and what each counts.
-_ROUGE_KEYS: dict[str, int | str] = {"rouge1": 1, "rouge2": 2, "rougeL": "L", "rougeLsum": "Lsum"}
+#: The measures of words whose settings are their defaults, by the functions of ``ngram_metrics.metric.definitions``.
+_MEASURES: Mapping[str, type[PythonMeasure]] = {
+    "bleu": PythonBleu,
+    "overlap": PythonOverlap,
+    "gleu": PythonGleu,
+    "repetition": PythonRepetition,
+}
 
 
-@dataclass(frozen=True)
-class Metric:
-    """A metric in plain Python.
+class Metric(NamedTuple):
+    """A metric without torch: how it reads, what it counts, and the average."""
 
-    Attributes:
-        read: reads texts; metrics with the same function share what it returns.
-        warn: warns of texts that ``read`` does not suit, from hypotheses, all references, and what was read of both.
-        count: counts a segment.
-        score: scores the corpus.
-        signature_fields: the fields of the signature.
-    """
+    reader: PythonReader
+    measure: PythonMeasure
+    average: str
 
-    read: Callable[[Sequence[str]], Sequence[Document]]
-    warn: Callable[[Sequence[str], Sequence[str], Sequence[Document]], None]
-    count: Count
-    score: Score
-    signature_fields: dict[str, str]
+
+class Texts(NamedTuple):
+    """The texts of a batch, as a reader reads them."""
+
+    hypotheses: list[str]
+    references: list[str]
 
     @property
-    def is_macro(self) -> bool:
-        """Whether scores are counted, and not what they follow from."""
-        return self.signature_fields["avg"] == "macro"
+    def documents(self) -> list[str]:
+        """The hypotheses, followed by the references."""
+        return self.hypotheses + self.references
+
+    def name_of(self, index: int) -> str:
+        """Return the name of a document."""
+        return str(index)
 
 
 def can_score(options: ScoreOptions) -> bool:
@@ -107,167 +113,107 @@ def _raise(error: InputError) -> Iterator[FileSegments]:
 def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Summary:
     """Return the results of the system."""
     metrics = {name: _make_metric(name, options) for name in options.metrics}
-    sums: dict[str, list[float]] = {}
+    sums: dict[str, list[Any]] = {}
     score_sums: dict[str, list[python_scores.ExactSum]] = {}
     total = 0
     for segments in warn_of_unicode_forms(chunks, options.systems):
         (hypotheses,) = segments.hypotheses
         total += len(hypotheses)
         for name, rows in _count(metrics, hypotheses, segments.references).items():
-            if metrics[name].is_macro:
-                metric_sums = score_sums.setdefault(name, [python_scores.ExactSum() for _ in rows[0]])
-                for exact_sum, column in zip(metric_sums, zip(*rows, strict=True), strict=True):
+            if metrics[name].average == "macro":
+                segment_scores = [_flatten(metrics[name].measure.score_in_python(*row)) for row in rows]
+                metric_sums = score_sums.setdefault(name, [python_scores.ExactSum() for _ in segment_scores[0]])
+                for exact_sum, column in zip(metric_sums, zip(*segment_scores, strict=True), strict=True):
                     exact_sum.add(column)
             else:
                 counted = [sums[name]] if name in sums else []
-                sums[name] = list(map(sum, zip(*counted, *rows, strict=True)))
+                sums[name] = list(map(_sum_field, zip(*counted, *rows, strict=True)))
     results: dict[str, Result] = {}
-    is_higher_better: dict[str, bool] = {}
     signatures = {}
+    is_higher_better: dict[str, bool] = {}
     written = format_references(len(options.references), len(options.references))
-    for name, metric in metrics.items():
-        if metric.is_macro:
-            sums[name] = [exact_sum.total() / total for exact_sum in score_sums[name]]
-        metric_results = metric.score(sums[name], total)
+    for name, (reader, measure, average) in metrics.items():
+        if average == "macro":
+            scores = [exact_sum.total() / total for exact_sum in score_sums[name]]
+        else:
+            scores = _flatten(measure.score_in_python(*sums[name]))
+        metric_results = _make_results(name, measure, scores, sums.get(name, []), total)
         results |= metric_results
-        is_higher_better |= dict.fromkeys(metric_results, REGISTRY[name].higher_is_better)
-        references = written if REGISTRY[name].needs_references else None
-        signatures[name] = format_signature({"unit": "text", **metric.signature_fields}, references)
+        is_higher_better |= dict.fromkeys(metric_results, measure.higher_is_better)
+        fields = {"unit": "text", "avg": average, **reader.signature("text"), **measure.signature()}
+        signatures[name] = format_signature(fields, written if measure.has_references else None)
     plan = ComparisonPlan(None, options.test, None, 0)
     return Summary({options.systems[0]: results}, {}, {}, signatures, options.references, is_higher_better, plan)
 
 
 def _count(
     metrics: Mapping[str, Metric], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
-) -> dict[str, list[Sequence[float]]]:
-    """Return the rows of all metrics, which share what is read if they read it the same way."""
-    all_references = list(chain(*references))
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the counts of each segment for all metrics, which share what is read if their readers are equal."""
+    texts = Texts(list(hypotheses), list(chain(*references)))
     counts = list(map(len, references))
-    if all_references:
-        warn_of_split_references(hypotheses, all_references, counts)
-        warn_of_transposed_references(hypotheses, all_references, counts)
-    documents: dict[object, tuple[Sequence[Document], list[list[Document]]]] = {}
+    if texts.references:
+        warn_of_split_references(hypotheses, texts.references, counts)
+        warn_of_transposed_references(hypotheses, texts.references, counts)
+    documents: dict[PythonReader, tuple[Sequence[Any], list[list[Any]]]] = {}
     rows = {}
-    for name, metric in metrics.items():
-        if metric.read not in documents:
-            read = metric.read([*hypotheses, *all_references])
-            metric.warn(hypotheses, all_references, read)
+    for name, (reader, measure, _) in metrics.items():
+        if reader not in documents:
+            read = reader.read_texts_in_python(texts)
             rest = iter(read[len(hypotheses) :])
-            documents[metric.read] = read[: len(hypotheses)], [list(islice(rest, count)) for count in counts]
-        rows[name] = list(map(metric.count, *documents[metric.read]))
+            documents[reader] = read[: len(hypotheses)], [list(islice(rest, count)) for count in counts]
+        rows[name] = list(map(measure.count_in_python, *documents[reader]))
     return rows
 
 
-@cache
-def _word_reader(tokenizer: str, lowercase: bool) -> Callable[[Sequence[str]], list[Document]]:
-    """Return the function that finds the words of texts, which is the same for the same rule."""
-    split = SPLITTERS[tokenizer]
-
-    def read(texts: Sequence[str]) -> list[Document]:
-        return [split(text.lower() if lowercase else text) for text in texts]
-
-    return read
+def _sum_field(values: tuple[Any, ...]) -> Any:
+    """Return the sum of a field over segments: of numbers, or of lists of them place by place."""
+    return list(map(sum, zip(*values, strict=True))) if isinstance(values[0], Sequence) else sum(values)
 
 
-def _make_word_metric(
-    options: ScoreOptions, lowercase: bool, count: Count, score: Score, signature_fields: dict[str, str]
-) -> Metric:
-    """Return a metric of words, which reads text as BLEU does."""
-    tokenizer = options.tokenizer or "13a"
-
-    def warn(hypotheses: Sequence[str], references: Sequence[str], _: Sequence[Document]) -> None:
-        warn_of_another_tokenizer(tokenizer, hypotheses, references)
-
-    signature_fields |= {"case": "lc" if lowercase else "mixed", **tokenizer_signature(tokenizer)}
-    return Metric(_word_reader(tokenizer, lowercase), warn, count, score, signature_fields)
-
-
-def _make_bleu(_: str, options: ScoreOptions) -> Metric:
-    def count(hypothesis: Document, references: Sequence[Document]) -> list[int]:
-        matches, totals, hypothesis_length, reference_length = python_scores.bleu_counts(hypothesis, references, 4)
-        return [*matches, *totals, hypothesis_length, reference_length]
-
-    def score(sums: Sequence[float], segments: int) -> dict[str, Result]:
-        counts = list(map(int, sums))
-        matches, totals, lengths = counts[:4], counts[4:8], (counts[8], counts[9])
-        result = Result(
-            python_scores.bleu_score((matches, totals, *lengths), "exp"),
-            segments,
-            precisions=tuple(python_scores.bleu_precisions(matches, totals, "exp")),
-            brevity_penalty=python_scores.brevity_penalty(*lengths),
-            ratio=python_scores.length_ratio(*lengths),
-            hypothesis_length=lengths[0],
-            reference_length=lengths[1],
-        )
-        return {"bleu": result}
-
-    signature_fields = {"avg": "micro", "eff": "no", "smooth": "exp", "order": "4"}
-    return _make_word_metric(options, options.lowercase, count, score, signature_fields)
-
-
-def _make_ngram_metric(name: str, options: ScoreOptions) -> Metric:
-    """Return a metric whose functions in ``python_scores`` have its name, and whose only setting is the order."""
-    row = REGISTRY[name]
-    count_ngrams = getattr(python_scores, f"{name}_counts")
-    score_counts = getattr(python_scores, f"{name}_score")
-    is_macro = row.options["average"] == "macro"
-
-    def count(hypothesis: Document, references: Sequence[Document]) -> Sequence[float]:
-        documents = (hypothesis, references) if row.needs_references else (hypothesis,)
-        counts: Sequence[float] = count_ngrams(*documents, row.options["ngram"])
-        return [score_counts(counts)] if is_macro else counts
-
-    def score(sums: Sequence[float], segments: int) -> dict[str, Result]:
-        return {name: Result(sums[0] if is_macro else score_counts(sums), segments)}
-
-    signature_fields = {"avg": str(row.options["average"]), "order": str(row.options["ngram"])}
-    return _make_word_metric(options, False, count, score, signature_fields)
-
-
-def _make_chrf(name: str, options: ScoreOptions) -> Metric:
-    orders = (6, 2) if "word_order" in REGISTRY[name].options else (6,)
-
-    def read(texts: Sequence[str]) -> list[list[Sequence[str]]]:
-        cased = map(str.lower, texts) if options.chrf_lowercase else texts
-        return [split_characters(text, False, len(orders) > 1) for text in cased]
-
-    def count(hypothesis: Document, references: Sequence[Document]) -> list[int]:
-        return list(chain(*python_scores.chrf_counts(hypothesis, references, orders)))
-
-    def score(sums: Sequence[float], segments: int) -> dict[str, Result]:
-        counts = list(map(int, sums))
-        width = len(counts) // 3
-        sides = (counts[:width], counts[width : 2 * width], counts[2 * width :])
-        return {name: Result(python_scores.chrf_score(sides), segments)}
-
-    signature_fields = {"avg": "micro", "case": "lc" if options.chrf_lowercase else "mixed", "eff": "yes", "nc": "6"}
-    signature_fields |= {"nw": str(sum(orders) - 6), "beta": "2", "space": "no"}
-    return Metric(read, lambda *_: None, count, score, signature_fields)
-
-
-def _make_rouge(_: str, options: ScoreOptions) -> Metric:
-    def read(texts: Sequence[str]) -> list[Document]:
-        return read_summaries(texts, True, options.stem, None, None, None, str)
-
-    def warn(hypotheses: Sequence[str], references: Sequence[str], summaries: Sequence[Document]) -> None:
-        warn_of_no_words([*hypotheses, *references], [len(summary.words) for summary in summaries])
-
-    def count(hypothesis: Document, references: Sequence[Document]) -> list[float]:
-        counts = python_scores.rouge_counts(hypothesis, references, list(_ROUGE_KEYS.values()))
-        return list(chain(*map(python_scores.rouge_score, counts)))
-
-    def score(means: Sequence[float], segments: int) -> dict[str, Result]:
-        parts = zip(means[::3], means[1::3], means[2::3], strict=True)
-        return {
-            key: Result(fmeasure, segments, precision=precision, recall=recall)
-            for key, (precision, recall, fmeasure) in zip(_ROUGE_KEYS, parts, strict=True)
-        }
-
-    signature_fields = {"avg": "macro", "tok": "rule", "keys": "1,2,L,Lsum", "multiref": "best", "norm": "rule"}
-    signature_fields |= {"stem": "porter-nltk" if options.stem else "no", "split": "lines"}
-    return Metric(read, warn, count, score, signature_fields)
+def _flatten(scores: Any) -> list[float]:
+    """Return a score, or the precision, recall and F of each key of ROUGE, as a list of numbers."""
+    return list(chain(*scores)) if isinstance(scores, list) else [scores]
 
 
 def _make_metric(name: str, options: ScoreOptions) -> Metric:
-    makers = {"bleu": _make_bleu, "chrf": _make_chrf, "rouge": _make_rouge}
-    return makers.get(REGISTRY[name].function, _make_ngram_metric)(name, options)
+    row = REGISTRY[name]
+    values = {**vars(options), "tokenizer": options.tokenizer or "13a"}
+    text_options = {parameter: values[option] for option, parameter in row.text_options.items()}
+    reader: PythonReader
+    measure: PythonMeasure
+    if row.function == "rouge":
+        reader = PythonRougeReader(**text_options)
+        measure = PythonRouge(tuple(ROUGE_KEYS[key] for key in DEFAULT_ROUGE_KEYS))
+    elif row.function == "chrf":
+        reader = PythonCharacterReader(words="word_order" in row.options, **text_options)
+        measure = PythonChrf(**row.options)
+    else:
+        reader = PythonWordReader(**text_options)
+        measure = _MEASURES[row.function]()
+    return Metric(reader, measure, row.average)
+
+
+def _make_results(
+    name: str, measure: PythonMeasure, scores: Sequence[float], sums: Sequence[Any], segments: int
+) -> dict[str, Result]:
+    """Return the results of a corpus by title, with the parts of BLEU from its summed counts."""
+    if isinstance(measure, PythonRouge):
+        parts = zip(scores[::3], scores[1::3], scores[2::3], strict=True)
+        return {
+            key: Result(fmeasure, segments, precision=precision, recall=recall)
+            for key, (precision, recall, fmeasure) in zip(DEFAULT_ROUGE_KEYS, parts, strict=True)
+        }
+    if not isinstance(measure, PythonBleu):
+        return {name: Result(scores[0], segments)}
+    matches, totals, *lengths = sums
+    result = Result(
+        scores[0],
+        segments,
+        precisions=tuple(python_scores.bleu_precisions(matches, totals, measure.smooth, measure.smooth_value)),
+        brevity_penalty=python_scores.brevity_penalty(*lengths),
+        ratio=python_scores.length_ratio(*lengths),
+        hypothesis_length=lengths[0],
+        reference_length=lengths[1],
+    )
+    return {name: result}

@@ -25,7 +25,8 @@ from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.ignite.handler import ScoresHandler
 from ngram_metrics.ignite.metric import CPU, IgniteMetric, KeyedIgniteMetric, OutputTransform, ResultMode, unchanged
 from ngram_metrics.metric.scorer import Scorer
-from ngram_metrics.scores.rouge import Accumulate, Reducer, RougeMeasure
+from ngram_metrics.scores.python_measures import Reducer
+from ngram_metrics.scores.rouge import Accumulate, RougeMeasure
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.accumulator import Accumulator

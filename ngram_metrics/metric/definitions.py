@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ngram_metrics.basics.options import (
+    DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
     Average,
     RougeKey,
@@ -58,7 +59,7 @@ def rouge(
     normalizer: Callable[[str], str] | None = None,
     tokenizer: Tokenizer | None = None,
     accumulate: Accumulate = "best",
-    rouge_keys: RougeKey | Sequence[RougeKey] = ("rouge1", "rouge2", "rougeL", "rougeLsum"),
+    rouge_keys: RougeKey | Sequence[RougeKey] = DEFAULT_ROUGE_KEYS,
     average: Average = "macro",
     sentence_splitter: Callable[[str], Sequence[str]] | None = None,
     sentence_separator_id: int | None = None,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from ngram_metrics.basics.options import Average
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -19,10 +21,10 @@ class MetricRow(NamedTuple):
         title: its name as papers write it; in lower case, the name by which it is known here.
         function: the function of ``ngram_metrics.metric.definitions`` that makes it.
         text_options: the options for text that it takes, as the command names them, and their names in that function.
-        options: its other options; defaults of its function only where plain Python reads them too.
+        options: the options by which it differs from other metrics of its function.
+        average: the average of its function.
         pair_names: the names under which it scores pairs, for MBR decoding; of ROUGE those of its keys.
         needs_references: whether hypotheses are compared with references.
-        higher_is_better: whether a higher score is better.
         python_cost: the nanoseconds that the command takes more for a character in plain Python than in arrays,
             measured beside the import of torch; None if only arrays count it.
     """
@@ -30,16 +32,15 @@ class MetricRow(NamedTuple):
     title: str
     function: str
     text_options: Mapping[str, str] = _NONE
-    options: Mapping[str, object] = _NONE
+    options: Mapping[str, Any] = _NONE
+    average: Average = "micro"
     pair_names: tuple[str, ...] = ()
     needs_references: bool = True
-    higher_is_better: bool = True
     python_cost: int | None = None
 
 
 _TOKENIZER = {"tokenizer": "tokenizer"}
 _CHRF_LOWERCASE = {"chrf_lowercase": "lowercase"}
-_ROUGE_PAIRS = ("rouge1", "rouge2", "rougeL")
 #: The metrics by their names.
 REGISTRY = {
     row.title.lower(): row
@@ -51,13 +52,20 @@ REGISTRY = {
             pair_names=("bleu",),
             python_cost=120,
         ),
-        MetricRow("chrF", "chrf", _CHRF_LOWERCASE, {}, ("chrf",), python_cost=370),
-        MetricRow("chrF++", "chrf", _CHRF_LOWERCASE, {"word_order": 2}, ("chrf++",), python_cost=440),
-        MetricRow("ROUGE", "rouge", {"stem": "use_stemmer"}, {}, _ROUGE_PAIRS, python_cost=120),
-        MetricRow("overlap", "overlap", _TOKENIZER, {"average": "macro", "ngram": 1}, ("overlap",), python_cost=105),
-        MetricRow("GLEU", "gleu", _TOKENIZER, {"average": "micro", "ngram": 4}, ("gleu",), python_cost=120),
-        MetricRow("TER", "ter", higher_is_better=False),
-        MetricRow("repetition", "repetition", _TOKENIZER, {"average": "macro", "ngram": 4}, (), False, False, 80),
+        MetricRow("chrF", "chrf", _CHRF_LOWERCASE, pair_names=("chrf",), python_cost=370),
+        MetricRow("chrF++", "chrf", _CHRF_LOWERCASE, {"word_order": 2}, pair_names=("chrf++",), python_cost=440),
+        MetricRow(
+            "ROUGE",
+            "rouge",
+            {"stem": "use_stemmer"},
+            average="macro",
+            pair_names=("rouge1", "rouge2", "rougeL"),
+            python_cost=120,
+        ),
+        MetricRow("overlap", "overlap", _TOKENIZER, average="macro", pair_names=("overlap",), python_cost=105),
+        MetricRow("GLEU", "gleu", _TOKENIZER, pair_names=("gleu",), python_cost=120),
+        MetricRow("TER", "ter"),
+        MetricRow("repetition", "repetition", _TOKENIZER, average="macro", needs_references=False, python_cost=80),
     )
 }
 

@@ -43,33 +43,15 @@ Differences from other packages:
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import (
-    MAX_NUMBER,
-    MAX_SMOOTH_VALUES,
-    SMOOTHINGS,
-    Smoothing,
-    check_booleans,
-    checked_number,
-    checked_order,
-    exact,
-)
 from ngram_metrics.counting.documents import Batch, float_dtype
 from ngram_metrics.counting.matches import clipped_matches, closest_reference_length, ngram_totals
-from ngram_metrics.counting.python_matches import Tokens
-from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, exponential
-
-_SMOOTH_OF_TORCHMETRICS = (
-    "torchmetrics' smooth=True adds 1 to the counts of the orders above 1, as 'add-k' and 'smooth2' do, "
-    "and its smooth=False is 'no_smooth'"
-)
+from ngram_metrics.scores.python_measures import PythonBleu
 
 
 class BleuStatistics(NamedTuple):
@@ -88,46 +70,8 @@ class BleuStatistics(NamedTuple):
     reference_length: Tensor
 
 
-@dataclass(frozen=True)
-class BleuMeasure(Measure[BleuStatistics]):
-    """BLEU under fixed settings.
-
-    Attributes:
-        ngram: the longest order, 1 to 1,000.
-        smooth: one of ``SMOOTHINGS``.
-        smooth_value: the value for ``floor``, 0 to 1, or ``add-k``, 0 to 1e15; None for the default.
-        weights: the weight of each order, ``ngram`` numbers from 0 to 1e15; None for equal weights that sum to 1.
-        effective_order: whether orders without any n-gram are left out.
-
-    Raises:
-        TypeError: a setting of another type.
-        ValueError: a setting out of its range.
-    """
-
-    ngram: int = 4
-    smooth: Smoothing = "exp"
-    smooth_value: float | None = None
-    weights: Sequence[float] | None = None
-    effective_order: bool = False
-
-    python_text_limit, python_token_limit = 6000, 1500
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_booleans(self)
-        object.__setattr__(self, "ngram", checked_order(self.ngram))
-        if self.smooth not in SMOOTHINGS:
-            # In ignite's words.
-            hint = f": {_SMOOTH_OF_TORCHMETRICS}" if isinstance(self.smooth, bool) else ""
-            raise ValueError(f"Smooth is not valid (expected: {list(SMOOTHINGS)}, got: {self.smooth}){hint}")
-        if self.smooth_value is not None:
-            if self.smooth not in MAX_SMOOTH_VALUES:
-                raise ValueError(f"smooth_value is for {list(MAX_SMOOTH_VALUES)}, not for smooth={self.smooth!r}")
-            reason = "a larger one makes precisions above 1" if self.smooth == "floor" else "precisions are then 1"
-            value = checked_number(self.smooth_value, "smooth_value", MAX_SMOOTH_VALUES[self.smooth], reason)
-            object.__setattr__(self, "smooth_value", value)
-        if self.weights is not None:
-            object.__setattr__(self, "weights", _checked_weights(self.weights, self.ngram))
+class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
+    """BLEU under the settings of ``PythonBleu``."""
 
     @property
     def layout(self) -> Layout[BleuStatistics]:
@@ -144,15 +88,6 @@ class BleuMeasure(Measure[BleuStatistics]):
             hypothesis_length=lengths,
             reference_length=closest_reference_length(lengths, references),
         )
-
-    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> python_scores.BleuCounts:
-        """Count one segment in plain Python."""
-        return python_scores.bleu_counts(hypothesis, references, self.ngram)
-
-    def score_in_python(self, *fields: Any) -> float:
-        """Score one row in plain Python."""
-        counts = cast(python_scores.BleuCounts, fields)
-        return python_scores.bleu_score(counts, self.smooth, self.smooth_value, self.weights, self.effective_order)
 
     def score(self, statistics: BleuStatistics) -> Tensor:
         """Return BLEU, from 0 to 1, for statistics of any leading shape."""
@@ -181,14 +116,6 @@ class BleuMeasure(Measure[BleuStatistics]):
             **statistics._asdict(),
         }
 
-    def signature(self) -> dict[str, str]:
-        """Return the settings, the first two in sacrebleu's format."""
-        smooth: str = self.smooth
-        if smooth in MAX_SMOOTH_VALUES:
-            smooth += f"[{exact(self._smooth_value, '.2f')}]"
-        fields = {"eff": "yes" if self.effective_order else "no", "smooth": smooth, "order": str(self.ngram)}
-        return fields if self.weights is None else {**fields, "weights": ",".join(map(str, self.weights))}
-
     @property
     def pair_orders(self) -> tuple[int, ...]:
         """The longest order."""
@@ -201,12 +128,6 @@ class BleuMeasure(Measure[BleuStatistics]):
             matches, ngram_totals(hypothesis_lengths, self.ngram), hypothesis_lengths, reference_lengths
         )
 
-    @property
-    def _smooth_value(self) -> float:
-        """What the smoothing adds or takes."""
-        default = python_scores.SMOOTH_VALUES.get(self.smooth, 0.0)
-        return default if self.smooth_value is None else self.smooth_value
-
     def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor | None]:
         """Return the smoothed precision of each order ``(..., orders)``, and a factor: 1 for orders that count, else 0.
 
@@ -215,7 +136,7 @@ class BleuMeasure(Measure[BleuStatistics]):
         dtype = float_dtype(statistics.matches.device)
         matches = statistics.matches.to(dtype)
         totals = statistics.totals
-        value = self._smooth_value
+        value = self.smoothing_value
         if self.smooth in ("smooth1", "nltk_smooth2"):
             totals = totals.clamp(min=1)
         if self.smooth in ("nltk_smooth2", "smooth2", "add-k"):
@@ -239,15 +160,3 @@ def brevity_penalty(statistics: BleuStatistics) -> Tensor:
     # If both are empty, 0 / 0 is nan, which becomes 0. If the hypothesis is, this is -inf.
     exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
     return exponential(exponent.nan_to_num(nan=0.0, neginf=-math.inf).clamp(max=0))
-
-
-def _checked_weights(weights: Sequence[float], orders: int) -> tuple[float, ...]:
-    """Return weights as plain numbers, so that settings can be compared."""
-    if not hasattr(weights, "__len__"):
-        raise TypeError(f"weights must be a sequence of {orders} numbers (got: {weights!r})")
-    if len(weights) != orders:
-        raise ValueError(f"weights must be one for each of {orders} orders (got: {len(weights)})")
-    numbers = tuple(checked_number(weight, f"weights[{index}]", MAX_NUMBER) for index, weight in enumerate(weights))
-    if not any(numbers):
-        raise ValueError(f"weights must not all be 0 (got: {list(numbers)})")
-    return numbers

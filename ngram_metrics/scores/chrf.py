@@ -26,20 +26,17 @@ Differences from other packages:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import MAX_NUMBER, check_booleans, checked_number, checked_order, exact
 from ngram_metrics.counting.documents import Batch, DocumentGroups, float_dtype, repeat_each
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import AggregateMatches, aggregate_matches
-from ngram_metrics.counting.python_matches import Tokens
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, PairCounts
+from ngram_metrics.scores.python_measures import PythonChrf
 from ngram_metrics.scores.references import PairMeasure
 from ngram_metrics.scores.rows import PYTHON_ROWS, pack, score_rows
 
@@ -58,36 +55,8 @@ class ChrfStatistics(NamedTuple):
     reference_totals: Tensor
 
 
-@dataclass(frozen=True)
-class ChrfMeasure(PairMeasure[ChrfStatistics]):
-    """chrF under fixed settings.
-
-    Attributes:
-        char_order: the longest order of characters, 0 to 1,000.
-        word_order: the longest order of words, 0 to 1,000; 2 is chrF++.
-        beta: how much recall weighs against precision, 0 to 1e15.
-        eps_smoothing: whether F is averaged over all orders; see the module's docstring.
-
-    Raises:
-        TypeError: a setting of another type.
-        ValueError: a setting out of its range, or both orders 0.
-    """
-
-    char_order: int = 6
-    word_order: int = 0
-    beta: float = 2.0
-    eps_smoothing: bool = False
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        check_booleans(self)
-        for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
-            object.__setattr__(self, name, checked_order(order, name, lowest=0))
-        if self.char_order + self.word_order == 0:
-            raise ValueError("char_order and word_order are both 0: expected at least one order")
-        object.__setattr__(self, "beta", checked_number(self.beta, "beta", MAX_NUMBER, "F is then the recall"))
-
-    python_text_limit = python_token_limit = 1200
+class ChrfMeasure(PythonChrf, PairMeasure[ChrfStatistics]):
+    """chrF under the settings of ``PythonChrf``."""
 
     @property
     def layout(self) -> Layout[ChrfStatistics]:
@@ -99,16 +68,6 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
         matches, hypothesis, reference = super().statistics(batch)
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return ChrfStatistics(matches, hypothesis * (reference > 0), reference)
-
-    def count_in_python(
-        self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]
-    ) -> python_scores.ChrfCounts:
-        """Count one segment in plain Python."""
-        return python_scores.chrf_counts(hypothesis, references, self.pair_orders, self.beta, self.eps_smoothing)
-
-    def score_in_python(self, *fields: Any) -> float:
-        """Score one row in plain Python."""
-        return python_scores.chrf_score(cast(python_scores.ChrfCounts, fields), self.beta, self.eps_smoothing)
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
         """Return chrF, from 0 to 1, for statistics of any leading shape."""
@@ -124,20 +83,6 @@ class ChrfMeasure(PairMeasure[ChrfStatistics]):
             return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
         score = _fscore(*_mean_precision_and_recall(statistics), factor)
         return score if scale == 1 else scale * score
-
-    def signature(self) -> dict[str, str]:
-        """Return the settings, all but the last in sacrebleu's format."""
-        return {
-            "eff": "no" if self.eps_smoothing else "yes",
-            "nc": str(self.char_order),
-            "nw": str(self.word_order),
-            "beta": exact(self.beta, "g"),
-        }
-
-    @property
-    def pair_orders(self) -> tuple[int, ...]:
-        """The longest orders: of characters and, for chrF++, of words."""
-        return (self.char_order, self.word_order) if self.word_order else (self.char_order,)
 
     def pair_statistics(self, *counts: PairCounts) -> ChrfStatistics:
         """Return the statistics of pairs from the counts of characters and, for chrF++, of words.

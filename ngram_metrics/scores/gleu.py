@@ -11,8 +11,6 @@ used, the first on ties, and a corpus (micro) sums the counts of these, as nltk'
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -20,9 +18,8 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.counting.matches import ngram_totals
-from ngram_metrics.counting.python_matches import Tokens
-from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, PairCounts
+from ngram_metrics.scores.python_measures import PythonGleu
 from ngram_metrics.scores.references import OrderMeasure
 
 
@@ -33,25 +30,13 @@ class GleuStatistics(NamedTuple):
     ngrams: Tensor
 
 
-@dataclass(frozen=True)
-class GleuMeasure(OrderMeasure[GleuStatistics]):
+class GleuMeasure(PythonGleu, OrderMeasure[GleuStatistics]):
     """GLEU up to the order ``ngram``."""
-
-    ngram: int = 4
 
     @property
     def layout(self) -> Layout[GleuStatistics]:
         """The width of each field in a row."""
         return Layout(GleuStatistics, (None, None))
-
-    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
-        """Count one segment in plain Python."""
-        return python_scores.gleu_counts(hypothesis, references, self.ngram)
-
-    def score_in_python(self, *fields: int) -> float:
-        """Score one row in plain Python."""
-        matches, ngrams = fields
-        return python_scores.gleu_score((matches, ngrams))
 
     def score(self, statistics: GleuStatistics) -> Tensor:
         """Return GLEU, from 0 to 1, for statistics of any leading shape."""

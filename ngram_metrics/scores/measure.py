@@ -6,8 +6,8 @@ or a matrix of pairs.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches
 from ngram_metrics.counting.documents import UPDATE_GROUPS, Batch, DocumentGroups
+from ngram_metrics.scores.python_measures import PythonMeasure
 
 #: A NamedTuple of tensors with any leading dimensions: one row per segment, a sum, or a matrix of pairs.
 Statistics = TypeVar("Statistics", bound=tuple[Tensor, ...])
@@ -48,13 +49,9 @@ class PairCounts(NamedTuple):
     reference_lengths: Tensor
 
 
-class Measure(ABC, Generic[Statistics]):
+class Measure(PythonMeasure, Generic[Statistics]):
     """A measure: two pure functions, ``statistics`` and ``score``, and the layout of the counts between them."""
 
-    #: Whether a higher score is better. Comparisons respect it; MBR decoding and rewards require True.
-    higher_is_better: ClassVar[bool] = True
-    #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
-    has_references: ClassVar[bool] = True
     #: The end of the scale of the scores. Tables show a scale that ends at 1 in percent.
     highest: ClassVar[float] = 1.0
 
@@ -83,25 +80,6 @@ class Measure(ABC, Generic[Statistics]):
     def statistics(self, batch: Batch) -> Statistics:
         """Count a batch: one row per segment."""
 
-    #: Texts with fewer characters, and other segments with fewer tokens, are counted by ``count_in_python`` on a CPU,
-    #: which then takes less time than arrays.
-    python_text_limit: ClassVar[int] = 0
-    python_token_limit: ClassVar[int] = 0
-
-    def count_in_python(self, hypothesis: Any, references: Sequence[Any]) -> tuple[Any, ...]:
-        """Count one segment in plain Python: the fields of the statistics, numbers and lists of them.
-
-        The documents are those that the metric's reader reads in plain Python.
-        """
-        raise NotImplementedError
-
-    def score_in_python(self, *fields: Any) -> Any:
-        """Score one row in plain Python: a number, or lists of them of ``score_shape``.
-
-        The fields are those of ``count_in_python``, or their sums.
-        """
-        raise NotImplementedError
-
     @abstractmethod
     def score(self, statistics: Statistics) -> Tensor:
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
@@ -121,10 +99,6 @@ class Measure(ABC, Generic[Statistics]):
         """
         fields = zip(type(statistics).__annotations__, statistics, strict=True)
         return {name: field for name, field in fields if name.startswith("reference_")}
-
-    @abstractmethod
-    def signature(self) -> dict[str, str]:
-        """Return the settings that affect the score, by name, as strings."""
 
     @property
     def pair_orders(self) -> tuple[int, ...]:

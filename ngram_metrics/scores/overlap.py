@@ -20,17 +20,14 @@ Differences from torch-ngram, whose ``get_score`` this replaces:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from torch import Tensor
 
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.counting.matches import count_ngrams
-from ngram_metrics.counting.python_matches import Tokens
-from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, PairCounts
+from ngram_metrics.scores.python_measures import PythonOverlap
 from ngram_metrics.scores.references import OrderMeasure
 
 
@@ -48,25 +45,13 @@ class OverlapStatistics(NamedTuple):
     reference_totals: Tensor
 
 
-@dataclass(frozen=True)
-class OverlapMeasure(OrderMeasure[OverlapStatistics]):
+class OverlapMeasure(PythonOverlap, OrderMeasure[OverlapStatistics]):
     """N-gram overlap of the order ``ngram``."""
-
-    ngram: int = 1
 
     @property
     def layout(self) -> Layout[OverlapStatistics]:
         """The width of each field in a row."""
         return Layout(OverlapStatistics, (None, None, None))
-
-    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
-        """Count one segment in plain Python."""
-        return python_scores.overlap_counts(hypothesis, references, self.ngram)
-
-    def score_in_python(self, *fields: int) -> float:
-        """Score one row in plain Python."""
-        matches, hypothesis, reference = fields
-        return python_scores.overlap_score((matches, hypothesis, reference))
 
     def score(self, statistics: OverlapStatistics) -> Tensor:
         """Return the overlap, from 0 to 1, for statistics of any leading shape."""

@@ -7,13 +7,11 @@ per segment. For padded batches nothing here depends on their data, only on thei
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import checked_order
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -25,6 +23,7 @@ from ngram_metrics.counting.documents import (
 )
 from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.scores.measure import Measure, PairCounts, Statistics
+from ngram_metrics.scores.python_measures import PythonOrder
 
 
 class Pairs(NamedTuple):
@@ -168,26 +167,8 @@ class PairMeasure(Measure[Statistics]):
         return self.score(statistics)
 
 
-@dataclass(frozen=True)
-class OrderMeasure(PairMeasure[Statistics]):
-    """A measure of pairs whose only setting is the longest order, ``ngram``, 1 to 1,000.
-
-    Raises:
-        TypeError: an order that is not an integer.
-        ValueError: an order out of its range.
-    """
-
-    ngram: int
-
-    python_text_limit, python_token_limit = 8000, 1200
-
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        object.__setattr__(self, "ngram", checked_order(self.ngram))
-
-    def signature(self) -> dict[str, str]:
-        """Return the setting."""
-        return {"order": str(self.ngram)}
+class OrderMeasure(PythonOrder, PairMeasure[Statistics]):
+    """A measure of pairs whose only setting is the longest order."""
 
     @property
     def pair_orders(self) -> tuple[int, ...]:

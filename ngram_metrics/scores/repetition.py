@@ -40,20 +40,18 @@ with the number of words and not of pairs of texts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import Average, checked_order
+from ngram_metrics.basics.options import Average
 from ngram_metrics.counting.corpus import CorpusNgrams, corpus_ngrams, distinct_ngrams
 from ngram_metrics.counting.documents import Batch, RaggedTokens, float_dtype
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
-from ngram_metrics.counting.python_matches import Tokens
-from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.bleu import BleuStatistics
 from ngram_metrics.scores.measure import Layout, Measure
+from ngram_metrics.scores.python_measures import PythonRepetition
 
 
 class RepetitionStatistics(NamedTuple):
@@ -68,24 +66,8 @@ class RepetitionStatistics(NamedTuple):
     totals: Tensor
 
 
-@dataclass(frozen=True)
-class RepetitionMeasure(Measure[RepetitionStatistics]):
-    """Repetition of the order ``ngram``, 1 to 1,000.
-
-    Raises:
-        TypeError: an order that is not an integer.
-        ValueError: an order out of its range.
-    """
-
-    ngram: int = 4
-
-    higher_is_better = False
-    has_references = False
-    python_text_limit, python_token_limit = 6000, 1200
-
-    def __post_init__(self) -> None:
-        """Check the setting."""
-        object.__setattr__(self, "ngram", checked_order(self.ngram))
+class RepetitionMeasure(PythonRepetition, Measure[RepetitionStatistics]):
+    """Repetition of the order ``ngram``."""
 
     @property
     def layout(self) -> Layout[RepetitionStatistics]:
@@ -98,24 +80,11 @@ class RepetitionMeasure(Measure[RepetitionStatistics]):
         totals = count_ngrams(texts.device_lengths, self.ngram)
         return RepetitionStatistics(distinct_ngrams(texts, self.ngram), totals)
 
-    def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
-        """Count one text in plain Python."""
-        return python_scores.repetition_counts(hypothesis, self.ngram)
-
-    def score_in_python(self, *fields: int) -> float:
-        """Score one text in plain Python."""
-        distinct, total = fields
-        return python_scores.repetition_score((distinct, total))
-
     def score(self, statistics: RepetitionStatistics) -> Tensor:
         """Return the repetition, from 0 to 1, for statistics of any leading shape."""
         dtype = float_dtype(statistics.totals.device)
         repeated = statistics.totals - statistics.distinct
         return repeated.to(dtype) / statistics.totals.clamp(min=1).to(dtype)
-
-    def signature(self) -> dict[str, str]:
-        """Return the setting."""
-        return {"order": str(self.ngram)}
 
 
 def distinct_in_corpus(texts: RaggedTokens, orders: Sequence[int]) -> RepetitionStatistics:

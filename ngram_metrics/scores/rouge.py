@@ -36,16 +36,15 @@ from typing import Literal, NamedTuple, cast, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys, checked_order, exact
+from ngram_metrics.basics.options import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
 from ngram_metrics.counting.all_pairs import MatchBlock
 from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedPairs, PaddedSides, float_dtype
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
-from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.subsequence_pairs import all_pairs_subsequences
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, Statistics
+from ngram_metrics.scores.python_measures import PythonRouge
 from ngram_metrics.scores.references import (
     Pairs,
     best_statistics,
@@ -57,8 +56,6 @@ from ngram_metrics.scores.references import (
 
 #: torchmetrics' two options for several references.
 Accumulate = Literal["best", "avg"]
-#: How several references become one count: see the module's docstring.
-Reducer = Literal["best", "best_recall", "sum"]
 
 
 class RougeStatistics(NamedTuple):
@@ -118,31 +115,8 @@ class KeyedMeasure(Measure[Statistics]):
         return super().pair_blocks(hypotheses, references)
 
 
-@dataclass(frozen=True)
-class RougeMeasure(KeyedMeasure[RougeStatistics]):
-    """ROUGE under fixed settings.
-
-    Attributes:
-        variants: for each key the order of its n-grams, 1 to 1,000, or ``"L"`` or ``"Lsum"``.
-        reducer: how several references become one count.
-        alpha: the weight in F = P R / ((1 - alpha) P + alpha R), from 0 to 1: 0 makes F the recall, 1 the precision;
-            None for F1.
-
-    Raises:
-        TypeError: an order that is not an integer.
-        ValueError: an order out of its range.
-    """
-
-    variants: tuple[int | str, ...]
-    reducer: Reducer = "best"
-    alpha: float | None = None
-
-    python_text_limit, python_token_limit = 6000, 1000
-
-    def __post_init__(self) -> None:
-        """Check the orders."""
-        checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)
-        object.__setattr__(self, "variants", checked)
+class RougeMeasure(PythonRouge, KeyedMeasure[RougeStatistics]):
+    """ROUGE under the settings of ``PythonRouge``."""
 
     @property
     def layout(self) -> Layout[RougeStatistics]:
@@ -158,22 +132,6 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
             return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
-    def count_in_python(
-        self, hypothesis: Summary | Tokens, references: Sequence[Summary | Tokens]
-    ) -> tuple[Sequence[int], ...]:
-        """Count one segment in plain Python."""
-        # Without sentences, the words are one sentence.
-        first, *others = (
-            document if isinstance(document, Summary) else Summary(document, [document])
-            for document in (hypothesis, *references)
-        )
-        rows = python_scores.rouge_counts(first, others, self.variants, self.reducer, self.alpha)
-        return tuple(zip(*rows, strict=True))
-
-    def score_in_python(self, *fields: Sequence[int]) -> list[tuple[float, float, float]]:
-        """Score one row in plain Python."""
-        return [python_scores.rouge_score(counts, self.alpha) for counts in zip(*fields, strict=True)]
-
     def select_key(self, key: int) -> RougeMeasure:
         """Return the measure of one key."""
         return replace(self, variants=self.variants[key : key + 1])
@@ -181,11 +139,6 @@ class RougeMeasure(KeyedMeasure[RougeStatistics]):
     def score(self, statistics: RougeStatistics) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return precision_recall_f(statistics, self.alpha)
-
-    def signature(self) -> dict[str, str]:
-        """Return the settings."""
-        fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
-        return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
 
     def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
         """Return the statistics of pairs."""

@@ -7,18 +7,17 @@ character at which ``str.split()`` splits, including the tab, the no-break space
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from ngram_metrics.basics.options import pad_signature
 from ngram_metrics.counting.documents import Batch, RaggedTokens, even_chunks
 from ngram_metrics.text.input_forms import Segments
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import columns_of
+from ngram_metrics.text.python_readers import PythonCharacterReader
 from ngram_metrics.text.reader import Reader, batch_of, sides_of
-from ngram_metrics.text.single_texts import split_characters
+from ngram_metrics.text.single_texts import prepare_texts
 from ngram_metrics.text.word_bounds import CHARACTERS, CHRF_WORDS, code_points, counts_between, text_of
 from ngram_metrics.text.word_rules import remove_whitespace
 from ngram_metrics.text.words import number_words
@@ -31,33 +30,8 @@ _FEW = 64
 _FEW_CHARACTERS = 1 << 13
 
 
-@dataclass(frozen=True)
-class CharacterReader(Reader):
-    """The settings for reading characters.
-
-    Attributes:
-        lowercase: whether text is lowercased.
-        whitespace: whether whitespace characters are counted.
-        words: whether words are read too, for chrF++.
-        pad_id: for ids, which are counted as characters: the id or ids that are padding.
-
-    The characters may also be given as tokens: each a ``str`` of one character, or another hashable.
-
-    Raises:
-        TypeError: a ``pad_id`` that is not an integer, a sequence of integers, or None.
-    """
-
-    lowercase: bool = False
-    whitespace: bool = False
-    words: bool = False
-    pad_id: int | Sequence[int] | None = None
-
-    reads_text_in_python = True
-
-    def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score, in sacrebleu's terms."""
-        fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
-        return {**fields, **pad_signature(self.pad_id)}
+class CharacterReader(PythonCharacterReader, Reader):
+    """The settings for reading characters, which are those of ``PythonCharacterReader``."""
 
     def _text_options(self) -> dict[str, object]:
         return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
@@ -72,17 +46,11 @@ class CharacterReader(Reader):
                         "expected text, such as words joined by spaces, or tokens of one character each"
                     )
 
-    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
-        return [split_characters(text, self.whitespace, self.words) for text in self._texts(segments)]
-
     def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:
         return [[document] for document in super()._read_tokens_in_python(segments)]
 
-    def _texts(self, segments: Segments) -> Sequence[str]:
-        return list(map(str.lower, segments.documents)) if self.lowercase else segments.documents
-
     def _encode_text(self, segments: Segments) -> Batch:
-        texts = self._texts(segments)
+        texts = prepare_texts(segments.documents, self.lowercase)
         batch = batch_of(segments, number_characters(texts, self.whitespace))
         if not self.words:
             return batch

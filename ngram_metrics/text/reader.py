@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Container, Sequence
 from itertools import chain
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import check_booleans, fixed_pad_id, pad_ids, refuse_missing_pad_id
+from ngram_metrics.basics.options import pad_ids, refuse_missing_pad_id
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -23,24 +23,12 @@ from ngram_metrics.counting.documents import (
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
+from ngram_metrics.text.python_readers import PythonReader
 from ngram_metrics.text.tokenizer_option import is_for_text_only
 
 
-class Reader(ABC):
-    """How ``preds`` and ``target`` are read.
-
-    Attributes:
-        pad_id: the id or ids that are not tokens; they are dropped at every position. A padded tensor needs it.
-        reads_text_in_python: whether ``read_in_python`` reads texts.
-    """
-
-    pad_id: int | Sequence[int] | None
-    reads_text_in_python = False
-
-    def __post_init__(self) -> None:
-        """Check the options before any data."""
-        check_booleans(self)
-        object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
+class Reader(PythonReader):
+    """How ``preds`` and ``target`` are read."""
 
     def read_systems(
         self,
@@ -124,14 +112,10 @@ class Reader(ABC):
             TypeError, ValueError: the errors of ``encode``.
         """
         listed = self._list_padded(segments) if isinstance(segments, PaddedSegments) else segments
-        read = self._read_texts_in_python if listed.kind == "text" else self._read_tokens_in_python
+        read = self.read_texts_in_python if listed.kind == "text" else self._read_tokens_in_python
         documents = read(listed)
         first = len(listed.hypotheses)
         return documents[:first], documents[first:], listed.counts
-
-    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
-        """Read texts, the hypotheses first."""
-        raise NotImplementedError
 
     def _read_tokens_in_python(self, segments: Segments) -> Sequence[Any]:
         """Read tokens or ids, the hypotheses first."""
@@ -159,10 +143,6 @@ class Reader(ABC):
     def _separator(self) -> int | None:
         """An id that separates the sentences of a summary. It may be negative, and is then not padding."""
         return None
-
-    @abstractmethod
-    def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score of a kind of input, by name, as strings; ``?`` is no data."""
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:

@@ -13,15 +13,13 @@ Without it a document of tokens or ids is one sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import chain, islice, repeat
 from typing import cast
 
 import numpy as np
 import torch
 
-from ngram_metrics.basics.options import check_id, pad_signature
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -36,14 +34,13 @@ from ngram_metrics.counting.documents import (
 )
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_no_words
-from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import NameOf, shortened, type_name
+from ngram_metrics.text.messages import NameOf
 from ngram_metrics.text.numbering import columns_of, listed_ids, number_ids, number_tokens
+from ngram_metrics.text.python_readers import PythonRougeReader
 from ngram_metrics.text.reader import Reader, batch_of
 from ngram_metrics.text.single_texts import (
     SPLIT_AT_LINES,
     normalize,
-    read_summaries,
     rouge_words,
     split_ids,
     split_sentences,
@@ -51,73 +48,14 @@ from ngram_metrics.text.single_texts import (
 )
 from ngram_metrics.text.stemmer import rouge_stem
 from ngram_metrics.text.tokenizer_option import (
-    callable_name,
-    check_tokenizer,
-    reads_text_as_it_is,
     rule_of,
-    tokenizer_signature,
 )
 from ngram_metrics.text.word_bounds import ROUGE, Integers, Rule
-from ngram_metrics.text.word_rules import has_splitter
 from ngram_metrics.text.words import number_words
 
 
-@dataclass(frozen=True)
-class RougeReader(Reader):
-    """The settings for reading, which the docstring of the module explains.
-
-    Attributes:
-        use_stemmer: whether words are stemmed.
-        normalizer: ``str -> str``.
-        tokenizer: see ``ngram_metrics.text.tokenizer_option``; None for the ASCII rule.
-        sentence_splitter: ``str -> sequence of str``; None for lines.
-        sentence_separator_id: the id between two sentences.
-        pad_id: the id or ids that are not tokens.
-        sentences: whether sentences are read, for ROUGE-Lsum.
-
-    Raises:
-        TypeError: a setting of another type.
-        ValueError: an unknown tokenizer name, or a tokenizer that truncates.
-        ModuleNotFoundError: a tokenizer whose package is not installed.
-    """
-
-    use_stemmer: bool = False
-    normalizer: Callable[[str], str] | None = None
-    tokenizer: Tokenizer | None = None
-    sentence_splitter: Callable[[str], Sequence[str]] | None = None
-    sentence_separator_id: int | None = None
-    pad_id: int | Sequence[int] | None = None
-    sentences: bool = True
-
-    def __post_init__(self) -> None:
-        """Check the options while no data has been seen yet."""
-        super().__post_init__()
-        if self.tokenizer is not None:
-            check_tokenizer(self.tokenizer)
-        for name, option in (("normalizer", self.normalizer), ("sentence_splitter", self.sentence_splitter)):
-            if option is not None and not callable(option):
-                raise TypeError(f"{name} is {type_name(option)}: expected a callable that takes a str")
-        separator = self.sentence_separator_id
-        if separator is not None and (isinstance(separator, bool) or not isinstance(separator, (int, np.integer))):
-            raise TypeError(f"sentence_separator_id is {shortened(separator)}: expected an integer or None")
-        if separator is not None:
-            check_id(int(separator), "sentence_separator_id")
-        has_callable = self.normalizer is not None or self.sentence_splitter is not None
-        object.__setattr__(self, "reads_text_in_python", not has_callable and has_splitter(self.tokenizer))
-
-    def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score, as strings, with ``rule`` for rouge_score's rule."""
-        rule = "none" if reads_text_as_it_is(self.tokenizer) else "rule"
-        fields = {"norm": rule if self.normalizer is None else callable_name(self.normalizer)}
-        words = tokenizer_signature(self.tokenizer, kind)
-        fields |= {"tok": "rule"} if words and self.tokenizer is None else words
-        fields["stem"] = "porter-nltk" if self.use_stemmer else "no"
-        if self.sentences:
-            splitter = self.sentence_splitter
-            fields["split"] = "lines" if splitter is None else callable_name(splitter)
-        if self.sentence_separator_id is not None:
-            fields["sep"] = str(self.sentence_separator_id)
-        return {**fields, **pad_signature(self.pad_id)}
+class RougeReader(PythonRougeReader, Reader):
+    """The settings for reading, which are those of ``PythonRougeReader``."""
 
     def _text_options(self) -> dict[str, object]:
         return {
@@ -131,18 +69,6 @@ class RougeReader(Reader):
     def _separator(self) -> int | None:
         return self.sentence_separator_id
 
-    @property
-    def _follows_ascii_rule(self) -> bool:
-        """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
-        return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
-
-    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
-        reading = self.use_stemmer, self.normalizer, self.tokenizer, self.sentence_splitter
-        summaries = read_summaries(segments.documents, self.sentences, *reading, segments.name_of)
-        if self._follows_ascii_rule:
-            warn_of_no_words(segments.documents, [len(words) for words, _ in summaries])
-        return summaries
-
     def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:
         documents = super()._read_tokens_in_python(segments)
         separator = self.sentence_separator_id
@@ -153,7 +79,7 @@ class RougeReader(Reader):
     def _encode_text(self, segments: Segments) -> Batch:
         """Encode texts, and warn if the ASCII rule finds no words in a text that has letters or digits."""
         batch = self._encode_words(segments)
-        if self._follows_ascii_rule and isinstance(batch.sides, RaggedSides):
+        if self.follows_ascii_rule and isinstance(batch.sides, RaggedSides):
             lengths = torch.cat((batch.sides.hypotheses.lengths, batch.sides.references.tokens.lengths))
             warn_of_no_words(segments.documents, lengths)
         return batch

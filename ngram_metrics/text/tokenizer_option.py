@@ -16,6 +16,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 from ngram_metrics.text.messages import NameOf, shortened, type_name
+from ngram_metrics.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
     from ngram_metrics.text.word_bounds import Rule
@@ -43,7 +44,7 @@ def rule_of(tokenizer: object) -> Rule | None:
 
 def check_tokenizer(tokenizer: object) -> None:
     """Raise the errors of ``batch_tokenizer`` for an external tokenizer, and none for a rule."""
-    if rule_of(tokenizer) is None:
+    if not has_splitter(tokenizer):
         batch_tokenizer(tokenizer)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import pad_ids, pad_signature
+from ngram_metrics.basics.options import pad_ids
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
@@ -28,77 +28,38 @@ from ngram_metrics.counting.documents import (
 )
 from ngram_metrics.document_frequency import DocumentFrequency, counted_in_segments
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
-from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_unsplit_texts
-from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.input_warnings import warn_of_unsplit_texts
 from ngram_metrics.text.numbering import columns_of, listed_ids, name_unhashable, number_tokens
+from ngram_metrics.text.python_readers import PythonWordReader
 from ngram_metrics.text.reader import Reader, batch_of
 from ngram_metrics.text.single_texts import split_words
-from ngram_metrics.text.tokenizer_option import check_tokenizer, rule_of, tokenizer_signature
+from ngram_metrics.text.tokenizer_option import rule_of, tokenizer_signature
 from ngram_metrics.text.word_bounds import WHITESPACE
-from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 from ngram_metrics.text.words import number_words
 
 #: Below this number of characters each text is split by ``str.split``, which is faster than operations on arrays.
 FEW_CHARACTERS = 1 << 14
 
 
-@dataclass(frozen=True)
-class WordReader(Reader):
-    """The settings for reading words.
-
-    Attributes:
-        tokenizer: see ``ngram_metrics.text.tokenizer_option``.
-        lowercase: whether text is lowercased before it is tokenized.
-        pad_id: see ``ngram_metrics.text.reader.Reader``.
-        samples: whether hypotheses may be padded ids ``(segments, samples, width)``.
-
-    Raises:
-        TypeError: a tokenizer or ``pad_id`` of another type.
-        ValueError: an unknown tokenizer name, or a tokenizer that truncates.
-        ModuleNotFoundError: a tokenizer whose package is not installed.
-    """
-
-    tokenizer: Tokenizer | None = None
-    lowercase: bool = False
-    pad_id: int | Sequence[int] | None = None
-    # Not compared: it changes nothing that both read.
-    samples: bool = field(default=False, compare=False)
-
-    def __post_init__(self) -> None:
-        """Check the options before any data."""
-        check_tokenizer(self.tokenizer)
-        super().__post_init__()
-        object.__setattr__(self, "reads_text_in_python", has_splitter(self.tokenizer))
+class WordReader(PythonWordReader, Reader):
+    """The settings for reading words, which are those of ``PythonWordReader``."""
 
     @property
     def sample_padding(self) -> tuple[int, ...] | None:
         """The ids that are not tokens, if hypotheses may be samples."""
         return pad_ids(self.pad_id) if self.samples else None
 
-    def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score, by name, as strings."""
-        case = "lc" if self.lowercase else "mixed"
-        return {"case": case, **tokenizer_signature(self.tokenizer, kind), **pad_signature(self.pad_id)}
-
     def _text_options(self) -> dict[str, object]:
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
 
-    def _read_texts_in_python(self, segments: Segments) -> Sequence[object]:
-        return list(map(SPLITTERS[self.tokenizer], self._texts(segments)))
-
     def _encode_text(self, segments: Segments) -> Batch:
-        texts = self._texts(segments)
+        texts = self.texts_to_split(segments)
         rule = rule_of(self.tokenizer)
         if rule is None or (rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS):
             tokens = number_tokens(split_words(texts, self.tokenizer, segments.name_of), segments.name_of)
         else:
             tokens = number_words(rule, texts, columns_of(segments))
         return batch_of(segments, tokens)
-
-    def _texts(self, segments: Segments) -> Sequence[str]:
-        """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
-        warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references)
-        return list(map(str.lower, segments.documents)) if self.lowercase else segments.documents
 
 
 @dataclass(frozen=True)
@@ -137,7 +98,7 @@ class TokenReader(WordReader):
     def _lists(self, segments: Segments) -> Sequence[Sequence[Hashable]]:
         """Return the tokens of each document, hypotheses first."""
         if segments.kind == "text":
-            return split_words(self._texts(segments), self.tokenizer, segments.name_of)
+            return split_words(self.texts_to_split(segments), self.tokenizer, segments.name_of)
         dropped = self._check_options(segments)
         if segments.kind == "tokens":
             name_unhashable(segments.documents, segments.name_of)

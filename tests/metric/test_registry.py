@@ -15,7 +15,7 @@ def test_a_row_says_what_the_metric_takes(name):
     row = REGISTRY[name]
     metric = make_metric(name)
     assert metric.measure.has_references == row.needs_references
-    assert metric.measure.higher_is_better == row.higher_is_better
+    assert metric.average == row.average
     for option, value in {"tokenizer": "char", "lowercase": True, "chrf_lowercase": True, "stem": True}.items():
         is_taken = make_metric(name, **{option: value}) != metric
         assert is_taken == (name in takers_of(option)), option

@@ -15,7 +15,8 @@ from ngram_metrics import Bleu, pair
 from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics.metric import definitions
 from ngram_metrics.metric.scorer import Counted, Scorer
-from ngram_metrics.scores.rouge import Reducer, RougeMeasure
+from ngram_metrics.scores.python_measures import Reducer
+from ngram_metrics.scores.rouge import RougeMeasure
 from ngram_metrics.scores.rows import PYTHON_ROWS, score_corpora, score_rows
 from ngram_metrics.text.word_reader import WordReader
 from ngram_metrics.torchmetrics.agreement import NO_REFERENCES, join_range
