@@ -1,9 +1,10 @@
 """One hypothesis and its references in one call: the scores of ``ngram_metrics.functional`` as ``float``.
 
-For a single pair they are 1.5 to 3 times as fast. They import neither torch nor numpy, so a process that only scores
-pairs starts at once; they keep no state, and can be called from any thread and after a fork. They are a second
-implementation, in plain Python: the tests hold each of them equal to ``functional``. The counts alone, as ``int``, are
-in ``ngram_metrics.scores.python_scores``.
+For a single pair they are 1.5 to 3 times as fast: ``read`` below takes a microsecond where
+``ngram_metrics.text.input_forms``, which names what is wrong and where, takes six. They import neither torch nor numpy,
+so a process that only scores pairs starts at once; they keep no state, and can be called from any thread and after a
+fork. Settings, counts and formulas are those of ``ngram_metrics.scores.python_measures`` and ``python_scores``, by
+which small batches are scored too.
 
 Each function takes the options of its counterpart in ``functional`` without ``average`` and ``device``, with the same
 defaults, and gives its score for ``[hypothesis]`` and ``[references]``. Whatever is not of Python's own types, and
@@ -13,23 +14,16 @@ same. The warnings of ``functional`` are not given.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ngram_metrics.basics.options import (
-    MAX_NUMBER,
-    MAX_ORDER,
-    MAX_SMOOTH_VALUES,
-    ROUGE_KEYS,
-    SMOOTHINGS,
-    resolve_effective_order,
-)
+from ngram_metrics.basics.options import ROUGE_KEYS, resolve_effective_order
 from ngram_metrics.counting.python_matches import Summary, Tokens
 from ngram_metrics.scores import python_scores
-from ngram_metrics.text.single_texts import read_summaries, split_characters, split_words, summary_of_ids
+from ngram_metrics.scores.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
+from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters, split_words, summary_of_ids
 from ngram_metrics.text.tokenizer_option import is_for_text_only
 from ngram_metrics.text.word_rules import has_splitter
 
@@ -43,6 +37,12 @@ __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
 _Given = ParamSpec("_Given")
 _Score = TypeVar("_Score")
 
+#: The measures with checked settings, the same one for equal settings.
+_make_bleu = lru_cache(256, typed=True)(PythonBleu)
+_make_chrf = lru_cache(256, typed=True)(PythonChrf)
+_make_gleu = lru_cache(256, typed=True)(PythonGleu)
+_make_overlap = lru_cache(256, typed=True)(PythonOverlap)
+
 
 class Unusual(Exception):
     """Input or a setting that is wrong or of another type, which ``ngram_metrics.functional`` reads or refuses."""
@@ -54,19 +54,9 @@ def require(condition: object) -> None:
         raise Unusual
 
 
-def is_order(value: object, lowest: int = 1) -> bool:
-    """Return whether this is an order of n-grams."""
-    return type(value) is int and lowest <= value <= MAX_ORDER
-
-
 def is_id(value: Any) -> bool:
     """Return whether this is an integer that int64 holds."""
     return type(value) is int and abs(value) < 1 << 63
-
-
-def is_number(value: Any) -> bool:
-    """Return whether this is a finite number of at least 0."""
-    return type(value) in (int, float) and 0 <= value < math.inf
 
 
 def read(
@@ -197,19 +187,17 @@ def bleu(
         >>> pair.bleu("The cat sat.", ["The cat sat!", "A cat sat."])
         0.8409
     """
-    require(is_order(ngram) and type(smooth) is str and smooth in SMOOTHINGS)
-    effective_order = resolve_effective_order(effective_order, "none")
-    require(type(effective_order) is type(lowercase) is bool)
-    if smooth_value is not None:
-        require(smooth in MAX_SMOOTH_VALUES and is_number(smooth_value) and smooth_value <= MAX_SMOOTH_VALUES[smooth])
-    if weights is not None:
-        require(type(weights) in (list, tuple) and len(weights) == ngram)
-        require(all(map(is_number, weights)) and 0 < max(weights) <= MAX_NUMBER)
+    is_effective = resolve_effective_order(effective_order, "none")
+    weights = tuple(weights) if type(weights) is list else weights
+    try:
+        measure = _make_bleu(ngram, smooth, smooth_value, weights, is_effective)
+    except (TypeError, ValueError):
+        raise Unusual from None
+    require(type(lowercase) is bool)
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
     if is_text:
-        documents = words_of([text.lower() for text in documents] if lowercase else documents, tokenizer)
-    counts = python_scores.bleu_counts(documents[0], documents[1:], ngram)
-    return python_scores.bleu_score(counts, smooth, smooth_value, weights, effective_order)
+        documents = words_of(prepare_texts(documents, lowercase), tokenizer)
+    return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))
 
 
 @_else_by("chrf_score")
@@ -233,19 +221,19 @@ def chrf(
         >>> pair.chrf("abc", "abcdefgh")
         0.3225
     """
-    require(is_order(char_order, 0) and is_order(word_order, 0) and char_order + word_order > 0)
-    require(is_number(beta) and beta <= MAX_NUMBER)
-    require(type(lowercase) is type(whitespace) is type(eps_smoothing) is bool)
+    try:
+        measure = _make_chrf(char_order, word_order, beta, eps_smoothing)
+    except (TypeError, ValueError):
+        raise Unusual from None
+    require(type(lowercase) is type(whitespace) is bool)
     is_text, documents = read(hypothesis, references, pad_id, (lowercase, whitespace, word_order > 0))
     if is_text:
-        texts = [text.lower() for text in documents] if lowercase else documents
+        texts = prepare_texts(documents, lowercase)
         kinds = [split_characters(text, whitespace, word_order > 0) for text in texts]
     else:
         require(all(type(token) is int or len(token) == 1 for document in documents for token in document))
         kinds = [[document] for document in documents]
-    orders = (char_order, word_order) if word_order else (char_order,)
-    counts = python_scores.chrf_counts(kinds[0], kinds[1:], orders, beta, eps_smoothing)
-    return python_scores.chrf_score(counts, beta, eps_smoothing)
+    return measure.score_in_python(*measure.count_in_python(kinds[0], kinds[1:]))
 
 
 @_else_by("rouge_score")
@@ -340,9 +328,7 @@ def gleu(
         >>> pair.gleu("the cat is on the mat", "a cat is on the mat")
         0.7778
     """
-    return python_scores.gleu_score(
-        python_scores.gleu_counts(*_words(hypothesis, references, ngram, tokenizer, pad_id), ngram)
-    )
+    return _score_words(_make_gleu, hypothesis, references, ngram, tokenizer, pad_id)
 
 
 @_else_by("ngram_overlap")
@@ -362,13 +348,22 @@ def overlap(
         >>> pair.overlap(["a", "a", "b"], ["a", "b", "c"])
         0.6667
     """
-    documents = _words(hypothesis, references, ngram, tokenizer, pad_id)
-    return python_scores.overlap_score(python_scores.overlap_counts(*documents, ngram))
+    return _score_words(_make_overlap, hypothesis, references, ngram, tokenizer, pad_id)
 
 
-def _words(hypothesis: Any, references: Any, ngram: int, tokenizer: Any, pad_id: Any) -> tuple[Any, list[Any]]:
-    require(is_order(ngram))
+def _score_words(
+    make: Callable[[int], PythonGleu | PythonOverlap],
+    hypothesis: Any,
+    references: Any,
+    ngram: int,
+    tokenizer: Any,
+    pad_id: Any,
+) -> float:
+    try:
+        measure = make(ngram)
+    except (TypeError, ValueError):
+        raise Unusual from None
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer,))
     if is_text:
         documents = words_of(documents, tokenizer)
-    return documents[0], documents[1:]
+    return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))

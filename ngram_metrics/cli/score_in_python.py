@@ -60,22 +60,6 @@ class Metric(NamedTuple):
     average: str
 
 
-class Texts(NamedTuple):
-    """The texts of a batch, as a reader reads them."""
-
-    hypotheses: list[str]
-    references: list[str]
-
-    @property
-    def documents(self) -> list[str]:
-        """The hypotheses, followed by the references."""
-        return self.hypotheses + self.references
-
-    def name_of(self, index: int) -> str:
-        """Return the name of a document."""
-        return str(index)
-
-
 def can_score(options: ScoreOptions) -> bool:
     """Return whether plain Python has everything that the options ask for."""
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
@@ -150,16 +134,16 @@ def _count(
     metrics: Mapping[str, Metric], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> dict[str, list[tuple[Any, ...]]]:
     """Return the counts of each segment for all metrics, which share what is read if their readers are equal."""
-    texts = Texts(list(hypotheses), list(chain(*references)))
+    all_references = list(chain(*references))
     counts = list(map(len, references))
-    if texts.references:
-        warn_of_split_references(hypotheses, texts.references, counts)
-        warn_of_transposed_references(hypotheses, texts.references, counts)
+    if all_references:
+        warn_of_split_references(hypotheses, all_references, counts)
+        warn_of_transposed_references(hypotheses, all_references, counts)
     documents: dict[PythonReader, tuple[Sequence[Any], list[list[Any]]]] = {}
     rows = {}
     for name, (reader, measure, _) in metrics.items():
         if reader not in documents:
-            read = reader.read_texts_in_python(texts)
+            read = reader.read_texts_in_python([*hypotheses, *all_references], len(hypotheses), str)
             rest = iter(read[len(hypotheses) :])
             documents[reader] = read[: len(hypotheses)], [list(islice(rest, count)) for count in counts]
         rows[name] = list(map(measure.count_in_python, *documents[reader]))

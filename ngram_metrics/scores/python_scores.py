@@ -54,12 +54,14 @@ def bleu_precisions(
 ) -> list[float]:
     """Return the smoothed precision of each order, with the smoothing's ``value``."""
     value = SMOOTH_VALUES.get(smooth, 0.0) if value is None else value
+    is_adding = smooth in _ADDING
+    least = 1 if smooth in ("smooth1", "nltk_smooth2") else 0
     precisions = []
     unmatched = 0
     for order, (matched, total) in enumerate(zip(matches, totals, strict=True)):
         numerator: float = matched
-        denominator: float = max(1, total) if smooth in ("smooth1", "nltk_smooth2") else total
-        if order > 0 and smooth in _ADDING:
+        denominator: float = total or least
+        if is_adding and order:
             numerator, denominator = numerator + value, denominator + value
         elif not matched:
             unmatched += 1

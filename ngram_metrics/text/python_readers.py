@@ -9,11 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ngram_metrics.basics.options import check_booleans, check_id, fixed_pad_id, pad_signature
 from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words
-from ngram_metrics.text.messages import shortened, type_name
+from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters
 from ngram_metrics.text.tokenizer_option import (
     callable_name,
@@ -25,25 +25,6 @@ from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 
 if TYPE_CHECKING:
     from ngram_metrics.text.inputs import Tokenizer
-
-
-class Texts(Protocol):
-    """Texts of a batch: ``ngram_metrics.text.input_forms.Segments`` of the kind ``text``."""
-
-    @property
-    def hypotheses(self) -> Any:
-        """The hypotheses."""
-
-    @property
-    def references(self) -> Any:
-        """The references of all segments."""
-
-    @property
-    def documents(self) -> Any:
-        """The hypotheses, followed by the references."""
-
-    def name_of(self, index: int) -> str:
-        """Return the name of a document for an error message."""
 
 
 class PythonReader(ABC):
@@ -62,8 +43,14 @@ class PythonReader(ABC):
         check_booleans(self)
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
-    def read_texts_in_python(self, segments: Texts) -> Sequence[Any]:
-        """Read each text as ``ngram_metrics.scores.python_scores`` counts it, hypotheses first."""
+    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
+        """Read each text as ``ngram_metrics.scores.python_scores`` counts it.
+
+        Args:
+            texts: the hypotheses, followed by all references.
+            hypotheses: the number of hypotheses.
+            name_of: names a text in an error.
+        """
         raise NotImplementedError
 
     @abstractmethod
@@ -104,14 +91,14 @@ class PythonWordReader(PythonReader):
         case = "lc" if self.lowercase else "mixed"
         return {"case": case, **tokenizer_signature(self.tokenizer, kind), **pad_signature(self.pad_id)}
 
-    def read_texts_in_python(self, segments: Texts) -> Sequence[Any]:
+    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Split each text into words."""
-        return list(map(SPLITTERS[self.tokenizer], self.texts_to_split(segments)))
+        return list(map(SPLITTERS[self.tokenizer], self.prepare_texts(texts, hypotheses)))
 
-    def texts_to_split(self, segments: Texts) -> Sequence[str]:
+    def prepare_texts(self, texts: Sequence[str], hypotheses: int) -> Sequence[str]:
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
-        warn_of_another_tokenizer(self.tokenizer, segments.hypotheses, segments.references)
-        return prepare_texts(segments.documents, self.lowercase)
+        warn_of_another_tokenizer(self.tokenizer, texts[:hypotheses], texts[hypotheses:])
+        return prepare_texts(texts, self.lowercase)
 
 
 @dataclass(frozen=True)
@@ -142,12 +129,9 @@ class PythonCharacterReader(PythonReader):
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}
 
-    def read_texts_in_python(self, segments: Texts) -> Sequence[Any]:
+    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Split each text into characters and words."""
-        return [
-            split_characters(text, self.whitespace, self.words)
-            for text in prepare_texts(segments.documents, self.lowercase)
-        ]
+        return [split_characters(text, self.whitespace, self.words) for text in prepare_texts(texts, self.lowercase)]
 
 
 @dataclass(frozen=True)
@@ -212,10 +196,10 @@ class PythonRougeReader(PythonReader):
         """Whether the ASCII rule is applied to a text, so that only a-z and 0-9 remain."""
         return self.normalizer is None and not reads_text_as_it_is(self.tokenizer)
 
-    def read_texts_in_python(self, segments: Texts) -> Sequence[Any]:
+    def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Read the words and the sentences of each summary."""
         reading = self.use_stemmer, self.normalizer, self.tokenizer, self.sentence_splitter
-        summaries = read_summaries(segments.documents, self.sentences, *reading, segments.name_of)
+        summaries = read_summaries(texts, self.sentences, *reading, name_of)
         if self.follows_ascii_rule:
-            warn_of_no_words(segments.documents, [len(words) for words, _ in summaries])
+            warn_of_no_words(texts, [len(words) for words, _ in summaries])
         return summaries

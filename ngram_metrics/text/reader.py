@@ -112,9 +112,11 @@ class Reader(PythonReader):
             TypeError, ValueError: the errors of ``encode``.
         """
         listed = self._list_padded(segments) if isinstance(segments, PaddedSegments) else segments
-        read = self.read_texts_in_python if listed.kind == "text" else self._read_tokens_in_python
-        documents = read(listed)
         first = len(listed.hypotheses)
+        if listed.kind == "text":
+            documents = self.read_texts_in_python(listed.documents, first, listed.name_of)
+        else:
+            documents = self._read_tokens_in_python(listed)
         return documents[:first], documents[first:], listed.counts
 
     def _read_tokens_in_python(self, segments: Segments) -> Sequence[Any]:

@@ -53,7 +53,7 @@ class WordReader(PythonWordReader, Reader):
         return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
 
     def _encode_text(self, segments: Segments) -> Batch:
-        texts = self.texts_to_split(segments)
+        texts = self.prepare_texts(segments.documents, len(segments.hypotheses))
         rule = rule_of(self.tokenizer)
         if rule is None or (rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS):
             tokens = number_tokens(split_words(texts, self.tokenizer, segments.name_of), segments.name_of)
@@ -98,7 +98,9 @@ class TokenReader(WordReader):
     def _lists(self, segments: Segments) -> Sequence[Sequence[Hashable]]:
         """Return the tokens of each document, hypotheses first."""
         if segments.kind == "text":
-            return split_words(self.texts_to_split(segments), self.tokenizer, segments.name_of)
+            return split_words(
+                self.prepare_texts(segments.documents, len(segments.hypotheses)), self.tokenizer, segments.name_of
+            )
         dropped = self._check_options(segments)
         if segments.kind == "tokens":
             name_unhashable(segments.documents, segments.name_of)
