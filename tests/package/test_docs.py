@@ -202,6 +202,13 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(in_navigation(settings["nav"])) == sorted(str(page.relative_to(DOCS)) for page in PAGES)
 
 
+def test_pages_are_short_enough_to_be_read():
+    words = {named(page): len(page.read_text(encoding="utf-8").split()) for page in PAGES}
+    assert {page: count for page, count in words.items() if count > 1_500} == {}
+    assert sum(words.values()) <= 30_000
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
 def test_every_public_name_is_in_the_reference():
     listed = re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(set(public_names()) - set(listed)) == []
