@@ -143,7 +143,8 @@ def summarise(
 ) -> Summary:
     """Return all results, with the names of the metrics and of the references."""
     is_tested = len(systems) > 1
-    results = compute_results(systems, plan, plan.test if is_tested else None)
+    tested = _pair(systems, plan) if is_tested else []
+    results = compute_results(systems, plan, plan.test if is_tested else None, tested=tested)
     grouped = {
         name: _score_groups(systems, labels, plan)
         for name, labels in grouping.items()
@@ -158,15 +159,14 @@ def summarise(
     better = {
         title: counts.scorer.measure.higher_is_better for counts in baseline_counts for title in counts.scorer.titles
     }
-    compare_pairs = partial(_compare_pairs, systems, plan)
+    compare_pairs = partial(_compare_pairs, tested, list(systems), plan)
     return Summary(results, grouping, grouped, signatures, references, better, plan, compare_pairs)
 
 
-def _compare_pairs(systems: Systems, plan: ComparisonPlan) -> Pairs:
-    if len(systems) == 1:
+def _compare_pairs(tested: Sequence[Paired], systems: Sequence[str], plan: ComparisonPlan) -> Pairs:
+    if not tested:
         return {}
-    tested = _pair(systems, plan)
-    matrices = compare_all_pairs(tested, list(systems), plan.test, plan.correction, plan.seed)
+    matrices = compare_all_pairs(tested, systems, plan.test, plan.correction, plan.seed)
     return {
         title: matrix[value]
         for paired, matrix in zip(tested, matrices, strict=True)
@@ -174,10 +174,17 @@ def _compare_pairs(systems: Systems, plan: ComparisonPlan) -> Pairs:
     }
 
 
-def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = None, compared: bool = True) -> Results:
+def compute_results(
+    systems: Systems,
+    plan: ComparisonPlan,
+    test: Test | None = None,
+    compared: bool = True,
+    tested: Sequence[Paired] = (),
+) -> Results:
     """Return the results, whose intervals, wins, ties and losses need the counts of segments.
 
-    ``test`` gives the p-values of the differences, None for none; ``compared`` says whether there are differences.
+    ``test`` gives the p-values of the differences, None for none; ``compared`` says whether there are differences;
+    ``tested`` are the values of all systems for each metric, made here if they are not given.
     """
     baseline, *others = systems
     ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)
@@ -188,7 +195,7 @@ def compute_results(systems: Systems, plan: ComparisonPlan, test: Test | None = 
             results[system].update(_score_system(counts, low, high))
     if not others or not compared:
         return results
-    tested = _pair(systems, plan)
+    tested = tested or _pair(systems, plan)
     differences = compare_with_first(tested, test, plan.correction, plan.confidence, plan.seed)
     for index, base in enumerate(systems[baseline]):
         base_score = base.score()

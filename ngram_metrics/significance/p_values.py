@@ -21,6 +21,8 @@ from ngram_metrics.significance.paired_systems import NUMBERS_AT_ONCE, Paired
 
 #: Which differences of resampled corpora count: see ``bootstrap_p_values``.
 Alternative = Literal["two-sided", "sacrebleu"]
+#: The numbers of kept sums, 8 bytes each.
+_KEPT_NUMBERS = 1 << 22
 #: Differences that agree within this share of the larger score are equal.
 _ROUNDING = 1e-12
 
@@ -59,11 +61,30 @@ def randomization_p_values(tested: Sequence[Paired], pairs: Tensor, trials: int,
     ``pairs`` are the two systems of each pair, ``(2, pairs)`` int64.
     """
     counts = [torch.zeros_like(paired.corpus_scores[pairs[0]], dtype=torch.int64) for paired in tested]
-    for weights in swaps(len(tested[0].values), trials, seed):
-        for paired, count in zip(tested, counts, strict=True):
-            for sums in paired.sums(weights):
-                count += _count_swapped(paired, sums, pairs)
+    for metric, sums in _swapped_sums(tested, trials, seed):
+        counts[metric] += _count_swapped(tested[metric], sums, pairs)
     return [_share(count, trials, len(tested[0].values)) for count in counts]
+
+
+def _swapped_sums(tested: Sequence[Paired], trials: int, seed: int) -> Iterator[tuple[int, Tensor]]:
+    """Yield the index of each metric with the sums ``(draws, systems, width)`` over what is swapped, block by block.
+
+    Few sums are kept with the first metric: the page compares all pairs after ``evaluate`` has compared some.
+    """
+    kept = tested[0].kept_sums
+    if (trials, seed) in kept:
+        yield from kept[trials, seed]
+        return
+    blocks = []
+    keeps = trials * sum(paired.values[0].numel() for paired in tested) <= _KEPT_NUMBERS
+    for weights in swaps(len(tested[0].values), trials, seed):
+        for metric, paired in enumerate(tested):
+            for sums in paired.sums(weights):
+                yield metric, sums
+                if keeps:
+                    blocks.append((metric, sums))
+    if keeps:
+        kept[trials, seed] = blocks
 
 
 def _count_swapped(paired: Paired, sums: Tensor, pairs: Tensor) -> Tensor:

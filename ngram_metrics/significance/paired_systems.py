@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -50,12 +50,14 @@ class Paired:
             clusters, those of each segment.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
         unit: what is drawn, ``"segments"`` or ``"clusters"``.
+        kept_sums: the sums under swaps that ``ngram_metrics.significance.p_values`` keeps, by trials and seed.
     """
 
     scorer: Scorer
     values: Tensor
     segments: Tensor
     unit: str
+    kept_sums: dict[tuple[int, int], list[tuple[int, Tensor]]] = field(default_factory=dict, compare=False, repr=False)
 
     def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
         """Return the scores ``(..., *score_shape)`` of sums ``(..., width)``.
@@ -221,14 +223,14 @@ def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str)
         name: scorer.measure.reference_counts(unpack(system_rows, scorer.measure.layout))
         for name, system_rows in rows.items()
     }
-    for field, expected in counts[baseline].items():
+    for name_of_count, expected in counts[baseline].items():
         for name, system_counts in counts.items():
-            actual = system_counts[field].to(expected.device)
+            actual = system_counts[name_of_count].to(expected.device)
             differing = (actual != expected).reshape(len(expected), -1).any(1)
             if differing.any():
                 segment = int(differing.to(torch.uint8).argmax())
                 raise ValueError(
-                    f"segment {segment} has another reference in {name!r} than in {baseline!r} ({field}: "
+                    f"segment {segment} has another reference in {name!r} than in {baseline!r} ({name_of_count}: "
                     f"{actual[segment].tolist()} and {expected[segment].tolist()}): "
                     "expected the same segments in the same order"
                 )
