@@ -184,18 +184,6 @@ def test_counts_are_those_of_functional(name, data):
     assert expected == calls[-1]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_parameters_are_those_of_functional(name):
-    theirs = dict(inspect.signature(FUNCTIONAL[name]).parameters)
-    for left_out in ("preds", "target", "average", "device"):
-        del theirs[left_out]
-    ours = list(inspect.signature(getattr(pair, name)).parameters.values())
-    assert [one.name for one in ours[:2]] == ["hypothesis", "references"]
-    assert [(one.name, one.default) for one in ours[2:]] == [
-        (parameter.name, parameter.default) for parameter in theirs.values()
-    ]
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
     ("name", "hypothesis", "references", "options"),
