@@ -16,23 +16,11 @@ from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_fo
 from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
 from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.metric.signature import format_references, format_signature
-from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.python_measures import (
-    PythonBleu,
-    PythonChrf,
-    PythonGleu,
-    PythonMeasure,
-    PythonOverlap,
-    PythonRepetition,
-    PythonRouge,
-)
+from ngram_metrics.scores import python_measures, python_scores
+from ngram_metrics.scores.python_measures import PythonMeasure
+from ngram_metrics.text import python_readers
 from ngram_metrics.text.input_warnings import warn_of_split_references, warn_of_transposed_references
-from ngram_metrics.text.python_readers import (
-    PythonCharacterReader,
-    PythonReader,
-    PythonRougeReader,
-    PythonWordReader,
-)
+from ngram_metrics.text.python_readers import PythonReader
 from ngram_metrics.text.word_rules import has_splitter
 
 #: The nanoseconds that a character takes more in plain Python than in arrays, by the names of metrics.
@@ -45,10 +33,10 @@ _LONG_LINE = 20_000
 _SHORT_LINE = 30
 #: The measures of words whose settings are their defaults, by the functions of ``ngram_metrics.metric.definitions``.
 _MEASURES: Mapping[str, type[PythonMeasure]] = {
-    "bleu": PythonBleu,
-    "overlap": PythonOverlap,
-    "gleu": PythonGleu,
-    "repetition": PythonRepetition,
+    "bleu": python_measures.PythonBleu,
+    "overlap": python_measures.PythonOverlap,
+    "gleu": python_measures.PythonGleu,
+    "repetition": python_measures.PythonRepetition,
 }
 
 
@@ -167,13 +155,13 @@ def _make_metric(name: str, options: ScoreOptions) -> Metric:
     reader: PythonReader
     measure: PythonMeasure
     if row.function == "rouge":
-        reader = PythonRougeReader(**text_options)
-        measure = PythonRouge(tuple(ROUGE_KEYS[key] for key in DEFAULT_ROUGE_KEYS))
+        reader = python_readers.PythonRougeReader(**text_options)
+        measure = python_measures.PythonRouge(tuple(ROUGE_KEYS[key] for key in DEFAULT_ROUGE_KEYS))
     elif row.function == "chrf":
-        reader = PythonCharacterReader(words="word_order" in row.options, **text_options)
-        measure = PythonChrf(**row.options)
+        reader = python_readers.PythonCharacterReader(words="word_order" in row.options, **text_options)
+        measure = python_measures.PythonChrf(**row.options)
     else:
-        reader = PythonWordReader(**text_options)
+        reader = python_readers.PythonWordReader(**text_options)
         measure = _MEASURES[row.function]()
     return Metric(reader, measure, row.average)
 
@@ -182,13 +170,13 @@ def _make_results(
     name: str, measure: PythonMeasure, scores: Sequence[float], sums: Sequence[Any], segments: int
 ) -> dict[str, Result]:
     """Return the results of a corpus by title, with the parts of BLEU from its summed counts."""
-    if isinstance(measure, PythonRouge):
+    if isinstance(measure, python_measures.PythonRouge):
         parts = zip(scores[::3], scores[1::3], scores[2::3], strict=True)
         return {
             key: Result(fmeasure, segments, precision=precision, recall=recall)
             for key, (precision, recall, fmeasure) in zip(DEFAULT_ROUGE_KEYS, parts, strict=True)
         }
-    if not isinstance(measure, PythonBleu):
+    if not isinstance(measure, python_measures.PythonBleu):
         return {name: Result(scores[0], segments)}
     matches, totals, *lengths = sums
     result = Result(

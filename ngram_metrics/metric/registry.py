@@ -45,22 +45,11 @@ _CHRF_LOWERCASE = {"chrf_lowercase": "lowercase"}
 REGISTRY = {
     row.title.lower(): row
     for row in (
-        MetricRow(
-            "BLEU",
-            "bleu",
-            {**_TOKENIZER, "lowercase": "lowercase"},
-            pair_names=("bleu",),
-            python_cost=120,
-        ),
+        MetricRow("BLEU", "bleu", {**_TOKENIZER, "lowercase": "lowercase"}, pair_names=("bleu",), python_cost=120),
         MetricRow("chrF", "chrf", _CHRF_LOWERCASE, pair_names=("chrf",), python_cost=370),
         MetricRow("chrF++", "chrf", _CHRF_LOWERCASE, {"word_order": 2}, pair_names=("chrf++",), python_cost=440),
         MetricRow(
-            "ROUGE",
-            "rouge",
-            {"stem": "use_stemmer"},
-            average="macro",
-            pair_names=("rouge1", "rouge2", "rougeL"),
-            python_cost=120,
+            "ROUGE", "rouge", {"stem": "use_stemmer"}, {}, "macro", ("rouge1", "rouge2", "rougeL"), python_cost=120
         ),
         MetricRow("overlap", "overlap", _TOKENIZER, average="macro", pair_names=("overlap",), python_cost=105),
         MetricRow("GLEU", "gleu", _TOKENIZER, pair_names=("gleu",), python_cost=120),

@@ -111,8 +111,7 @@ class PythonBleu(PythonMeasure):
 
     def score_in_python(self, *fields: Any) -> float:
         """Score one row in plain Python."""
-        counts: Any = fields
-        return python_scores.bleu_score(counts, self.smooth, self.smooth_value, self.weights, self.effective_order)
+        return python_scores.bleu_score(fields, self.smooth, self.smooth_value, self.weights, self.effective_order)
 
     def signature(self) -> dict[str, str]:
         """Return the settings, the first two in sacrebleu's format."""
@@ -168,8 +167,7 @@ class PythonChrf(PythonMeasure):
 
     def score_in_python(self, *fields: Any) -> float:
         """Score one row in plain Python."""
-        counts: Any = fields
-        return python_scores.chrf_score(counts, self.beta, self.eps_smoothing)
+        return python_scores.chrf_score(fields, self.beta, self.eps_smoothing)
 
     def signature(self) -> dict[str, str]:
         """Return the settings, all but the last in sacrebleu's format."""
@@ -218,10 +216,9 @@ class PythonOverlap(PythonOrder):
         """Count one segment in plain Python."""
         return python_scores.overlap_counts(hypothesis, references, self.ngram)
 
-    def score_in_python(self, *fields: int) -> float:
+    def score_in_python(self, *fields: Any) -> float:
         """Score one row in plain Python."""
-        matches, hypothesis, reference = fields
-        return python_scores.overlap_score((matches, hypothesis, reference))
+        return python_scores.overlap_score(fields)
 
 
 @dataclass(frozen=True)
@@ -234,10 +231,9 @@ class PythonGleu(PythonOrder):
         """Count one segment in plain Python."""
         return python_scores.gleu_counts(hypothesis, references, self.ngram)
 
-    def score_in_python(self, *fields: int) -> float:
+    def score_in_python(self, *fields: Any) -> float:
         """Score one row in plain Python."""
-        matches, ngrams = fields
-        return python_scores.gleu_score((matches, ngrams))
+        return python_scores.gleu_score(fields)
 
 
 @dataclass(frozen=True)
@@ -254,10 +250,9 @@ class PythonRepetition(PythonOrder):
         """Count one text in plain Python."""
         return python_scores.repetition_counts(hypothesis, self.ngram)
 
-    def score_in_python(self, *fields: int) -> float:
+    def score_in_python(self, *fields: Any) -> float:
         """Score one text in plain Python."""
-        distinct, total = fields
-        return python_scores.repetition_score((distinct, total))
+        return python_scores.repetition_score(fields)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.numbering import columns_of
 from ngram_metrics.text.python_readers import PythonCharacterReader
 from ngram_metrics.text.reader import Reader, batch_of, sides_of
-from ngram_metrics.text.single_texts import prepare_texts
 from ngram_metrics.text.word_bounds import CHARACTERS, CHRF_WORDS, code_points, counts_between, text_of
 from ngram_metrics.text.word_rules import remove_whitespace
 from ngram_metrics.text.words import number_words
@@ -33,9 +32,6 @@ _FEW_CHARACTERS = 1 << 13
 class CharacterReader(PythonCharacterReader, Reader):
     """The settings for reading characters, which are those of ``PythonCharacterReader``."""
 
-    def _text_options(self) -> dict[str, object]:
-        return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
-
     def _check_tokens(self, segments: Segments) -> None:
         """Raise TypeError for a ``str`` of more or less than one character: chrF does not count words."""
         for index, document in enumerate(segments.documents):
@@ -50,7 +46,7 @@ class CharacterReader(PythonCharacterReader, Reader):
         return [[document] for document in super()._read_tokens_in_python(segments)]
 
     def _encode_text(self, segments: Segments) -> Batch:
-        texts = prepare_texts(segments.documents, self.lowercase)
+        texts = self.prepare(segments.documents)
         batch = batch_of(segments, number_characters(texts, self.whitespace))
         if not self.words:
             return batch

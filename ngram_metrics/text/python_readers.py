@@ -37,11 +37,16 @@ class PythonReader(ABC):
 
     pad_id: int | Sequence[int] | None
     reads_text_in_python = False
+    lowercase: bool = False
 
     def __post_init__(self) -> None:
         """Check the options before any data."""
         check_booleans(self)
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
+
+    def prepare(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return texts as they are split into words or characters."""
+        return prepare_texts(texts, self.lowercase)
 
     def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Read each text as ``ngram_metrics.scores.python_scores`` counts it.
@@ -56,6 +61,10 @@ class PythonReader(ABC):
     @abstractmethod
     def signature(self, kind: str) -> dict[str, str]:
         """Return the settings that affect the score of a kind of input, by name, as strings; ``?`` is no data."""
+
+    @abstractmethod
+    def _text_options(self) -> dict[str, object]:
+        """Return the options that are for text only, by name, with None or False if they are not set."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +100,17 @@ class PythonWordReader(PythonReader):
         case = "lc" if self.lowercase else "mixed"
         return {"case": case, **tokenizer_signature(self.tokenizer, kind), **pad_signature(self.pad_id)}
 
+    def _text_options(self) -> dict[str, object]:
+        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
+
     def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Split each text into words."""
-        return list(map(SPLITTERS[self.tokenizer], self.prepare_texts(texts, hypotheses)))
+        return list(map(SPLITTERS[self.tokenizer], self.texts_to_split(texts, hypotheses)))
 
-    def prepare_texts(self, texts: Sequence[str], hypotheses: int) -> Sequence[str]:
+    def texts_to_split(self, texts: Sequence[str], hypotheses: int) -> Sequence[str]:
         """Return the texts to split into words, and warn of those that the tokenizer does not suit."""
         warn_of_another_tokenizer(self.tokenizer, texts[:hypotheses], texts[hypotheses:])
-        return prepare_texts(texts, self.lowercase)
+        return self.prepare(texts)
 
 
 @dataclass(frozen=True)
@@ -129,9 +141,12 @@ class PythonCharacterReader(PythonReader):
         fields = {"case": "lc" if self.lowercase else "mixed", "space": "yes" if self.whitespace else "no"}
         return {**fields, **pad_signature(self.pad_id)}
 
+    def _text_options(self) -> dict[str, object]:
+        return {"lowercase": self.lowercase, "whitespace": self.whitespace, "word_order": self.words}
+
     def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Split each text into characters and words."""
-        return [split_characters(text, self.whitespace, self.words) for text in prepare_texts(texts, self.lowercase)]
+        return [split_characters(text, self.whitespace, self.words) for text in self.prepare(texts)]
 
 
 @dataclass(frozen=True)
@@ -190,6 +205,14 @@ class PythonRougeReader(PythonReader):
         if self.sentence_separator_id is not None:
             fields["sep"] = str(self.sentence_separator_id)
         return {**fields, **pad_signature(self.pad_id)}
+
+    def _text_options(self) -> dict[str, object]:
+        return {
+            "use_stemmer": self.use_stemmer,
+            "normalizer": self.normalizer,
+            "tokenizer": self.tokenizer,
+            "sentence_splitter": self.sentence_splitter,
+        }
 
     @property
     def follows_ascii_rule(self) -> bool:

@@ -147,10 +147,6 @@ class Reader(PythonReader):
         return None
 
     @abstractmethod
-    def _text_options(self) -> dict[str, object]:
-        """Return the options that are for text only, by name, with None or False if they are not set."""
-
-    @abstractmethod
     def _encode_text(self, segments: Segments) -> Batch:
         """Encode texts on the CPU."""
 

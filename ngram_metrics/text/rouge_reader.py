@@ -57,14 +57,6 @@ from ngram_metrics.text.words import number_words
 class RougeReader(PythonRougeReader, Reader):
     """The settings for reading, which are those of ``PythonRougeReader``."""
 
-    def _text_options(self) -> dict[str, object]:
-        return {
-            "use_stemmer": self.use_stemmer,
-            "normalizer": self.normalizer,
-            "tokenizer": self.tokenizer,
-            "sentence_splitter": self.sentence_splitter,
-        }
-
     @property
     def _separator(self) -> int | None:
         return self.sentence_separator_id

@@ -49,11 +49,8 @@ class WordReader(PythonWordReader, Reader):
         """The ids that are not tokens, if hypotheses may be samples."""
         return pad_ids(self.pad_id) if self.samples else None
 
-    def _text_options(self) -> dict[str, object]:
-        return {"tokenizer": self.tokenizer, "lowercase": self.lowercase}
-
     def _encode_text(self, segments: Segments) -> Batch:
-        texts = self.prepare_texts(segments.documents, len(segments.hypotheses))
+        texts = self.texts_to_split(segments.documents, len(segments.hypotheses))
         rule = rule_of(self.tokenizer)
         if rule is None or (rule is WHITESPACE and sum(map(len, texts)) < FEW_CHARACTERS):
             tokens = number_tokens(split_words(texts, self.tokenizer, segments.name_of), segments.name_of)
@@ -99,7 +96,7 @@ class TokenReader(WordReader):
         """Return the tokens of each document, hypotheses first."""
         if segments.kind == "text":
             return split_words(
-                self.prepare_texts(segments.documents, len(segments.hypotheses)), self.tokenizer, segments.name_of
+                self.texts_to_split(segments.documents, len(segments.hypotheses)), self.tokenizer, segments.name_of
             )
         dropped = self._check_options(segments)
         if segments.kind == "tokens":

@@ -16,7 +16,6 @@ from ngram_metrics.evaluation.results import ComparisonPlan
 from ngram_metrics.scores.resampling import bootstrap_weights, interval, row_order, weighted_sums
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.numbering import number_in_order, number_tokens
-from ngram_metrics.text.single_texts import prepare_texts
 from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics.text.word_bounds import Rule, character_chunks, counts_between
 from ngram_metrics.text.word_reader import WordReader
@@ -52,7 +51,7 @@ class Words(NamedTuple):
 
 def split_words(reader: WordReader, texts: Sequence[str]) -> Words:
     """Split texts into words as a reader does."""
-    texts = list(prepare_texts(texts, reader.lowercase))
+    texts = list(reader.prepare(texts))
     rule = rule_of(reader.tokenizer)
     words = _split_by_rule(rule, texts) if rule is not None else _split_by_tokenizer(reader.tokenizer, texts)
     return words._replace(tokens=_number_by_frequency(words.tokens))
