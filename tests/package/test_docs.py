@@ -98,7 +98,10 @@ def test_a_framework_page_includes_its_whole_script_which_a_test_runs():
         firsts
         | engines
         | harnesses
-        | {f"examples/{name}.py" for name in ("own_metric", "reward", "lightning_resume", "torchrun_resume")}
+        | {
+            f"examples/{name}.py"
+            for name in ("error_rates", "own_metric", "reward", "lightning_resume", "torchrun_resume")
+        }
         == included
     )
 
