@@ -50,7 +50,6 @@ from ngram_metrics.counting.numpy_matches import (
     add_empty_orders,
     has_numpy_segments,
     numpy_matches,
-    plan_matches,
 )
 
 #: Bits of a count if a sum holds two counts. A count may be all slots of a chunk, and no sum overflows.
@@ -130,8 +129,8 @@ def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
 
 
 def _matches(documents: Documents, max_order: int) -> Tensor:
-    if has_numpy_segments(documents) and (plan := plan_matches(documents, max_order)).fits:
-        return numpy_matches(plan, max_order)
+    if has_numpy_segments(documents):
+        return numpy_matches(documents, max_order)
     if isinstance(documents, PaddedPairs):
         return _row_matches(documents.hypotheses.ids, documents.references.ids.unsqueeze(1), max_order)
     if isinstance(documents, PaddedSides):

@@ -69,10 +69,10 @@ FORCES_TORCH = _COUNTING == "torch"
 #: The slots of a chunk of several segments need at most and at least this many bits. Fewer calls take less time than
 #: more; of fewer bits the keys can hold more orders and references.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 16, 11
+#: The largest number of slots of a chunk of several segments that is counted in rounds.
+_ROUND_SLOTS = 1 << 13
 #: A bin has at least this many slots, if there are more segments and a key can number them.
 _BIN_SLOTS = 192
-#: The number of a document takes at most this many bits: a table has a column for each document.
-_MOST_DOCUMENT_BITS = 8
 #: Padded rows with ids beyond this bound are renumbered: a table of the places of all ids would take too much memory.
 _MOST_IDS = 1 << 20
 
@@ -93,6 +93,26 @@ class NumpySegments(NamedTuple):
     counts: NDArray[np.int64] | None
     id_bound: int
     sizes: NDArray[np.int64]
+
+    @property
+    def document_bits(self) -> int:
+        """The bits of the number of a document in its segment."""
+        return 1 if self.counts is None else int(self.counts.max(initial=1)).bit_length()
+
+    def select(self, is_selected: NDArray[np.bool_]) -> NumpySegments:
+        """Return some segments, for which a mask ``(segments,)`` is true."""
+        if is_selected.all():
+            return self
+        counts = self.counts
+        of_references = is_selected
+        if counts is not None:
+            of_references = is_selected.repeat(counts)
+            counts = counts[is_selected]
+        ids, lengths = [], []
+        for side_ids, side_lengths, mask in zip(self.ids, self.lengths, (is_selected, of_references), strict=True):
+            ids.append(side_ids[mask.repeat(side_lengths)])
+            lengths.append(side_lengths[mask])
+        return NumpySegments((ids[0], ids[1]), (lengths[0], lengths[1]), counts, self.id_bound, self.sizes[is_selected])
 
     def chunks(self, slots: int) -> Iterator[Chunk]:
         """Yield ranges of segments, each of at most so many slots, or one segment."""
@@ -144,21 +164,32 @@ class Chunk(NamedTuple):
         return index
 
 
+    def number_documents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the segment of each document, and its number there: 0 for a hypothesis, r for its r-th reference."""
+        segments = np.arange(len(self.sizes))
+        segment_of_reference = segments
+        references = np.ones_like(segments)
+        if self.counts is not None:
+            segment_of_reference = segments.repeat(self.counts)
+            before = self.counts.cumsum() - self.counts
+            references = np.arange(1, len(segment_of_reference) + 1) - before.take(segment_of_reference)
+        documents = np.concatenate((np.zeros_like(segments), references))
+        return np.concatenate((segments, segment_of_reference)), documents
+
+
 class Plan(NamedTuple):
-    """Segments, and how their matches are counted. A key has a segment, digits and a document from the highest bits on.
+    """How segments are counted whose keys fit. A key has a segment, digits and a document from the highest bits on.
 
     Attributes:
-        segments: the segments.
-        slots: the largest number of slots of a chunk of several segments.
-        segment_bits: the bits of the number of a segment in its bin; below 0 if the keys do not fit.
+        slot_bits: a chunk of several segments has fewer slots than a number of so many bits.
+        segment_bits: the bits of the number of a segment in its bin; below 0 if no key fits.
         bits: the width of a digit.
         orders: the number of orders that are counted; longer n-grams have no matches.
         uses_places: whether a digit is the place of a token in the chunk plus 1, and not its id plus 1.
         document_bits: the bits of the number of a document in its segment.
     """
 
-    segments: NumpySegments
-    slots: int
+    slot_bits: int
     segment_bits: int
     bits: int
     orders: int
@@ -166,9 +197,9 @@ class Plan(NamedTuple):
     document_bits: int
 
     @property
-    def fits(self) -> bool:
-        """Whether numpy can count the matches."""
-        return self.segment_bits >= 0 and self.document_bits <= _MOST_DOCUMENT_BITS
+    def slots(self) -> int:
+        """The largest number of slots of a chunk of several segments."""
+        return (1 << self.slot_bits) - 2
 
 
 def has_numpy_segments(documents: Documents) -> bool:
@@ -220,39 +251,42 @@ def _tokens(references: DocumentGroups | PaddedReferences | RaggedTokens | Padde
     return references.tokens if isinstance(references, (DocumentGroups, PaddedReferences)) else references
 
 
-def plan_matches(documents: Documents, max_order: int) -> Plan:
-    """Return how the matches of segments are counted, for which ``has_numpy_segments`` is true."""
+def numpy_matches(documents: Documents, max_order: int) -> Tensor:
+    """Return the matches ``(segments, orders)`` int64 of segments for which ``has_numpy_segments`` is true."""
     segments = numpy_segments(documents)
     # No segment has a match that is longer than one of its documents.
     orders = min(max_order, *(int(side.max(initial=1)) for side in segments.lengths))
+    matches = np.zeros((len(segments.sizes), orders), np.int64)
     plan = _plan(segments, orders)
-    slot_bits = max(MOST_SLOT_BITS, int(segments.sizes.max(initial=0)).bit_length())
-    if plan.segment_bits >= 0 or segments.id_bound.bit_length() + slot_bits > KEY_BITS:
-        return plan
-    return _plan(_rank_in_segments(segments), orders)
+    fits = np.full(len(matches), plan.segment_bits >= 0)
+    if plan.uses_places:
+        fits &= segments.sizes <= plan.slots
+    if fits.any():
+        matches[fits] = _count_at_once(segments.select(fits), plan)
+    if not fits.all():
+        matches[~fits] = _count_ranked(segments.select(~fits), orders)
+    return add_empty_orders(torch.from_numpy(matches), max_order)
 
 
 def _plan(segments: NumpySegments, orders: int) -> Plan:
     """Return the largest chunks whose keys fit, or keys that do not fit."""
     sizes = segments.sizes
-    document_bits = 1 if segments.counts is None else int(segments.counts.max(initial=1)).bit_length()
+    document_bits = segments.document_bits
     id_bits = (segments.id_bound + 1).bit_length()
-    largest_bits = (int(sizes.max(initial=0)) + 1).bit_length()
     # As many segments as fill a bin.
     enough_bits = (_BIN_SLOTS * len(sizes) // max(1, int(sizes.sum()))).bit_length()
     for slot_bits in range(MOST_SLOT_BITS, LEAST_SLOT_BITS - 1, -1):
-        bits = min(id_bits, max(slot_bits, largest_bits))
+        bits = min(id_bits, slot_bits)
         segment_bits = KEY_BITS - document_bits - orders * bits
         if segment_bits >= enough_bits:
             break
-    slots = (1 << slot_bits) - 2
-    return Plan(segments, slots, segment_bits, bits, orders, bits < id_bits, document_bits)
+    return Plan(slot_bits, segment_bits, bits, orders, bits < id_bits, document_bits)
 
 
-def _rank_in_segments(segments: NumpySegments) -> NumpySegments:
-    """Return segments with the ids of each numbered ``0, 1, ...`` in ascending order."""
+def _rank_in_segments(segments: NumpySegments) -> tuple[NumpySegments, NDArray[np.int64]]:
+    """Number the ids of each segment ``0, 1, ...`` in ascending order, and return how many there are, ``(segments,)``."""
     ranked = []
-    id_bound = 1
+    distinct = np.zeros_like(segments.sizes)
     for chunk in segments.chunks(1 << MOST_SLOT_BITS):
         if not len(chunk.ids):
             continue
@@ -265,15 +299,32 @@ def _rank_in_segments(segments: NumpySegments) -> NumpySegments:
         np.cumsum(values[1:] ^ values[:-1] >= 1 << bits, out=ranks[1:])
         ranks -= ranks.take(chunk.starts, mode="clip").repeat(chunk.sizes)
         chunk.ids[values & (1 << bits) - 1] = ranks
-        id_bound = max(id_bound, int(ranks.max()) + 1)
+        not_empty = chunk.sizes > 0
+        distinct[chunk.segments][not_empty] = np.maximum.reduceat(ranks, chunk.starts[not_empty]) + 1
         ranked.append(np.split(chunk.ids, [chunk.lengths[: len(chunk.sizes)].sum()]))
     hypotheses, references = (np.concatenate(side) for side in zip(*ranked, strict=True))
-    return segments._replace(ids=(hypotheses, references), id_bound=id_bound)
+    return segments._replace(ids=(hypotheses, references), id_bound=int(distinct.max())), distinct
 
 
-def numpy_matches(plan: Plan, max_order: int) -> Tensor:
-    """Return the matches of each segment of a plan that fits, ``(segments, orders)`` int64."""
-    segments = plan.segments
+def _count_ranked(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
+    """Return the matches of segments, ``(segments, orders)``, whose ids or places do not fit."""
+    matches = np.zeros((len(segments.sizes), orders), np.int64)
+    segments, distinct = _rank_in_segments(segments)
+    document_bits = segments.document_bits
+    most_bits = (KEY_BITS - document_bits) // orders
+    fits = distinct <= (1 << most_bits) - 2
+    if fits.any():
+        bits = (int(distinct[fits].max()) + 1).bit_length()
+        segment_bits = KEY_BITS - document_bits - orders * bits
+        plan = Plan(MOST_SLOT_BITS, segment_bits, bits, orders, False, document_bits)
+        matches[fits] = _count_at_once(segments.select(fits), plan)
+    if not fits.all():
+        matches[~fits] = _count_in_rounds(segments.select(~fits), orders)
+    return matches
+
+
+def _count_at_once(segments: NumpySegments, plan: Plan) -> NDArray[np.int64]:
+    """Return the matches of segments whose keys fit, ``(segments, orders)``."""
     matches = np.zeros((len(segments.sizes), plan.orders), np.int64)
     # Of each equal token the last place is read, so only entries that this chunk wrote: nothing is cleared.
     places = np.empty(segments.id_bound if plan.uses_places else 0, np.int64)
@@ -285,8 +336,50 @@ def numpy_matches(plan: Plan, max_order: int) -> Tensor:
             places[digits] = np.arange(len(digits), dtype=np.int64)
             digits = places[digits]
         digits += 1
-        matches[chunk.segments] = _count(_sorted_keys(digits, chunk, plan), chunk, plan)
-    return add_empty_orders(torch.from_numpy(matches), max_order)
+        keys = _sorted_keys(digits, chunk, plan)
+        matches[chunk.segments] = _count(keys, chunk.sizes, plan)
+    return matches
+
+
+def _count_in_rounds(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
+    """Return the matches of segments, ``(segments, orders)``, however many digits a key would have.
+
+    A round counts the orders whose digits fit. The next round goes on from the longest of these n-grams, by their rank,
+    where they are in both sides: no longer n-gram matches elsewhere.
+    """
+    matches = np.zeros((len(segments.sizes), orders), np.int64)
+    bits = (segments.id_bound + 1).bit_length()
+    document_bits = segments.document_bits
+    for chunk in segments.chunks(_ROUND_SLOTS):
+        # Behind each document is a slot with the digit past its end.
+        past = np.zeros(len(chunk.lengths), np.int64)
+        past[len(chunk.sizes) :] = (1 << bits) - 1
+        digits = np.insert(chunk.ids + 1, chunk.lengths.cumsum(), past)
+        spaced_lengths = chunk.lengths + 1
+        slots = np.delete(np.arange(len(digits)), spaced_lengths.cumsum() - 1)
+        segment, document = (field.repeat(spaced_lengths) for field in chunk.number_documents())
+        head = segment.take(slots)
+        served = 0
+        while served < orders and len(slots):
+            head_bits = int(head.max()).bit_length()
+            taken = min(orders - served, (KEY_BITS - head_bits - document_bits) // bits)
+            keys = head
+            for distance in range(served, served + taken):
+                keys = keys << bits
+                keys |= digits.take(slots + distance, mode="clip")
+            keys <<= document_bits
+            keys |= document.take(slots)
+            order = keys.argsort()
+            keys = keys.take(order)
+            slots = slots.take(order)
+            sizes = np.bincount(segment.take(slots), minlength=len(chunk.sizes))
+            plan = Plan(0, head_bits, bits, taken, False, document_bits)
+            matches[chunk.segments, served : served + taken] = _count(keys, sizes, plan)
+            served += taken
+            head, is_shared = _rank_ngrams(keys, document_bits)
+            slots = slots[is_shared]
+            head = head[is_shared]
+    return matches
 
 
 def add_empty_orders(matches: Tensor, orders: int) -> Tensor:
@@ -317,7 +410,9 @@ def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray
     keys[tail_slots] = tail_keys
     keys <<= plan.document_bits
     segment_in_bin = np.arange(len(chunk.sizes)) & (1 << plan.segment_bits) - 1
-    keys |= _number_documents(segment_in_bin, chunk, plan).repeat(chunk.lengths)
+    segment, document = chunk.number_documents()
+    document |= segment_in_bin.take(segment) << plan.document_bits + plan.orders * plan.bits
+    keys |= document.repeat(chunk.lengths)
     by_segment = np.empty_like(keys)
     by_segment[chunk.order_by_segment()] = keys
     bin_index = chunk.starts // _BIN_SLOTS
@@ -327,17 +422,6 @@ def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray
     return by_segment
 
 
-def _number_documents(segment_in_bin: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray[np.int64]:
-    """Return keys ``(documents,)`` without digits: the number of the segment, and that of the document in it."""
-    hypotheses = segment_in_bin << plan.document_bits + plan.orders * plan.bits
-    if chunk.counts is None:
-        references = hypotheses + 1
-    else:
-        before = chunk.counts.cumsum() - chunk.counts
-        references = (hypotheses - before).repeat(chunk.counts) + np.arange(1, len(chunk.lengths) - len(before) + 1)
-    return np.concatenate((hypotheses, references))
-
-
 def _append_keys(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int, bits: int) -> NDArray[np.int64]:
     """Return each key with the key of ``others`` that is ``distance`` slots after it, which has this number of bits."""
     longer = keys << bits
@@ -345,28 +429,47 @@ def _append_keys(keys: NDArray[np.int64], others: NDArray[np.int64], distance: i
     return longer
 
 
-def _count(keys: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray[np.int64]:
-    """Return the matches of the segments of a chunk, ``(segments, orders)``."""
-    segments = chunk.sizes.nonzero()[0]  # those that have tokens
-    starts = chunk.starts[segments]
+def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
+    """Return the matches of segments, ``(segments, orders)``.
+
+    Args:
+        keys: ``(slots,)``, sorted in each segment.
+        sizes: ``(segments,)``, the slots of each segment.
+        plan: the digits of the keys.
+    """
+    orders = plan.orders
+    segments = sizes.nonzero()[0]  # those that have tokens
+    starts = (sizes.cumsum() - sizes)[segments]
     before = _running_sums(keys, plan)
     differs = np.empty(len(keys) + 1, np.int64)  # from the slot before; where a segment begins, in every order
     np.bitwise_xor(keys[1:], keys[:-1], out=differs[1:-1])
     differs[starts] = differs[-1] = 1 << KEY_BITS - 1
-    unmatched = np.empty((plan.orders, len(starts)), np.int64)
-    for order in range(1, plan.orders + 1):
+    unmatched = np.empty((orders, len(starts)), np.int64)
+    for order in range(1, orders + 1):
         # Neighbours differ in their first digits if the highest bit in which they differ is one of these.
-        bounds = (differs >= 1 << plan.document_bits + (plan.orders - order) * plan.bits).nonzero()[0]
+        bounds = (differs >= 1 << plan.document_bits + (orders - order) * plan.bits).nonzero()[0]
         before_bounds = before.take(bounds, mode="clip")  # unchecked; (runs + 1,)
         run_unmatched = before_bounds[1:] - before_bounds[:-1]
         np.abs(run_unmatched, out=run_unmatched)
         if plan.document_bits > 1:
             _add_unmatched(run_unmatched, bounds, keys, plan)
         unmatched[order - 1] = np.add.reduceat(run_unmatched, bounds.searchsorted(starts), dtype=run_unmatched.dtype)
-    matches = np.zeros((len(chunk.sizes), plan.orders), np.int64)
+    matches = np.zeros((len(sizes), orders), np.int64)
     # All other slots are matched, one of the hypothesis and one of a reference.
-    matches[segments] = ((chunk.sizes[segments] - unmatched) >> 1).T
+    matches[segments] = ((sizes[segments] - unmatched) >> 1).T
     return matches
+
+
+def _rank_ngrams(keys: NDArray[np.int64], document_bits: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the rank of the n-gram at each sorted slot, ``(slots,)``, and whether both sides have it."""
+    is_first = np.ones(len(keys), np.bool_)
+    np.greater_equal(keys[1:] ^ keys[:-1], 1 << document_bits, out=is_first[1:])
+    rank = is_first.cumsum() - 1
+    # The slots of an n-gram are sorted by document: that of the hypothesis, 0, is first.
+    is_last = np.append(is_first[1:], True)
+    documents = keys & (1 << document_bits) - 1
+    is_shared = (documents[is_first] == 0) & (documents[is_last] > 0)
+    return rank, is_shared.take(rank)
 
 
 def _running_sums(keys: NDArray[np.int64], plan: Plan) -> NDArray[np.int32]:
@@ -403,9 +506,12 @@ def _add_unmatched(
         return
     sizes = sizes.take(runs)
     slots = np.arange(int(sizes.sum())) + (bounds.take(runs) - sizes.cumsum() + sizes).repeat(sizes)
-    documents = 1 << plan.document_bits
-    cell = keys.take(slots) & documents - 1
-    cell += (np.arange(len(runs)) * documents).repeat(sizes)
-    counts = np.bincount(cell, minlength=len(runs) * documents).reshape(-1, documents)
-    matches = np.minimum(counts[:, 0], counts[:, 1:].max(1))
+    cells = keys.take(slots) & (1 << plan.document_bits) - 1
+    cells += (np.arange(len(runs)) << plan.document_bits).repeat(sizes)
+    cells, counts = np.unique(cells, return_counts=True)
+    # Each run has n-grams of the hypothesis, whose cell is its first, and of references.
+    first_cells = cells.searchsorted(np.arange(len(runs)) << plan.document_bits)
+    in_hypothesis = counts[first_cells]
+    counts[first_cells] = 0
+    matches = np.minimum(in_hypothesis, np.maximum.reduceat(counts, first_cells))
     unmatched[runs] = sizes - 2 * matches
