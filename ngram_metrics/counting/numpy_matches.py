@@ -5,8 +5,8 @@ numpy sorts numbers without an index twice as fast as torch sorts them with one.
 whose arrays stay in the cache. The keys are those of ``ngram_metrics.counting.keys``, with four differences:
 
 * Below the last digit is the number of the document: 0 for a hypothesis, r for its r-th reference.
-* If ids are wide, a digit is the place of a token in the chunk, the last place of equal tokens; or, if places are wide
-  too, its rank among the tokens of its segment, which takes one more sort.
+* If ids are wide, a digit is the place of a token in the chunk, the last place of equal tokens; or, of a segment for
+  which places are too wide, its rank among the tokens of its segment, which takes one more sort.
 * Past the end of a document the digits are 0 in a hypothesis, and all bits are 1 in a reference. Neither is the digit
   of a token, so an n-gram that ends outside its document has no matches.
 * The keys are moved so that segments follow one another, and sorted in bins of a few segments, without an index. To
@@ -18,7 +18,8 @@ difference between the ends of a run of equal n-grams is the number of its slots
 With several it is so for all but the few n-grams that occur twice in the hypothesis and twice in the references
 together: the slots of these are counted document by document.
 
-Segments whose n-grams do not fit into such a key are left to torch: of high orders, or of many references.
+Segments whose keys do not fit even then, long ones or those of high orders, are counted apart from the others, a few
+orders in each round.
 
 Example: the hypothesis ``a b a`` and the reference ``b a`` with a = 1 and b = 2, digits of 2 bits, orders 1 to 2, in
 base 4, with the number of the document after a dot.
@@ -163,7 +164,6 @@ class Chunk(NamedTuple):
         index += np.arange(len(index))
         return index
 
-
     def number_documents(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the segment of each document, and its number there: 0 for a hypothesis, r for its r-th reference."""
         segments = np.arange(len(self.sizes))
@@ -284,7 +284,11 @@ def _plan(segments: NumpySegments, orders: int) -> Plan:
 
 
 def _rank_in_segments(segments: NumpySegments) -> tuple[NumpySegments, NDArray[np.int64]]:
-    """Number the ids of each segment ``0, 1, ...`` in ascending order, and return how many there are, ``(segments,)``."""
+    """Number the ids of each segment ``0, 1, ...`` in ascending order.
+
+    Returns:
+        The segments, and ``(segments,)`` int64, how many different ids each has.
+    """
     ranked = []
     distinct = np.zeros_like(segments.sizes)
     for chunk in segments.chunks(1 << MOST_SLOT_BITS):
