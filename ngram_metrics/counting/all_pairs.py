@@ -240,7 +240,7 @@ def _select_shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tu
     # An n-gram in a single run has no match: this drops most of the longer n-grams.
     remaining = indices(valid & ~(starts & torch.cat((starts[1:], starts[:1]))))
     runs = _Runs(*_select(remaining, *runs))
-    ngram = (starts.cumsum(0) - 1).index_select(0, remaining)
+    ngram = (starts.cumsum(0, dtype=torch.int64) - 1).index_select(0, remaining)
     # The runs of each n-gram: at least as many as its documents.
     either = tally(ngram, len(prefix))  # (n-grams,)
     if pool.same:
@@ -268,7 +268,7 @@ def _split_by_cost(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> 
     """Split the n-grams of an order as ``_select_shared`` says."""
     in_table = frequent.index_select(0, ngram)
     in_list = indices(~in_table)
-    table_ngram = (frequent.cumsum(0) - 1).index_select(0, ngram)  # (runs,)
+    table_ngram = (frequent.cumsum(0, dtype=torch.int64) - 1).index_select(0, ngram)  # (runs,)
     table_ngram, row, count = _select(indices(in_table), table_ngram, runs.row, runs.length)
     table = count_table(table_ngram, row, count, pool)
     if len(in_list) == 0:
@@ -323,7 +323,7 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     repeated = indices(largest > 1)
     within = begin.index_select(0, repeated).unsqueeze(1) + counts.index_select(0, repeated).long()
     cut = indices(cuts.index_fill_(0, begin, True).index_fill_(0, within.view(-1), True))
-    first = (cuts.cumsum(0) - 1).index_select(0, begin)
+    first = (cuts.cumsum(0, dtype=torch.int64) - 1).index_select(0, begin)
     column_ngram = torch.repeat_interleave(
         first.diff(append=first.new_full((1,), len(cut) - 1)), output_size=len(cut) - 1
     )

@@ -150,7 +150,7 @@ def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None 
             key |= ngram_number.index_select(0, slot) << last_bits
         key, sorted_slot = _sort_slots(key, slot, last_bits + number_bits)
         starts = run_starts(key)
-        ngram = starts.cumsum(0) - 1  # (n-grams with repetitions,)
+        ngram = starts.cumsum(0, dtype=torch.int64) - 1  # (n-grams with repetitions,)
         distinct = select_slots(key, starts, slots)
         entries = _entries(ngram, owner.index_select(0, sorted_slot))
         yield CorpusNgrams(*entries, distinct >> last_bits, distinct & ((1 << last_bits) - 1))

@@ -86,7 +86,8 @@ class SortedKeys(NamedTuple):
         """Return the keys of the orders ``shortest`` to ``longest``, inclusive: ``(orders, ..., slots)``."""
         # arange, not a list: a tensor made from Python numbers would wait for the device.
         dropped_digits = torch.arange(self.last - shortest, self.last - longest - 1, -1, device=self.keys.device)
-        return self.keys >> (dropped_digits * self.bits).reshape(-1, *[1] * self.keys.dim())
+        dropped_bits = (dropped_digits * self.bits).reshape(-1, *[1] * self.keys.dim())
+        return torch.bitwise_right_shift(self.keys, dropped_bits)
 
     def valid(self, prefixes: Tensor) -> Tensor:
         """Return which prefixes are n-grams that end inside their document, bool."""
@@ -136,13 +137,13 @@ def select_slots(values: Tensor, mask: Tensor, size: int, rest: int = 0) -> Tens
     """
     if values.device.type == "cpu":
         return values.masked_select(mask)
-    index = torch.where(mask, mask.cumsum(0) - 1, size)
+    index = torch.where(mask, mask.cumsum(0, dtype=torch.int64) - 1, size)
     return values.new_full((size + 1,), rest).scatter_(0, index, values)[:size]
 
 
 def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:
     """Number the runs of sorted values ``1, 2, ...`` and return the numbers in the original order of the slots."""
-    rank = run_starts(ascending).cumsum(-1)
+    rank = run_starts(ascending).cumsum(-1, dtype=torch.int64)
     return torch.empty_like(rank).scatter_(-1, slot, rank)
 
 

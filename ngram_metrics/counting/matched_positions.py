@@ -66,7 +66,7 @@ def _starts(keys: SortedKeys, order: int, chunk: Chunk) -> Tensor:
     slots = prefix.shape[-1]
     bits = bit_length(slots)
     # The slots of a run are not sorted. This sorts them by document, the hypothesis first.
-    by_slot = torch.sort((run_starts(prefix).cumsum(-1) << bits) | keys.slot).values
+    by_slot = torch.sort((run_starts(prefix).cumsum(-1, dtype=torch.int64) << bits) | keys.slot).values
     run, slot = by_slot >> bits, by_slot & ((1 << bits) - 1)
     if chunk.document is None:
         document = (slot >= chunk.hypothesis_slots).long()

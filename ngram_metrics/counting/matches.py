@@ -321,7 +321,7 @@ def _minima_many_references(keys: SortedKeys, chunk: Chunk) -> Iterator[Tensor]:
     document = chunk.document.expand_as(keys.slot).gather(-1, keys.slot)
     for order in range(keys.first, keys.last + 1):
         prefix = keys.prefixes(order, order)[0]
-        run_number = run_starts(prefix).cumsum(-1)
+        run_number = run_starts(prefix).cumsum(-1, dtype=torch.int64)
         by_document = torch.sort((run_number << bits) | torch.where(keys.valid(prefix), document, no_ngram)).values
         run, owner = by_document >> bits, by_document & ((1 << bits) - 1)
         ends = run_ends(by_document)

@@ -417,7 +417,7 @@ def _small_matches(layout: SmallLayout) -> Tensor:
 def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor) -> Tensor:
     """Return the matches of one order, ``(groups, hypotheses)``, with ``(groups,)`` references."""
     prefix = keys.keys >> (keys.bits * (keys.last - order))
-    ngram = run_starts(prefix).cumsum(0) - 1  # (slots,), ascending
+    ngram = run_starts(prefix).cumsum(0, dtype=torch.int64) - 1  # (slots,), ascending
     row = pool.row.index_select(0, keys.slot)
     counted = prefix & ((1 << keys.bits) - 1) != 0
     if pool.same:

@@ -287,5 +287,5 @@ def _fill_dropped(found: list[Tensor], segments: Segments, dropped: tuple[int, .
 
 def _put_back(orders: Tensor, kept: Tensor) -> Tensor:
     """Return orders ``(..., tokens)`` at the positions of the kept ids, and 0 elsewhere: ``(..., width)``."""
-    index = (kept.cumsum(-1) - 1).clamp(min=0)
+    index = (kept.cumsum(-1, dtype=torch.int64) - 1).clamp(min=0)
     return orders.gather(-1, index) * kept

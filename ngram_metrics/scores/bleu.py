@@ -92,16 +92,19 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
     def score(self, statistics: BleuStatistics) -> Tensor:
         """Return BLEU, from 0 to 1, for statistics of any leading shape."""
         precision, counted = self._precisions(statistics)
-        weights: Tensor | float = 1 / self.ngram
+        weights = counted  # (..., orders); None if all orders count alike
         if self.weights is not None:
             # Each weight is filled in on the device: making a tensor from Python numbers would wait for the device.
             weights = torch.stack([precision.new_full((), weight) for weight in self.weights])
-        order_weights = None if counted is None else counted * weights  # (..., orders)
-        # A precision of 0 with a weight makes this -inf, and BLEU 0.
-        log_mean = torch.special.xlogy(weights if order_weights is None else order_weights, precision).sum(-1)
+            weights = weights if counted is None else counted * weights
         possible = statistics.matches[..., 0] > 0
-        if order_weights is not None:
-            weight_sum = order_weights.sum(-1)
+        # A precision of 0 with a weight makes this -inf, and BLEU 0. On a CPU MKL's log starts threads, as its exp.
+        if weights is None:
+            log_mean = torch.xlogy(possible.unsqueeze(-1), precision).mean(-1)
+        else:
+            log_mean = torch.xlogy(weights, precision).sum(-1)
+        if weights is not None and self.effective_order:
+            weight_sum = weights.sum(-1)
             full_sum = 1.0 if self.weights is None else math.fsum(self.weights)
             log_mean = log_mean * full_sum / torch.where(weight_sum > 0, weight_sum, 1.0)
             possible = possible & (weight_sum > 0)
@@ -145,8 +148,8 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
         elif self.smooth in ("smooth1", "floor"):
             matches = matches.clamp(min=value)  # which is at most 1
         elif self.smooth == "exp":
-            unmatched = (matches <= 0).cumsum(-1)
-            matches = torch.where(matches > 0, matches, torch.exp2(-unmatched.to(dtype)))
+            # The first order without a match counts 1 / 2, the second 1 / 4, and so on.
+            matches = torch.maximum(matches, matches.clamp(0.5, 1).cumprod(-1))
         precisions = (matches / totals).nan_to_num(nan=0.0, posinf=0.0)  # without n-grams
         if not self.effective_order:
             return precisions, None
@@ -157,6 +160,6 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
 def brevity_penalty(statistics: BleuStatistics) -> Tensor:
     r"""Return ``min(1, exp(1 - r / h))`` ``(...,)``, 0 where the hypothesis is empty and the reference is not."""
     dtype = float_dtype(statistics.matches.device)
-    # If both are empty, 0 / 0 is nan, which becomes 0. If the hypothesis is, this is -inf.
+    # If the hypothesis is empty, this is -inf. If both are, 0 / 0 is nan, and the penalty 1.
     exponent = 1 - statistics.reference_length.to(dtype) / statistics.hypothesis_length
-    return exponential(exponent.nan_to_num(nan=0.0, neginf=-math.inf).clamp(max=0))
+    return exponential(exponent).nan_to_num(nan=1.0).clamp(max=1)

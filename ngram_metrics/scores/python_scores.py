@@ -93,7 +93,7 @@ def bleu_score(
     matches, totals, hypothesis_length, reference_length = counts
     if not matches[0]:
         return 0.0
-    order_weights = [1 / len(matches)] * len(matches) if weights is None else weights
+    order_weights = [1.0] * len(matches) if weights is None else weights
     # An added value makes an order without n-grams count.
     added = smooth in ("smooth2", "add-k") and (SMOOTH_VALUES[smooth] if value is None else value) > 0
     log_mean = weight_sum = 0.0
@@ -104,7 +104,7 @@ def bleu_score(
         weight_sum += weight
         if weight:
             log_mean += weight * math.log(precision) if precision > 0 else -math.inf
-    if effective_order:
+    if weights is None or effective_order:
         if weight_sum <= 0:
             return 0.0
         log_mean = log_mean * (1.0 if weights is None else math.fsum(weights)) / weight_sum

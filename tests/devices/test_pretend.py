@@ -1,6 +1,7 @@
 """The pretend accelerator catches the mistakes it is there for: each is made on purpose."""
 
 import copy
+import math
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -50,6 +51,32 @@ def test_numbers_on_the_host_are_operands_of_pointwise_operations():
         results = [inputs + torch.tensor(1), torch.where(inputs > 1, inputs, torch.tensor(0)), inputs * 2]
         assert log.counts[:3] == (0, 0, 0)
         assert [result.tolist() for result in results] == [[4, 2, 3, 2], [3, 0, 2, 0], [6, 2, 4, 2]]
+
+
+@pytest.mark.parametrize(
+    ("step", "operation"),
+    [
+        (lambda x: (x > 1).cumsum(0), "cumsum"),
+        (lambda x: x >> torch.full((1, 1), 40, device=DEVICE), "__rshift__"),
+        (lambda x: torch.special.xlogy(0.5, x.double()), "xlogy"),
+        (lambda x: torch.xlogy(0.5, x.double()), "xlogy"),
+        (lambda x: x.double().nan_to_num(nan=0.0, neginf=-math.inf), "nan_to_num"),
+        (lambda x: x.aminmax(), "aminmax"),
+        (lambda x: x.double().exp2(), "exp2"),
+    ],
+)
+def test_what_other_accelerators_lack_is_refused(step: Callable[[Tensor], Any], operation: str):
+    with accelerator(), pytest.raises(NotImplementedError, match=f"{operation}.*: not every accelerator has it"):
+        step(ids())
+
+
+def test_what_stands_in_for_it_is_not_refused():
+    with accelerator():
+        inputs = ids()
+        assert (inputs > 1).cumsum(0, dtype=torch.int64).tolist() == [1, 1, 2, 2]
+        assert torch.bitwise_right_shift(inputs, torch.full((1,), 1, device=DEVICE)).tolist() == [1, 0, 1, 0]
+        assert torch.xlogy(inputs > 1, inputs.double()).exp().round().tolist() == [3, 1, 2, 1]
+        assert (inputs / 0).nan_to_num(posinf=0.0).tolist() == [0.0] * 4
 
 
 def test_numpy_sees_no_device_tensor():

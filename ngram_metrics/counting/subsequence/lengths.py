@@ -195,10 +195,10 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: 
             ]
             is_kept = on_side[0] & on_side[1]
         is_kept[:1].zero_()  # (numbers + 1,), the first for padding
-        dense = is_kept.cumsum(0)  # (numbers + 1,)
+        dense = is_kept.cumsum(0, dtype=torch.int64)  # (numbers + 1,)
         here = is_kept.index_select(0, token_number)
         before = dense.index_select(0, numbered_before).index_select(0, pair)
-        kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0)))
+        kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0, dtype=torch.int64)))
         ends = torch.cat([side.device_lengths for side in chunk]).cumsum(0)
         device_sizes = kept_before.index_select(0, ends).diff(prepend=ends.new_zeros(1))
         sizes = device_sizes.cpu().chunk(2) if common_only else [side.lengths for side in chunk]
@@ -226,7 +226,7 @@ def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> 
         bound = len(ids) + 1
         ids = rank_in_rows(ids)
     keys, slot = torch.sort(pair * bound + ids)
-    ascending = run_starts(keys).cumsum(0)
+    ascending = run_starts(keys).cumsum(0, dtype=torch.int64)
     token_number = torch.empty_like(ascending).scatter_(0, slot, ascending)
     sizes = sides[0].device_lengths + sides[1].device_lengths
     starts = sizes.cumsum(0) - sizes

@@ -183,9 +183,10 @@ def advance(
     either = torch.empty_like(increments)
     spare = torch.zeros_like(state.difference)
     # This time and the time before alternate between two arrays, each with a view of its differences and one of its
-    # borrows: -1 if the word below borrows, else 0.
+    # borrows: -1 if the word below borrows, else 0. A single word needs no borrows, and XLA has no such view.
     now, before = (
-        (whole, whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8]) for whole in (spare, state.difference)
+        (whole, whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8] if words > 1 else whole)
+        for whole in (spare, state.difference)
     )
     for time, mask in enumerate(masks):
         difference = now[1]

@@ -7,7 +7,8 @@
 
 It refuses what CUDA refuses: operands on different devices, but for a number (a tensor of no dimension) on the CPU in
 a pointwise operation, and numpy. What CUDA leaves open, the order of additions and of equal values, it draws at random.
-Sums and products themselves are the CPU's, so it says nothing of their rounding, and nothing of time.
+Sums and products themselves are the CPU's, so it says nothing of their rounding, and nothing of time. What CUDA has and
+other accelerators lack is refused too: `lacking.py` has the list.
 """
 
 import functools
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 import torch
+from pretend.lacking import refuse_what_others_lack
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT, Log
 from pretend.unordered import in_any_order, unstable_sort
 from torch import Tensor
@@ -103,6 +105,7 @@ class _Operations(TorchDispatchMode):
             return function(*args, **kwargs)
         if here and name not in BETWEEN_DEVICES:
             self._refuse_mixtures(function, name, operands)
+            refuse_what_others_lack(function, name, args, kwargs)
         stays_here = here if to is None else _is_device(to)
         held_args, held_kwargs = _mapped(_held, args), _mapped(_held, kwargs)
         if to is not None:
