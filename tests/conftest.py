@@ -66,6 +66,6 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """With `-m cuda` import one file, which needs no peer: where a GPU is lent, they may be missing."""
-    if config.option.markexpr == "cuda" and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-        config.args[:] = [str(Path(__file__).with_name("devices") / "test_cuda.py")]
+    """With `-m cuda` or `-m xla` import one file, which needs no peer: where the device is, they may be missing."""
+    if config.option.markexpr in ("cuda", "xla") and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
+        config.args[:] = [str(Path(__file__).with_name("devices") / f"test_{config.option.markexpr}.py")]

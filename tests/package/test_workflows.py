@@ -104,6 +104,12 @@ def test_what_is_left_out_by_default_is_run_elsewhere():
     assert "python -m pytest --numprocesses=logical --hypothesis-profile=nightly" in commands(night)
 
 
+def test_the_second_device_is_installed_and_tested_every_night():
+    installed, imported, tested = commands(workflow("test")["jobs"]["xla"])
+    assert "torch==2.9.0 torch_xla==2.9.0" in installed
+    assert (imported, tested) == ('python -c "import torch_xla"', "python -m pytest -m xla")
+
+
 def test_every_host_of_an_adapter_is_run_every_night():
     night = workflow("test")["jobs"]["harnesses"]
     modules = [entry["module"] for entry in night["strategy"]["matrix"]["include"]]
