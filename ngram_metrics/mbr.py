@@ -79,8 +79,8 @@ def pairwise(metric: Utility, hypotheses: Groups, references: Groups) -> Tensor 
                  [0.5774, 0.0000]]], dtype=torch.float64)
     """
     scorer = _scorer_of(metric)
-    rows = read_rows(scorer.reader, hypotheses, references, metric.device)
-    return pair_scores(scorer.measure, rows, scorer.pair_index)
+    rows = read_rows(scorer.reader, hypotheses, references)
+    return pair_scores(scorer.measure, rows, scorer.pair_index, metric.device)
 
 
 @named_arguments
@@ -113,17 +113,17 @@ def decode(
     if references is None:
         references = hypotheses
     scorer = _scorer_of(metric)
-    kinds = read_rows(scorer.reader, hypotheses, references, metric.device)
+    kinds = read_rows(scorer.reader, hypotheses, references)
     candidates, others = kinds[0]
     heights, widths = candidates.counts.tolist(), others.counts.tolist()
     for name, counts in (("hypotheses", heights), ("references", widths)):
         if 0 in counts:
             raise ValueError(f"row {counts.index(0)} has no {name}: expected at least one")
-    device = candidates.tokens.ids.device
+    device = metric.device
     weights = _weights(reference_probabilities, widths).to(float_dtype(device)).to(device)
     totals = weights.sum(-1)
     expected: list[list[Tensor]] = [[] for _ in heights]
-    for block in score_blocks(scorer.measure, kinds, scorer.pair_index):
+    for block in score_blocks(scorer.measure, kinds, scorer.pair_index, metric.device):
         groups = slice(*block.groups)
         sums = (block.scores * weights[groups, : block.scores.shape[2]].unsqueeze(1)).sum(-1)
         utilities = sums / totals[groups].unsqueeze(1)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-import torch
 from torch import Tensor
 
 from ngram_metrics.basics.output import Progress, open_output
@@ -44,8 +43,7 @@ def score(
         with _open_optional(options.segments) as write_segments:
             as_json = (options.segments or "").endswith(".jsonl")
             for segments in warn_of_unicode_forms(chunks, options.systems):
-                device = torch.device(options.device)
-                rows = count(systems, segments.hypotheses, segments.references, device, bar.update)
+                rows = count(systems, segments.hypotheses, segments.references, bar.update)
                 for lines, added in zip(beside, segments.beside, strict=True):
                     lines.extend(added)
                 if write_report is not None:

@@ -32,7 +32,6 @@ __all__ = ["StatisticsColumns"]
 
 #: Rows that are read at a time, which limits memory.
 _ROWS = 1 << 12
-_CPU = torch.device("cpu")
 
 
 class StatisticsColumns:
@@ -255,7 +254,7 @@ class StatisticsColumns:
             references = self._references(table, rows)
             columns: list[Tensor] = [torch.ones((rows.stop - start, 1), dtype=torch.int64)] * (1 + len(scorers))
             with numbered_from(start, "row {} of the batch"):
-                counted = list(count_systems(scorers, [hypotheses], references, _CPU))
+                counted = list(count_systems(scorers, [hypotheses], references))
             for index, counts in counted:
                 columns[1 + index] = self._metrics[index].columns(counts, start)
             yield rows, torch.cat(columns, 1).numpy()

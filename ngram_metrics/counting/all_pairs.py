@@ -34,7 +34,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs
+from ngram_metrics.counting.documents import CPU, DocumentGroups, RaggedPairs
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals, pair_matches
 from ngram_metrics.counting.pools import (
@@ -88,7 +88,9 @@ class MatchBlock(NamedTuple):
     reference_lengths: Tensor
 
 
-def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> Iterator[MatchBlock]:
+def all_pairs_matches(
+    hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device = CPU
+) -> Iterator[MatchBlock]:
     """Count the matches of each hypothesis with each reference of its group, block by block.
 
     A block has at most ``BLOCK_CELLS`` counts, or one hypothesis. A caller that turns each block into scores at once
@@ -99,6 +101,7 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             object twice: it is then counted once.
         references: any number of documents for each of the same groups, with the same vocabulary.
         max_order: the longest order to count, at least 1.
+        device: where the pairs are counted.
 
     Yields:
         Blocks that cover all groups, in order.
@@ -108,16 +111,16 @@ def all_pairs_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
     if 0 < groups <= BLOCK_CELLS // max_order and all(
         bool((side.counts == 1).all()) for side in (hypotheses, references)
     ):
-        matches = pair_matches(RaggedPairs(hypotheses.tokens, references.tokens), max_order)
-        columns = (side.tokens.device_lengths.unsqueeze(1) for side in (hypotheses, references))
+        matches = pair_matches(RaggedPairs(hypotheses.tokens, references.tokens), max_order).to(device)
+        columns = (side.tokens.lengths.unsqueeze(1).to(device) for side in (hypotheses, references))
         yield MatchBlock((0, groups), (0, 1), matches.view(groups, 1, 1, max_order), *columns)
         return
     layouts = small_layouts((hypotheses,) if references is hypotheses else (hypotheses, references), max_order)
-    if all(layout.is_small for _, layout in layouts):
+    if device.type == "cpu" and all(layout.is_small for _, layout in layouts):
         for first, layout in layouts:
             yield small_block(layout, first)
         return
-    for pool in pools(hypotheses, references, BLOCK_CELLS // max_order):
+    for pool in pools(hypotheses, references, BLOCK_CELLS // max_order, device):
         height, width = pool.hypothesis_lengths.shape[1], pool.reference_lengths.shape[1]
         shared = _shared_ngrams(pool, max_order) if height and width else []
         at_once = max(1, height if pool.size > 1 else BLOCK_CELLS // max(1, width * max_order))

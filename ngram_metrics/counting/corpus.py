@@ -47,7 +47,6 @@ from ngram_metrics.counting.keys import (
     ragged_digits,
     rank_in_rows,
     run_starts,
-    select_slots,
     sorted_keys,
 )
 from ngram_metrics.counting.numpy_matches import must_use_torch
@@ -69,9 +68,6 @@ class Largest(NamedTuple):
 
 class CorpusNgrams(NamedTuple):
     """The n-grams of one order: an entry for each n-gram of each document that has it.
-
-    On other devices than a CPU, where reading the number of entries would wait, there are as many as n-grams with
-    repetitions. The last entry is then repeated, with 0 as ``times``, and ``prefix`` and ``last`` end with zeros.
 
     Attributes:
         ngram: ``(entries,)`` int64, ascending, the number of the n-gram, from 0 without gaps.
@@ -98,7 +94,7 @@ class CorpusNgrams(NamedTuple):
 
     def documents(self) -> Tensor:
         """Return how many documents have each n-gram, ``(ngrams,)`` int64."""
-        return self._sums((self.times > 0).long())
+        return self._sums(torch.ones_like(self.times))
 
     def largest(self) -> Largest:
         """Return the largest count of each n-gram in a document, this document, and the second largest count."""
@@ -109,9 +105,8 @@ class CorpusNgrams(NamedTuple):
         entry = torch.arange(len(self.ngram), device=self.ngram.device)
         candidate = torch.where(has_most, entry, len(entry))
         first = torch.full_like(none, len(entry)).scatter_reduce(0, self.ngram, candidate, "amin")
-        # The numbers after the last n-gram have no entry, and write to the one that is cut off.
-        others = torch.cat((self.times, none[:1])).index_fill_(0, first, 0)[:-1]
-        owner = self.document.index_select(0, first.clamp(max=len(entry) - 1))
+        others = self.times.index_fill(0, first, 0)
+        owner = self.document.index_select(0, first)
         return Largest(largest, owner, none.scatter_reduce(0, self.ngram, others, "amax"))
 
     def sum_by_document(self, values: Tensor, documents: int) -> Tensor:
@@ -123,35 +118,32 @@ class CorpusNgrams(NamedTuple):
 
 
 def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None = None) -> Iterator[CorpusNgrams]:
-    """Count the n-grams of a corpus for each of the orders ``1..max_order``, without waiting for the device.
+    """Count the n-grams of a corpus for each of the orders ``1..max_order``.
 
     Args:
         tokens: the texts, with one vocabulary.
         max_order: the longest order to count, at least 1.
-        document: ``(texts,)`` int64 on the device of the ids, ascending, the document of each text; None if each is
+        document: ``(texts,)`` int64, ascending, the document of each text; None if each is
             one.
     """
-    device = tokens.ids.device
-    lengths = tokens.device_lengths
-    slots = len(tokens.ids)
-    document = torch.arange(len(lengths), device=device) if document is None else document
-    remaining = remaining_tokens(lengths, slots)
-    owner = repeat_each(document, lengths, slots)
-    slot = torch.arange(slots, device=device)
+    lengths = tokens.lengths
+    document = torch.arange(len(lengths), device="cpu") if document is None else document
+    remaining = remaining_tokens(lengths)
+    owner = repeat_each(document, lengths)
+    slot = torch.arange(len(tokens.ids), device="cpu")
     last = ngram_number = tokens.ids  # (slots,), of the token and of the n-gram of the order below
     last_bits = bit_length(max(1, tokens.id_bound - 1))
     number_bits = 0
     for order in range(1, max_order + 1):
         if order > 1:
-            slots = int((tokens.lengths - (order - 1)).clamp(min=0).sum())
-            slot = select_slots(slot, remaining.index_select(0, slot) >= order, slots)
+            slot = slot.masked_select(remaining.index_select(0, slot) >= order)
         key = last.index_select(0, slot + (order - 1))
         if order > 1:
             key |= ngram_number.index_select(0, slot) << last_bits
         key, sorted_slot = _sort_slots(key, slot, last_bits + number_bits)
         starts = run_starts(key)
         ngram = starts.cumsum(0, dtype=torch.int64) - 1  # (n-grams with repetitions,)
-        distinct = select_slots(key, starts, slots)
+        distinct = key.masked_select(starts)
         entries = _entries(ngram, owner.index_select(0, sorted_slot))
         yield CorpusNgrams(*entries, distinct >> last_bits, distinct & ((1 << last_bits) - 1))
         ngram_number = torch.empty_like(tokens.ids).index_copy_(0, sorted_slot, ngram)
@@ -167,7 +159,7 @@ def _sort_slots(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tenso
     place in its lowest bits, if both fit.
     """
     place_bits = bit_length(len(slot))
-    if key.device.type != "cpu" or must_use_torch() or key_bits + place_bits > KEY_BITS:
+    if must_use_torch() or key_bits + place_bits > KEY_BITS:
         key, order = torch.sort(key, stable=True)
         return key, slot.index_select(0, order)
     packed = (key << place_bits | torch.arange(len(slot), device="cpu")).numpy()
@@ -179,10 +171,8 @@ def _sort_slots(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tenso
 def _entries(ngram: Tensor, document: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return each n-gram and document once, equal n-grams as neighbours, with their number of occurrences."""
     slots = len(ngram)
-    is_start = run_starts(ngram) | run_starts(document)
-    starts = select_slots(torch.arange(slots, device=ngram.device), is_start, slots, rest=slots)
+    starts = (run_starts(ngram) | run_starts(document)).nonzero().squeeze(1)
     count = starts.diff(append=starts.new_full((1,), slots))
-    starts = starts.clamp(max=slots - 1)
     return ngram.index_select(0, starts), document.index_select(0, starts), count
 
 

@@ -3,9 +3,8 @@
 *Ragged*: the tokens of all documents one after another, and the length of each document; made from strings and lists.
 *Padded*: one row per document, the tokens first, the rest of the row ignored; made from id tensors on any device.
 
-A ragged batch keeps its lengths on the CPU, so its sizes may control the work; on another device it has them there too,
-and ``Batch.to`` sends all of it in one copy. A padded batch is described by its shape alone. So neither waits for the
-device, except ragged common subsequences.
+A ragged batch is on the CPU, so its sizes may control the work; what is counted in it goes to another device, and not
+its tokens. A padded batch is on any device and is described by its shape alone, so nothing waits for the device.
 
 Batches are cut into chunks of whole groups, so that no number of segments exhausts memory: the peak memory of the
 counting module is proportional to the largest chunk. A chunk is at most the budget below, or one group if that is
@@ -15,8 +14,8 @@ larger.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -29,6 +28,7 @@ PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
 #: The kind of input of a segment.
 Kind = Literal["text", "tokens", "ids"]
 
+CPU = torch.device("cpu")
 #: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few launches are faster.
 CPU_SLOTS = 1 << 16
 ACCELERATOR_SLOTS = 1 << 22
@@ -45,26 +45,19 @@ class RaggedTokens(NamedTuple):
     Ids are compared only within a segment or a row. In different ones equal ids may be different words.
 
     Attributes:
-        ids: ``(tokens,)`` int64 on any device, every id in ``[0, id_bound)``.
+        ids: ``(tokens,)`` int64 on the CPU, every id in ``[0, id_bound)``.
         lengths: ``(documents,)`` int64 on the CPU; they sum to ``tokens``.
         id_bound: an exclusive upper bound of the ids.
-        sent_lengths: the lengths on the device of the ids, if they were sent there with the ids.
     """
 
     ids: Tensor
     lengths: Tensor
     id_bound: int
-    sent_lengths: Tensor | None = None
 
     @property
     def documents(self) -> int:
         """The number of documents."""
         return self.lengths.shape[0]  # len asks whether a tensor is traced
-
-    @property
-    def device_lengths(self) -> Tensor:
-        """The lengths on the device of the ids."""
-        return copy_to(self.ids.device, self.lengths)[0] if self.sent_lengths is None else self.sent_lengths
 
     def slice(self, start: int, stop: int) -> RaggedTokens:
         """Return documents ``start`` to ``stop - 1``, sharing storage."""
@@ -73,26 +66,22 @@ class RaggedTokens(NamedTuple):
         lengths = self.lengths.numpy()  # NumPy has less overhead for small sums
         before = int(lengths[:start].sum())
         end = before + int(lengths[start:stop].sum())
-        sent = None if self.sent_lengths is None else self.sent_lengths[start:stop]
-        return RaggedTokens(self.ids[before:end], self.lengths[start:stop], self.id_bound, sent)
+        return RaggedTokens(self.ids[before:end], self.lengths[start:stop], self.id_bound)
 
     def tile(self, times: int) -> RaggedTokens:
         """Return all documents ``times`` times, one after another."""
-        sent = None if self.sent_lengths is None else self.sent_lengths.repeat(times)
-        return RaggedTokens(self.ids.repeat(times), self.lengths.repeat(times), self.id_bound, sent)
+        return RaggedTokens(self.ids.repeat(times), self.lengths.repeat(times), self.id_bound)
 
-    def take(self, documents: Tensor, sent_documents: Tensor) -> RaggedTokens:
-        """Return documents by their indices, on the CPU and on the device of the ids, also out of order or repeated."""
-        lengths = self.lengths.index_select(0, documents)
-        sent, position = _take_groups(self.device_lengths, sent_documents, int(lengths.sum()))
-        return RaggedTokens(self.ids.index_select(0, position), lengths, self.id_bound, sent)
+    def take(self, documents: Tensor) -> RaggedTokens:
+        """Return documents by their indices, also out of order or repeated."""
+        lengths, position = _take_groups(self.lengths, documents)
+        return RaggedTokens(self.ids.index_select(0, position), lengths, self.id_bound)
 
 
 def concatenate(parts: Sequence[RaggedTokens]) -> RaggedTokens:
     """Return the documents of one or more parts with one vocabulary, one after another."""
     ids, lengths = (torch.cat(field) for field in ([part.ids for part in parts], [part.lengths for part in parts]))
-    sent = None if ids.device.type == "cpu" else torch.cat([part.device_lengths for part in parts])
-    return RaggedTokens(ids, lengths, max(part.id_bound for part in parts), sent)
+    return RaggedTokens(ids, lengths, max(part.id_bound for part in parts))
 
 
 class PaddedTokens(NamedTuple):
@@ -106,11 +95,6 @@ class PaddedTokens(NamedTuple):
     ids: Tensor
     lengths: Tensor
 
-    @property
-    def device_lengths(self) -> Tensor:
-        """The lengths, as of ragged documents."""
-        return self.lengths
-
 
 class DocumentGroups(NamedTuple):
     """Documents in groups, in the ragged layout: the references of each segment, or the sentences of each summary.
@@ -119,40 +103,24 @@ class DocumentGroups(NamedTuple):
         tokens: all documents, those of the first group first.
         counts: ``(groups,)`` int64 on the CPU, the number of documents of each group. A segment has at least one
             reference; other groups may be empty.
-        sent_counts: the counts on the device of the ids, if they were sent there with the ids.
     """
 
     tokens: RaggedTokens
     counts: Tensor
-    sent_counts: Tensor | None = None
 
     @property
     def single(self) -> bool:
         """Whether every group has exactly one document."""
         return self.tokens.documents == self.counts.shape[0]
 
-    @property
-    def device_counts(self) -> Tensor:
-        """The counts on the device of the ids."""
-        return copy_to(self.tokens.ids.device, self.counts)[0] if self.sent_counts is None else self.sent_counts
-
-    def owners(self) -> tuple[Tensor, Tensor]:
-        """Return the group of each document, ``(documents,)`` int64, on the CPU and on the device of the ids."""
-        owner = owners(self.counts)
-        if self.tokens.ids.device.type == "cpu":
-            return owner, owner
-        return owner, owners(self.device_counts, len(owner))
-
-    def take(self, groups: Tensor, sent_groups: Tensor) -> DocumentGroups:
-        """Return some groups, whose indices are on the CPU and on the device of the ids."""
+    def take(self, groups: Tensor) -> DocumentGroups:
+        """Return some groups by their indices."""
         counts, documents = _take_groups(self.counts, groups)
-        sent, sent_documents = _take_groups(self.device_counts, sent_groups, len(documents))
-        return DocumentGroups(self.tokens.take(documents, sent_documents), counts, sent)
+        return DocumentGroups(self.tokens.take(documents), counts)
 
     def tile(self, times: int) -> DocumentGroups:
         """Return all groups ``times`` times, one after another."""
-        sent = None if self.sent_counts is None else self.sent_counts.repeat(times)
-        return DocumentGroups(self.tokens.tile(times), self.counts.repeat(times), sent)
+        return DocumentGroups(self.tokens.tile(times), self.counts.repeat(times))
 
     def slice(self, start: int, stop: int) -> DocumentGroups:
         """Return groups ``start`` to ``stop - 1``, sharing storage."""
@@ -160,17 +128,12 @@ class DocumentGroups(NamedTuple):
             return self
         before = int(self.counts[:start].sum()) if start else 0
         counts = self.counts[start:stop]
-        sent = None if self.sent_counts is None else self.sent_counts[start:stop]
-        return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts, sent)
+        return DocumentGroups(self.tokens.slice(before, before + int(counts.sum())), counts)
 
     def join(self) -> RaggedTokens:
         """Return each group as one document."""
-        owner = owners(self.counts)
-        sent = self.sent_counts
-        lengths = torch.zeros_like(self.counts).index_add(0, owner, self.tokens.lengths)
-        if sent is not None:
-            sent = torch.zeros_like(sent).index_add(0, owners(sent, len(owner)), self.tokens.device_lengths)
-        return self.tokens._replace(lengths=lengths, sent_lengths=sent)
+        lengths = torch.zeros_like(self.counts).index_add(0, owners(self.counts), self.tokens.lengths)
+        return self.tokens._replace(lengths=lengths)
 
     def padded_lengths(self) -> Tensor:
         """Return the length of each document, 0 for a missing one, ``(groups, documents)`` int64 on the CPU."""
@@ -277,34 +240,6 @@ class Batch(NamedTuple):
     separator_id: int | None = None
     texts: Sequence[str] | None = None
 
-    def to(self, device: torch.device) -> Batch:
-        """Return the same ragged documents with ids, lengths and counts on a device, where they go in one copy."""
-        if device.type == "cpu":
-            return self
-        tensors: dict[tuple[int, ...], Tensor] = {}
-        _map_tensors(self, lambda tensor: tensors.setdefault(_memory(tensor), tensor))
-        copies = dict(zip(tensors, copy_to(device, *tensors.values()), strict=True))
-        batch: Batch = _map_tensors(self, lambda tensor: copies[_memory(tensor)])
-        return batch
-
-
-def _map_tensors(part: Any, send: Callable[[Tensor], Tensor]) -> Any:
-    """Return a part of a batch with what ``send`` returns for the lengths, the counts, and ids on the CPU."""
-    if isinstance(part, RaggedTokens):
-        ids = send(part.ids) if part.ids.device.type == "cpu" else part.ids
-        return RaggedTokens(ids, part.lengths, part.id_bound, send(part.lengths))
-    if isinstance(part, DocumentGroups):
-        return DocumentGroups(_map_tensors(part.tokens, send), part.counts, send(part.counts))
-    if isinstance(part, (Batch, RaggedSides, RaggedSummaries)):
-        make: Any = type(part)
-        return make(*(_map_tensors(field, send) for field in part))
-    return part
-
-
-def _memory(tensor: Tensor) -> tuple[int, ...]:
-    """Return what is equal for views of the same numbers: a text and its sentences share their ids."""
-    return tensor.data_ptr(), len(tensor), *tensor.stride()
-
 
 def drop_ids(
     ids: Tensor, dropped: Sequence[int], separator: int | None = None, hypothesis_first: bool = False
@@ -393,7 +328,7 @@ def ragged_from_rows(*sides: PaddedTokens) -> RaggedTokens:
     inside = [torch.arange(side.ids.shape[1], device=side.ids.device) < side.lengths.unsqueeze(1) for side in sides]
     tokens = torch.cat([side.ids.masked_select(is_token) for side, is_token in zip(sides, inside, strict=True)])
     lengths = torch.cat([side.lengths for side in sides])
-    return ragged_from_ids(tokens, lengths.cpu())._replace(sent_lengths=lengths)
+    return ragged_from_ids(tokens.cpu(), lengths.cpu())
 
 
 def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
@@ -403,7 +338,7 @@ def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
         present = torch.ones_like(lengths, dtype=torch.bool)
     both = ragged_from_rows(hypotheses, PaddedTokens(references[present], lengths[present]))
     counts = present.sum(1)
-    groups = DocumentGroups(both.slice(len(present), both.documents), counts.cpu(), counts)
+    groups = DocumentGroups(both.slice(len(present), both.documents), counts.cpu())
     return RaggedSides(both.slice(0, len(present)), groups)
 
 
@@ -425,63 +360,68 @@ def counting_device(device: torch.device | str | None) -> torch.device:
     return torch.device("cpu" if device is None else device)
 
 
+def move_result(result: Tensor, device: torch.device | str | None) -> Tensor:
+    """Return a result on a device, in float32 if the device has no float64; for None where it is."""
+    if device is None:
+        return result
+    where = torch.device(device)
+    if result.is_floating_point():
+        result = result.to(float_dtype(where))
+    return copy_to(where, result)[0] if result.device.type == "cpu" else result.to(where)
+
+
 def host_counts(counts: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
     """Return numbers, or rows of numbers, as an int64 tensor on the CPU, whatever the default device."""
     return torch.from_numpy(np.array(counts, np.int64))  # a quarter of the time of torch.tensor
 
 
 def copy_to(device: torch.device, *tensors: Tensor) -> list[Tensor]:
-    """Return tensors of one dtype on a device, in one copy, for which the CPU does not wait if the device is CUDA.
+    """Return tensors of the CPU on a device, in one copy, for which the CPU does not wait if the device is CUDA.
 
-    All are on the CPU; or all are on the device, and are returned as they are.
+    All have numbers of the same number of bytes; or all are on the device, and are returned as they are.
     """
     if device.type == "cpu" or tensors[0].device.type != "cpu":
         return list(tensors)
     sizes = [tensor.numel() for tensor in tensors]
+    dtype = tensors[0].dtype
     # Only from pinned memory does a copy return before it is done; torch gives this memory to no other until then.
     pinned = device.type == "cuda"
-    joined = torch.empty(sum(sizes), dtype=tensors[0].dtype, device="cpu", pin_memory=pinned)
-    torch.cat([tensor.flatten() for tensor in tensors], out=joined)
+    joined = torch.empty(sum(sizes), dtype=dtype, device="cpu", pin_memory=pinned)
+    torch.cat([tensor.flatten().view(dtype) for tensor in tensors], out=joined)
     parts = joined.to(device, non_blocking=pinned).split(sizes)
-    return [part.view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]
+    return [part.view(tensor.dtype).view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]
 
 
-# The functions below take numbers on any device. What they return is as long as the sum of these numbers: on other
-# devices than a CPU the caller passes it as ``total``, since reading it from there would wait.
-
-
-def flat_positions(lengths: Tensor, total: int | None = None) -> Tensor:
+def flat_positions(lengths: Tensor) -> Tensor:
     """Return each token's position in its document: lengths ``[2, 3]`` give ``[0, 1, 0, 1, 2]``."""
-    starts = repeat_each(lengths.cumsum(0) - lengths, lengths, total)
-    return torch.arange(len(starts), device=lengths.device) - starts
+    starts = repeat_each(lengths.cumsum(0) - lengths, lengths)
+    return torch.arange(len(starts), device="cpu") - starts
 
 
-def remaining_tokens(lengths: Tensor, total: int | None = None) -> Tensor:
+def remaining_tokens(lengths: Tensor) -> Tensor:
     """Return for each token how many its document has from there on: lengths ``[2, 3]`` give ``[2, 1, 3, 2, 1]``."""
-    ends = repeat_each(lengths.cumsum(0), lengths, total)
-    return ends - torch.arange(len(ends), device=lengths.device)
+    ends = repeat_each(lengths.cumsum(0), lengths)
+    return ends - torch.arange(len(ends), device="cpu")
 
 
-def _take_groups(sizes: Tensor, numbers: Tensor, total: int | None = None) -> tuple[Tensor, Tensor]:
-    """Return the sizes of the groups with these numbers, and the indices of their ``total`` members."""
+def _take_groups(sizes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sizes of the groups with these numbers, and the indices of their members."""
     starts = (sizes.cumsum(0) - sizes).index_select(0, numbers)
     sizes = sizes.index_select(0, numbers)
-    return sizes, flat_positions(sizes, total) + repeat_each(starts, sizes, total)
+    return sizes, flat_positions(sizes) + repeat_each(starts, sizes)
 
 
-def owners(counts: Tensor, total: int | None = None) -> Tensor:
+def owners(counts: Tensor) -> Tensor:
     """Return the group of each document: counts ``[2, 3]`` give ``[0, 0, 1, 1, 1]``."""
-    return repeat_each(torch.arange(len(counts), device=counts.device), counts, total)
+    return repeat_each(torch.arange(len(counts), device="cpu"), counts)
 
 
-def repeat_each(values: Tensor, times: Tensor, total: int | None = None) -> Tensor:
-    """Return ``values`` with each repeated ``times`` times, both one-dimensional int64.
+def repeat_each(values: Tensor, times: Tensor) -> Tensor:
+    """Return ``values`` with each repeated ``times`` times, both one-dimensional int64 on the CPU.
 
     The same as ``torch.repeat_interleave``, which on a CPU starts all threads even for two elements, and waits for
     them. That takes milliseconds if other processes keep the cores busy, several times per update.
     """
-    if values.device.type != "cpu":
-        return torch.repeat_interleave(values, times, output_size=total)
     return torch.from_numpy(values.numpy().repeat(times.numpy()))
 
 
@@ -493,7 +433,7 @@ def _slot_budget(groups: int, slots: int, device: torch.device, update: bool) ->
     return min(CPU_SLOTS, UPDATE_CHUNK_SLOTS) if few else CPU_SLOTS
 
 
-def ragged_chunks(sizes: Tensor, device: torch.device, update: bool = False) -> Iterator[tuple[int, int]]:
+def ragged_chunks(sizes: Tensor, device: torch.device = CPU, update: bool = False) -> Iterator[tuple[int, int]]:
     """Yield ranges of groups with ``sizes`` ``(groups,)`` tokens, each within the budget or a single group.
 
     With ``update`` the groups are the segments of one update.

@@ -98,16 +98,15 @@ def ragged_digits(sides: Sequence[RaggedTokens], group: Tensor, groups: int) -> 
     """Lay out documents one after another.
 
     Args:
-        sides: documents with one vocabulary, on one device.
-        group: ``(documents of all sides,)`` int64 on the device of the ids, the group of each document.
+        sides: documents with one vocabulary.
+        group: ``(documents of all sides,)`` int64 on the CPU, the group of each document.
         groups: the number of groups.
     """
     ids = torch.cat([side.ids for side in sides])
-    lengths = torch.cat([side.device_lengths for side in sides])
+    lengths = torch.cat([side.lengths for side in sides])
     # At least one bit, even if no document has a token.
     bits = bit_length(max(1, *(side.id_bound for side in sides)))
-    remaining = remaining_tokens(lengths, len(ids))
-    return Digits(ids.add_(1), remaining, bits, repeat_each(group, lengths, len(ids)), bit_length(groups - 1))
+    return Digits(ids.add_(1), remaining_tokens(lengths), bits, repeat_each(group, lengths), bit_length(groups - 1))
 
 
 def bit_length(number: int) -> int:
@@ -128,17 +127,6 @@ def run_ends(ascending: Tensor) -> Tensor:
     """Mark the last slot of every run of equal values along the last dimension."""
     last = torch.ones_like(ascending[..., :1], dtype=torch.bool)
     return torch.cat((ascending[..., 1:] != ascending[..., :-1], last), -1)
-
-
-def select_slots(values: Tensor, mask: Tensor, size: int, rest: int = 0) -> Tensor:
-    """Return the values where a mask ``(slots,)`` is true, of which there are at most ``size``.
-
-    On other devices than a CPU there are always ``size``, the last ones ``rest``: counting them would wait.
-    """
-    if values.device.type == "cpu":
-        return values.masked_select(mask)
-    index = torch.where(mask, mask.cumsum(0, dtype=torch.int64) - 1, size)
-    return values.new_full((size + 1,), rest).scatter_(0, index, values)[:size]
 
 
 def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:

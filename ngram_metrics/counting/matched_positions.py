@@ -8,13 +8,32 @@ that is smaller than n. In each reference the first k are matched, where k is th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import PaddedSides, RaggedSides
-from ngram_metrics.counting.keys import SortedKeys, bit_length, run_starts, sorted_keys
-from ngram_metrics.counting.matches import Chunk, chunks_of
+from ngram_metrics.counting.documents import (
+    DocumentGroups,
+    PaddedSides,
+    PaddedTokens,
+    RaggedSides,
+    RaggedTokens,
+    flat_positions,
+    owners,
+    ragged_chunks,
+    repeat_each,
+    row_chunks,
+)
+from ngram_metrics.counting.keys import (
+    Digits,
+    SortedKeys,
+    bit_length,
+    ragged_digits,
+    rank_in_rows,
+    run_starts,
+    sorted_keys,
+)
 
 
 def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple[Tensor, Tensor]:
@@ -38,6 +57,67 @@ def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple
     if not hypotheses:
         return torch.zeros_like(sides.hypotheses.ids), torch.zeros_like(ids)
     return torch.cat(hypotheses), torch.cat(references).reshape(ids.shape)
+
+
+def chunks_of(sides: RaggedSides | PaddedSides) -> Iterator[Chunk]:
+    """Yield segments in chunks within the memory budget."""
+    if isinstance(sides, PaddedSides):
+        return _padded_chunks(sides.hypotheses, sides.references.tokens)
+    return _ragged_chunks(*sides)
+
+
+class Chunk(NamedTuple):
+    """Some groups laid out for counting.
+
+    Attributes:
+        tokens: the digits; the slots of hypotheses are before those of references.
+        hypothesis_slots: the number of slots in a row that belong to hypotheses.
+        document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None if each has one reference.
+        documents: the largest number of documents of a group.
+    """
+
+    tokens: Digits
+    hypothesis_slots: int
+    document: Tensor | None
+    documents: int
+
+
+def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterator[Chunk]:
+    """Yield rows of hypotheses ``(segments, width)`` and of their references ``(segments, ..., width)``."""
+    sides = (hypotheses, references)
+    device = hypotheses.ids.device
+    width, reference_width = (side.ids.shape[-1] for side in sides)
+    count = references.lengths.shape[1:].numel()
+    slots = width + count * reference_width
+    for start, stop in row_chunks(len(hypotheses.ids), slots, device):
+        rows = [PaddedTokens(*(field[start:stop] for field in side)) for side in sides]
+        ids = torch.cat([side.ids.flatten(1) for side in rows], 1)
+        remaining = [
+            (side.lengths.unsqueeze(-1) - torch.arange(side.ids.shape[-1], device=device)).flatten(1) for side in rows
+        ]
+        document = None
+        if count > 1:
+            slot = torch.arange(slots, device=device)
+            document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
+        digits = Digits(rank_in_rows(ids), torch.cat(remaining, 1), bit_length(slots), None, 0)
+        yield Chunk(digits, width, document, count + 1)
+
+
+def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[Chunk]:
+    """Yield segments with their references."""
+    sizes = hypotheses.lengths + references.join().lengths
+    for start, stop in ragged_chunks(sizes, update=True):
+        groups = references.slice(start, stop)
+        sides = hypotheses.slice(start, stop), groups.tokens
+        group = torch.cat((torch.arange(stop - start, device="cpu"), owners(groups.counts)))
+        count = int(groups.counts.max())
+        document = None
+        if count > 1:
+            in_group = flat_positions(groups.counts) + 1
+            lengths = torch.cat([side.lengths for side in sides])
+            document = repeat_each(torch.cat((in_group.new_zeros(stop - start), in_group)), lengths)
+        digits = ragged_digits(sides, group, stop - start)
+        yield Chunk(digits, len(sides[0].ids), document, count + 1)
 
 
 def matched_starts(chunk: Chunk, max_order: int) -> Iterator[tuple[int, Tensor]]:

@@ -56,6 +56,8 @@ from ngram_metrics.counting.documents import (
     Documents,
     PaddedReferences,
     PaddedTokens,
+    RaggedPairs,
+    RaggedSides,
     RaggedTokens,
     even_chunks,
     has_data,
@@ -74,8 +76,8 @@ MOST_SLOT_BITS, LEAST_SLOT_BITS = 16, 11
 _ROUND_SLOTS = 1 << 13
 #: A bin has at least this many slots, if there are more segments and a key can number them.
 _BIN_SLOTS = 192
-#: Padded rows with ids beyond this bound are renumbered: a table of the places of all ids would take too much memory.
-_MOST_IDS = 1 << 20
+#: Ids beyond this bound are renumbered: a table of the places of all ids would take too much memory.
+_MOST_IDS = 1 << 22
 
 
 class NumpySegments(NamedTuple):
@@ -203,7 +205,9 @@ class Plan(NamedTuple):
 
 
 def has_numpy_segments(documents: Documents) -> bool:
-    """Return whether ``numpy_segments`` may read documents: on the CPU, unless torch must count them there too."""
+    """Return whether ``numpy_segments`` may read documents: lists, and padded ids on the CPU, if torch need not."""
+    if isinstance(documents, (RaggedPairs, RaggedSides)):
+        return True
     return not must_use_torch() and has_data(documents.hypotheses.ids) and has_data(_tokens(documents.references).ids)
 
 
@@ -228,10 +232,12 @@ def numpy_segments(documents: Documents) -> NumpySegments:
         inside = [rows[np.arange(rows.shape[-1]) < ends[..., None]] for rows, ends in zip(ids, lengths, strict=True)]
         ids = inside[0], inside[1]
         id_bound = max(int(side.max(initial=0)) for side in ids) + 1
-        if id_bound > _MOST_IDS or min(int(side.min(initial=0)) for side in ids) < 0:
-            names, renamed = np.unique(np.concatenate(ids), return_inverse=True)
-            ids = renamed[: len(ids[0])], renamed[len(ids[0]) :]
-            id_bound = len(names)
+        if min(int(side.min(initial=0)) for side in ids) < 0:
+            id_bound = 1 << KEY_BITS
+    if id_bound > _MOST_IDS:
+        distinct, renamed = np.unique(np.concatenate(ids), return_inverse=True)
+        ids = renamed[: len(ids[0])], renamed[len(ids[0]) :]
+        id_bound = len(distinct)
     counts = None
     sizes = lengths[1]
     if isinstance(documents.references, PaddedReferences):

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ngram_metrics.counting.documents import (
+    CPU,
     DocumentGroups,
     RaggedTokens,
     copy_to,
@@ -110,24 +111,27 @@ class Pool(NamedTuple):
         return torch.arange(self.depth, device=self.row.device).repeat(self.size)
 
 
-def pools(hypotheses: DocumentGroups, references: DocumentGroups, pairs: int) -> Iterator[Pool]:
+def pools(
+    hypotheses: DocumentGroups, references: DocumentGroups, pairs: int, device: torch.device = CPU
+) -> Iterator[Pool]:
     """Cut groups into pools, in order, each within the budgets or a single group.
 
     Args:
         hypotheses: documents of each group.
         references: documents of the same groups; the same object twice is laid out once.
         pairs: the largest number of pairs of a hypothesis and a reference, including padding to the largest group.
+        device: where the pools are counted.
     """
     same = references is hypotheses
     sizes = hypotheses.join().lengths
     if not same:
         sizes = sizes + references.join().lengths
-    for start, stop in ragged_chunks(sizes, hypotheses.tokens.ids.device):
+    for start, stop in ragged_chunks(sizes, device):
         measures = torch.stack((hypotheses.counts, references.counts, sizes), 1)[start:stop].tolist()
         for first, last in even_runs(measures, pairs):
             groups = start + first, start + last
             in_pool = hypotheses.slice(*groups)
-            yield _pool(groups, in_pool, in_pool if same else references.slice(*groups))
+            yield _pool(groups, in_pool, in_pool if same else references.slice(*groups), device)
 
 
 def even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]]:
@@ -145,7 +149,9 @@ def even_runs(measures: list[list[int]], pairs: int) -> Iterator[tuple[int, int]
         yield first, len(measures)
 
 
-def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: DocumentGroups) -> Pool:
+def _pool(
+    groups: tuple[int, int], hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
+) -> Pool:
     """Lay the documents of a few groups into rows."""
     same = references is hypotheses
     hypothesis_lengths = hypotheses.padded_lengths()
@@ -157,10 +163,12 @@ def _pool(groups: tuple[int, int], hypotheses: DocumentGroups, references: Docum
     places = [flat_positions(side.counts) + first for side, first in zip(sides, (0, first_reference), strict=False)]
     lengths = torch.cat([side.tokens.lengths for side in sides])
     row = repeat_each(group * depth + torch.cat(places), lengths)
-    group, row, hypothesis_lengths, reference_lengths = copy_to(
-        hypotheses.tokens.ids.device, group, row, hypothesis_lengths, reference_lengths
-    )
     digits = ragged_digits([side.tokens for side in sides], group, groups[1] - groups[0])
+    assert digits.group is not None
+    row, hypothesis_lengths, reference_lengths, *parts = copy_to(
+        device, row, hypothesis_lengths, reference_lengths, digits.digits, digits.remaining, digits.group
+    )
+    digits = digits._replace(digits=parts[0], remaining=parts[1], group=parts[2])
     if same:
         reference_lengths = hypothesis_lengths  # identity marks hypotheses == references
     return Pool(groups, digits, row, depth, first_reference, hypothesis_lengths, reference_lengths)
@@ -224,7 +232,7 @@ class SmallLayout(NamedTuple):
     @property
     def is_small(self) -> bool:
         """Whether the documents are counted in a table: on a CPU, within the budget, with keys that fit."""
-        if not self.orders or self.ids[0].device.type != "cpu" or must_use_torch():
+        if not self.orders or must_use_torch():
             return False
         slots = np.bincount(self.group, self.lengths)  # (groups,)
         cells = self.groups * max(int(slots.max()), self.depth) * self.depth * self.max_order
@@ -263,7 +271,7 @@ def small_layouts(sides: Sequence[DocumentGroups], max_order: int) -> list[tuple
     """
     groups = len(sides[0].counts)
     ranges: Iterable[tuple[int, int]] = [(0, groups)]
-    if sum(len(side.tokens.ids) for side in sides) > SMALL_SLOTS and sides[0].tokens.ids.device.type == "cpu":
+    if sum(len(side.tokens.ids) for side in sides) > SMALL_SLOTS:
         ranges = even_chunks(np.sum([side.join().lengths.numpy() for side in sides], 0), SMALL_SLOTS)
     return [(first, small_layout([side.slice(first, last) for side in sides], max_order)) for first, last in ranges]
 
@@ -343,7 +351,9 @@ class AggregateMatches(NamedTuple):
     reference_totals: Tensor
 
 
-def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> AggregateMatches:
+def aggregate_matches(
+    hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device = CPU
+) -> AggregateMatches:
     """Count the matches of each hypothesis with the aggregate of its group's references.
 
     Args:
@@ -351,18 +361,19 @@ def aggregate_matches(hypotheses: DocumentGroups, references: DocumentGroups, ma
             object twice: it is then counted once.
         references: any number of documents for each of the same groups, with the same vocabulary.
         max_order: the longest order to count, at least 1.
+        device: where they are counted, if it is not the CPU also if they are few.
 
     Returns:
         The counts of all hypotheses, in their order.
     """
-    device = hypotheses.tokens.ids.device
     sides = hypotheses, references
     layouts = [layout for _, layout in small_layouts(sides, max_order)]
-    if all(layout.is_small for layout in layouts):
+    if device.type == "cpu" and all(layout.is_small for layout in layouts):
         matches = torch.cat([_small_matches(layout) for layout in layouts])
     else:
         parts = [
-            _pool_matches(pool, hypotheses, references, max_order) for pool in pools(hypotheses, references, POOL_PAIRS)
+            _pool_matches(pool, hypotheses, references, max_order)
+            for pool in pools(hypotheses, references, POOL_PAIRS, device)
         ]
         matches = torch.cat(parts) if parts else torch.zeros(0, max_order, dtype=torch.int64, device=device)
     layout = layouts[0] if len(layouts) == 1 else small_layout(sides, max_order)
@@ -387,7 +398,7 @@ def _aggregate_totals(layout: SmallLayout) -> tuple[Tensor, Tensor]:
 
 def _pool_matches(pool: Pool, hypotheses: DocumentGroups, references: DocumentGroups, max_order: int) -> Tensor:
     """Return the matches of the hypotheses of a pool, ``(hypotheses, orders)``."""
-    device = hypotheses.tokens.ids.device
+    device = pool.row.device
     counts, reference_counts = hypotheses.counts[slice(*pool.groups)], references.counts[slice(*pool.groups)]
     orders = [
         _matches(keys, order, pool, reference_counts.to(device))

@@ -21,7 +21,6 @@ from ngram_metrics.counting.documents import (
     RaggedSides,
     RaggedTokens,
     concatenate,
-    float_dtype,
     owners,
     row_chunks,
 )
@@ -85,18 +84,18 @@ class WeightedMatches(NamedTuple):
 
 
 def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWeights | None) -> WeightedMatches:
-    """Sum the weighted n-grams of each hypothesis and each of its references, without waiting for the device.
+    """Sum the weighted n-grams of each hypothesis and each of its references.
 
     Args:
         sides: segments; with ``weights`` their tokens are numbered as those of the corpus, else by one vocabulary.
         max_order: the longest order.
         weights: the weights; None for ln(segments / those in which a reference has the n-gram, at least 1).
     """
-    segments, device = sides.hypotheses.documents, sides.hypotheses.ids.device
+    segments = sides.hypotheses.documents
     documents, hypothesis, reference = _hypotheses_first(sides)
-    segment = owners(sides.references.device_counts + 1, documents.documents)
+    segment = owners(sides.references.counts + 1)
     is_reference = torch.zeros_like(segment, dtype=torch.bool).index_fill_(0, reference, True)
-    dtype = float_dtype(device)
+    dtype = torch.float64
     # The numbers of n-grams, and of tokens, in the table of weights.
     ngram_number = tokens = documents.ids[:0]
     sums = []
@@ -118,7 +117,7 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
             weight = weights.weights[order - 1].take(ngram_number)
         weight = weight.index_select(0, ngrams.ngram)  # (entries,)
         # The first entry of a segment is that of its hypothesis, if the hypothesis has the n-gram.
-        first = (torch.arange(len(starts), device=device) * starts).cummax(0).values
+        first = (torch.arange(len(starts), device="cpu") * starts).cummax(0).values
         hypothesis_weights = (ngrams.times * ~in_reference).index_select(0, first) * weight
         own_weights = ngrams.times * weight
         products = torch.minimum(hypothesis_weights, own_weights) * own_weights * in_reference
@@ -133,36 +132,19 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
 def _hypotheses_first(sides: RaggedSides) -> tuple[RaggedTokens, Tensor, Tensor]:
     """Return all documents, each hypothesis before its references.
 
-    The other two are on the device of the ids, ``(references,)`` int64: the index among all documents of the hypothesis
-    of each reference, and that of each reference.
+    The other two are ``(references,)`` int64: the index among all documents of the hypothesis of each reference, and
+    that of each reference.
     """
-    hypotheses, references = sides
-    owner, sent_owner = references.owners()
-    places = hypothesis, reference = _places(sent_owner, references.device_counts)
-    on_host = places if sent_owner is owner else _places(owner, references.counts)
-    documents = concatenate((hypotheses, references.tokens)).take(
-        torch.cat(on_host).argsort(), torch.cat(places).argsort()
-    )
-    return documents, hypothesis.index_select(0, sent_owner), reference
-
-
-def _places(owner: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the index of each hypothesis, and of each reference, if each hypothesis is before its references."""
-    hypothesis = torch.arange(len(counts), device=counts.device) + counts.cumsum(0) - counts
-    return hypothesis, owner + torch.arange(1, len(owner) + 1, device=owner.device)
+    counts = sides.references.counts
+    owner = owners(counts)
+    hypothesis = torch.arange(len(counts), device="cpu") + counts.cumsum(0) - counts
+    reference = owner + torch.arange(1, len(owner) + 1, device="cpu")
+    documents = concatenate((sides.hypotheses, sides.references.tokens))
+    return documents.take(torch.cat((hypothesis, reference)).argsort()), hypothesis.index_select(0, owner), reference
 
 
 def _sum_by_document(values: Tensor, document: Tensor, documents: int) -> Tensor:
-    """Sum values of entries, ``(2, entries)``, over each document in the same order each time: ``(2, documents)``."""
-    if document.device.type != "cpu":
-        # Here index_add adds in any order, on which the last bits of a sum depend.
-        document, order = document.sort(stable=True)
-        lengths = torch.zeros(documents, dtype=torch.int64, device=document.device)
-        lengths.index_add_(0, document, torch.ones_like(document))
-        # unsafe: it does not check the lengths, for which it would wait.
-        return torch.segment_reduce(
-            values.index_select(1, order), "sum", lengths=lengths.expand(2, -1), axis=1, unsafe=True, initial=0
-        )
+    """Sum values of entries, ``(2, entries)``, over each document: ``(2, documents)``."""
     return torch.stack([row.new_zeros(documents).index_add_(0, document, row) for row in values])
 
 

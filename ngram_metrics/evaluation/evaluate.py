@@ -6,8 +6,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import torch
-
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import check_choice, checked_bool, whole_number
 from ngram_metrics.basics.output import Progress
@@ -336,6 +334,6 @@ def evaluate(
         for first in range(0, len(texts.references), CHUNK):
             part = slice(first, first + CHUNK)
             hypotheses = [segments[part] for segments in texts.systems.values()]
-            count(counts, hypotheses, texts.references[part], torch.device("cpu"), bar.update)
+            count(counts, hypotheses, texts.references[part], bar.update)
         bar.name("resampling")
         return Evaluation(counts, summarise(counts, list(scorers), texts.names, plan, labels), texts)

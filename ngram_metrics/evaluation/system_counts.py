@@ -107,7 +107,6 @@ def count(
     systems: Systems,
     hypotheses: Sequence[Sequence[str]],
     references: Sequence[Sequence[str]],
-    device: torch.device,
     progress: Callable[[int], object],
 ) -> dict[str, list[Tensor]]:
     """Add at most ``CHUNK`` segments to the counts of all systems, whose texts are in the same order.
@@ -125,7 +124,7 @@ def count(
     parts: list[list[Tensor]] = [[] for _ in scorers]
     for first in range(0, len(references), at_once):
         part = slice(first, first + at_once)
-        counted = count_systems(scorers, [texts[part] for texts in hypotheses], references[part], device)
+        counted = count_systems(scorers, [texts[part] for texts in hypotheses], references[part])
         with numbered_from(before + first, "segment {}"):
             for metric, rows in counted:
                 parts[metric].append(rows.cpu().unflatten(0, (len(systems), -1)))  # (systems, segments, fields)

@@ -16,8 +16,7 @@ from ngram_metrics.basics.options import Average, Smoothing, check_choice, check
 from ngram_metrics.counting.documents import (
     PaddedTokens,
     RaggedTokens,
-    counting_device,
-    float_dtype,
+    move_result,
     ragged_from_rows,
 )
 from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
@@ -86,18 +85,17 @@ def distinct(
     if not orders:
         raise ValueError("ngram is empty: expected one order or more")
     reader = WordReader(tokenizer, pad_id=pad_id)
-    where = counting_device(device)
     if average == "micro":
-        scores = distinct_score(distinct_in_corpus(_read(texts, reader, where), orders), average)  # (orders,)
+        scores = distinct_score(distinct_in_corpus(_read(texts, reader), orders), average)  # (orders,)
     else:
-        batch = reader.encode(read_texts(texts), where)
+        batch = reader.encode(read_texts(texts))
         if not len(batch.sides.hypotheses.lengths):
             warn_of_no_segment()
         by_order = [distinct_score(RepetitionMeasure(order).statistics(batch), average) for order in orders]
         scores = torch.stack(by_order, -1)  # (..., orders)
         if average == "none" and batch.leading_shape is not None:
             scores = scores.reshape(*batch.leading_shape, len(orders))
-    return scores if isinstance(ngram, Sequence) else scores.squeeze(-1)
+    return _on_device(scores if isinstance(ngram, Sequence) else scores.squeeze(-1), texts, device)
 
 
 @named_arguments
@@ -160,9 +158,9 @@ def self_repetition(
         tensor(0.7324, dtype=torch.float64)
     """
     order = checked_order(ngram)
-    corpus = _read(texts, WordReader(tokenizer, pad_id=pad_id), counting_device(device))
+    corpus = _read(texts, WordReader(tokenizer, pad_id=pad_id))
     _warn_of_one_text(corpus)
-    return self_repetition_score(repeated_elsewhere(corpus, order))
+    return _on_device(self_repetition_score(repeated_elsewhere(corpus, order)), texts, device)
 
 
 @named_arguments
@@ -201,18 +199,25 @@ def self_bleu(
     """
     check_choice("average", average, ("macro", "none"))
     measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
-    corpus = _read(texts, WordReader(tokenizer, lowercase, pad_id), counting_device(device))
+    corpus = _read(texts, WordReader(tokenizer, lowercase, pad_id))
     if corpus.documents < 2:
         _warn_of_one_text(corpus)
-        scores = torch.zeros(corpus.documents, dtype=float_dtype(corpus.ids.device), device=corpus.ids.device)
+        scores = torch.zeros(corpus.documents, dtype=torch.float64, device="cpu")
     else:
         scores = measure.score(self_bleu_statistics(corpus, measure.ngram))
-    return scores if average == "none" else scores.sum() / max(1, len(scores))
+    return _on_device(scores if average == "none" else scores.sum() / max(1, len(scores)), texts, device)
 
 
-def _read(texts: Hypotheses, reader: WordReader, device: torch.device) -> RaggedTokens:
+def _on_device(scores: Tensor, texts: Hypotheses, device: torch.device | str | None) -> Tensor:
+    """Return scores on the device, for None on that of padded ids."""
+    if device is None and isinstance(texts, Tensor):
+        device = texts.device
+    return move_result(scores, device)
+
+
+def _read(texts: Hypotheses, reader: WordReader) -> RaggedTokens:
     """Read texts that are compared with each other, which waits for the device if they are padded ids."""
-    documents = reader.encode(read_texts(texts, together=True), device).sides.hypotheses
+    documents = reader.encode(read_texts(texts, together=True)).sides.hypotheses
     if isinstance(documents, PaddedTokens):
         documents = ragged_from_rows(documents)
     if not documents.documents:
@@ -336,8 +341,8 @@ def near_duplicates(
         raise TypeError(f"texts is a str, {shortened(texts)}: expected a sequence of texts")
     rouge = definitions.rouge(use_stemmer, normalizer, tokenizer, rouge_keys="rougeL", pad_id=pad_id)
     rows = [texts]
-    ((groups, _),) = read_rows(rouge.reader, rows, rows, torch.device("cpu"))
-    documents = groups.tokens._replace(ids=groups.tokens.ids.cpu(), sent_lengths=None)
+    ((groups, _),) = read_rows(rouge.reader, rows, rows)
+    documents = groups.tokens
     duplicates: list[tuple[int, int, float]] = []
     for pairs in near_pairs(documents, least):
         first, second, lengths = map(torch.from_numpy, pairs)

@@ -76,7 +76,7 @@ def pairwise_chrf(
         if layout.is_small:
             return score_row(measure, layout).mul_(100)
     reader = CharacterReader(whitespace=whitespace)
-    scores = pair_scores(measure, read_rows(reader, hypotheses, references, counted_on))
+    scores = pair_scores(measure, read_rows(reader, hypotheses, references), device=counted_on)
     return scores.mul_(100) if isinstance(scores, Tensor) else [row.mul_(100) for row in scores]
 
 
@@ -119,8 +119,8 @@ def aggregate_chrf(
         if layout.is_small:
             return score_aggregates(measure, small_aggregates(layout)).mul_(100).unsqueeze(0)
     reader = CharacterReader(whitespace=whitespace)
-    ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references, counted_on)
-    scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups)
+    ((hypothesis_groups, reference_groups),) = read_rows(reader, hypotheses, references)
+    scores = 100 * aggregate_scores(measure, hypothesis_groups, reference_groups, counted_on)
     hypothesis_counts = hypothesis_groups.counts.tolist()
     sizes = set(zip(hypothesis_counts, reference_groups.counts.tolist(), strict=True))
     rows = scores.split(hypothesis_counts)

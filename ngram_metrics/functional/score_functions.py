@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import Average, RougeKey, Smoothing, checked_order, pad_ids
-from ngram_metrics.counting.documents import counting_device, host_counts, kept_ids
+from ngram_metrics.counting.documents import host_counts, kept_ids, move_result
 from ngram_metrics.counting.matched_positions import matched_positions
 from ngram_metrics.metric import definitions
 from ngram_metrics.scores.rouge import Accumulate
@@ -260,11 +260,12 @@ def matched_orders(
     order = checked_order(ngram)
     reader = WordReader(tokenizer, lowercase, pad_id)
     segments = read(preds, target)
-    sides = reader.encode(segments, counting_device(device)).sides
+    sides = reader.encode(segments).sides
     orders, _ = matched_positions(sides, order)
     dropped = pad_ids(pad_id)
     if isinstance(segments, PaddedSegments):
-        return _put_back(orders, kept_ids(segments.hypotheses.long(), dropped))
+        return move_result(_put_back(orders, kept_ids(segments.hypotheses.long(), dropped)), device)
+    orders = move_result(orders, device)
     by_segment = list(orders.split(sides.hypotheses.lengths.tolist()))
     if segments.kind == "ids":
         by_segment = _fill_dropped(by_segment, segments, dropped)

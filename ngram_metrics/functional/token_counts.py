@@ -17,7 +17,7 @@ from ngram_metrics.counting.documents import (
     PaddedSides,
     RaggedSides,
     RaggedTokens,
-    counting_device,
+    copy_to,
     host_counts,
 )
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
@@ -91,7 +91,7 @@ def clipped_matches(
     order = checked_order(ngram)
     sides = _read_sides(preds, target, pad_id)
     hypotheses, references = sides
-    lengths = hypotheses.device_lengths
+    lengths = hypotheses.lengths
     closest = matches.closest_reference_length(lengths, references)
     return NgramMatches(
         matches.clipped_matches(sides, order),
@@ -131,7 +131,7 @@ def ngram_counts(
     """
     order = checked_order(ngram)
     distinct, texts = _read_documents(ids, pad_id)
-    orders = corpus_ngrams(texts, order, torch.zeros_like(texts.device_lengths) if corpus else None)
+    orders = corpus_ngrams(texts, order, torch.zeros_like(texts.lengths) if corpus else None)
     entries = next(orders)
     token_ids = distinct.index_select(0, entries.last)
     ngrams = token_ids.unsqueeze(1)  # (ngrams of the order, order)
@@ -139,13 +139,13 @@ def ngram_counts(
         last = token_ids.index_select(0, entries.last)
         ngrams = torch.cat((ngrams.index_select(0, entries.prefix), last.unsqueeze(1)), 1)
     by_document = torch.sort(entries.document, stable=True).indices
-    by_document = by_document.masked_select(entries.times.index_select(0, by_document) > 0)
     ngram_of_entry = entries.ngram.index_select(0, by_document)
-    return NgramCounts(
+    found = NgramCounts(
         ngrams.index_select(0, ngram_of_entry),
         entries.document.index_select(0, by_document),
         entries.times.index_select(0, by_document),
     )
+    return NgramCounts(*copy_to(ids.device, *found)) if isinstance(ids, Tensor) else found
 
 
 @named_arguments
@@ -181,7 +181,7 @@ def common_subsequence_lengths(
 def _read_sides(preds: Hypotheses, target: References, pad_id: int | Sequence[int] | None) -> RaggedSides | PaddedSides:
     segments = read(preds, target)
     _check_ids(segments)
-    return WordReader(pad_id=pad_id).encode(segments, counting_device(None)).sides
+    return WordReader(pad_id=pad_id).encode(segments).sides
 
 
 def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tuple[Tensor, RaggedTokens]:
@@ -192,9 +192,9 @@ def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tupl
     if isinstance(segments, PaddedSegments):
         if segments.leading_shape is not None:
             raise ValueError("ids has three dimensions: expected (documents, width)")
-        rows = reader.encode(segments, counting_device(None)).sides.hypotheses
+        rows = reader.encode(segments).sides.hypotheses
         tokens = rows.ids.masked_select(torch.arange(rows.ids.shape[1], device=rows.ids.device) < rows.lengths[:, None])
-        lengths = rows.lengths.cpu()
+        tokens, lengths = tokens.cpu(), rows.lengths.cpu()
     else:
         documents = cast("Sequence[Sequence[int]]", reader.read_in_python(segments)[0])
         try:

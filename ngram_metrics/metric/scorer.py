@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.options import RESAMPLES, Average, check_choice
 from ngram_metrics.counting import numpy_matches
-from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, counting_device, host_counts
+from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts, move_result
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.metric.signature import format_signature
 from ngram_metrics.scores.measure import AnyMeasure
@@ -84,7 +84,7 @@ class Scorer:
         Args:
             preds: hypotheses, see ``ngram_metrics.text.input_forms``.
             target: references; None for a measure without references, which ignores them.
-            device: where text and lists are counted, by default the CPU; tensors are counted on their device.
+            device: where the result is; None for the device of padded ids, else the CPU.
 
         Returns:
             Scores from 0 to 1, float64 (float32 if the device has no float64): ``score_shape``; for average none
@@ -96,11 +96,15 @@ class Scorer:
         Warns:
             UserWarning: no segments.
         """
-        device = counting_device(device)
         segments = self._read(preds, target)
-        if self.is_counted_in_python(segments, device):
+        if device is None and isinstance(segments, PaddedSegments):
+            device = segments.hypotheses.device
+        return move_result(self._score(segments), device)
+
+    def _score(self, segments: Segments | PaddedSegments) -> Tensor:
+        if self.is_counted_in_python(segments):
             return self._score_in_python(segments)
-        counted = self._count_in_arrays(segments, device)
+        counted = self._count_in_arrays(segments)
         rows = counted.rows
         if not len(rows):
             warn_of_no_segment()
@@ -115,30 +119,30 @@ class Scorer:
         scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
         return scores if len(rows) else torch.full_like(scores, self.empty_score)
 
-    def count(self, preds: Hypotheses, target: References | None, device: torch.device) -> Counted:
+    def count(self, preds: Hypotheses, target: References | None) -> Counted:
         """Read and count a batch, or raise the errors of ``input_forms.read`` and of ``Reader.encode``."""
         segments = self._read(preds, target)
-        if self.is_counted_in_python(segments, device):
+        if self.is_counted_in_python(segments):
             counts, references = self._count_in_python(segments)
             return Counted(host_counts(counts), segments.known_kind, references, None)
-        return self._count_in_arrays(segments, device)
+        return self._count_in_arrays(segments)
 
     def _read(self, preds: Hypotheses, target: References | None) -> Segments | PaddedSegments:
         if self.measure.has_references:
             return read(preds, target, self.reader.sample_padding)
         return read_texts(preds)
 
-    def _count_in_arrays(self, segments: Segments | PaddedSegments, device: torch.device) -> Counted:
-        batch = self.reader.encode(segments, device)
+    def _count_in_arrays(self, segments: Segments | PaddedSegments) -> Counted:
+        batch = self.reader.encode(segments)
         rows = pack(self.measure.statistics(batch), self.measure.layout)
         return Counted(rows, batch.kind, batch.sides.references, batch.leading_shape)
 
-    def is_counted_in_python(self, segments: Segments | PaddedSegments, device: torch.device) -> bool:
+    def is_counted_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether a batch is counted in plain Python: a small one on a CPU, of what the reader reads in Python.
 
         There, calling an operation on an array costs more than it does.
         """
-        if device.type != "cpu" or numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
+        if numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
             return False
         if isinstance(segments, PaddedSegments):
             slots = segments.hypotheses.numel() + segments.references.numel()
@@ -270,7 +274,6 @@ def count_systems(
     scorers: Sequence[Scorer],
     systems: Sequence[Sequence[str]],
     references: Sequence[str] | Sequence[Sequence[str]],
-    device: torch.device,
 ) -> Iterator[tuple[int, Tensor]]:
     """Count texts of one system or several for several metrics, and read a text once for each way of reading.
 
@@ -278,7 +281,6 @@ def count_systems(
         scorers: the metrics.
         systems: the texts of each system, one per segment; at least one segment.
         references: the reference or the references of each segment.
-        device: where they are counted.
 
     Yields:
         The index of each metric, and its rows ``(systems * segments, fields)``, one reader after another.
@@ -286,7 +288,7 @@ def count_systems(
     left = dict(enumerate(scorers))
     while left:
         reader = next(iter(left.values())).reader
-        batch = reader.read_systems(systems, references, device)
+        batch = reader.read_systems(systems, references)
         for index in [index for index, scorer in left.items() if scorer.reader == reader]:
             scorer = left.pop(index)
             yield index, pack(scorer.measure.statistics(batch), scorer.measure.layout)

@@ -81,7 +81,7 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
     def statistics(self, batch: Batch) -> BleuStatistics:
         """Count matches, totals and lengths: one row per segment."""
         hypotheses, references = batch.sides
-        lengths = hypotheses.device_lengths
+        lengths = hypotheses.lengths
         return BleuStatistics(
             matches=clipped_matches(batch.sides, self.ngram),
             totals=ngram_totals(lengths, self.ngram),

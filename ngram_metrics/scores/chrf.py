@@ -31,7 +31,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Batch, DocumentGroups, float_dtype, repeat_each
+from ngram_metrics.counting.documents import CPU, Batch, DocumentGroups, float_dtype, repeat_each
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import AggregateMatches, aggregate_matches
 from ngram_metrics.scores import python_scores
@@ -104,15 +104,18 @@ class ChrfMeasure(PythonChrf, PairMeasure[ChrfStatistics]):
         return score_rows(self, pack(ChrfStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
 
 
-def aggregate_scores(measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
+def aggregate_scores(
+    measure: ChrfMeasure, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device = CPU
+) -> Tensor:
     """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
 
     Args:
         measure: the formula, without words.
         hypotheses: any number of documents per group.
         references: any number of documents per group; a hypothesis without references scores 0.
+        device: where they are counted.
     """
-    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order))
+    scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order, device))
     return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)
 
 

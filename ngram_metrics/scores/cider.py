@@ -108,7 +108,7 @@ class CiderMeasure(Measure[CiderStatistics]):
             assert isinstance(pairs.documents, PaddedPairs)
             assert weights is not None
             sums = padded_weighted_matches(pairs.documents, weights)
-        hypothesis, reference = (side.device_lengths for side in pairs.documents)
+        hypothesis, reference = (side.lengths for side in pairs.documents)
         apart = (hypothesis - reference).to(sums.products.dtype)
         norms = sums.hypothesis_squares.sqrt() * sums.reference_squares.sqrt()
         similarities = sums.products / torch.where(norms > 0, norms, 1)

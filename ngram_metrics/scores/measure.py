@@ -109,10 +109,12 @@ class Measure(PythonMeasure, Generic[Statistics]):
         """
         raise ValueError("this metric does not score pairs by n-gram matches: expected one that does, such as ChrF()")
 
-    def pair_blocks(self, hypotheses: DocumentGroups, references: DocumentGroups) -> Iterator[MatchBlock]:
+    def pair_blocks(
+        self, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
+    ) -> Iterator[MatchBlock]:
         """Count every hypothesis with every reference of its group in the first kind of token, block by block."""
         # If the order of the first kind is 0, as in chrF of words alone, order 1 sets the limits of the blocks.
-        return all_pairs_matches(hypotheses, references, max(1, self.pair_orders[0]))
+        return all_pairs_matches(hypotheses, references, max(1, self.pair_orders[0]), device)
 
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
         """Return the statistics of pairs, of any leading shape, from the counts of each kind of token."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock, all_pairs_matches, small_block
-from ngram_metrics.counting.documents import DocumentGroups, float_dtype
+from ngram_metrics.counting.documents import CPU, DocumentGroups, float_dtype
 from ngram_metrics.counting.pools import SmallLayout
 from ngram_metrics.scores.measure import AnyMeasure, PairCounts
 
@@ -37,13 +37,16 @@ class ScoreBlock(NamedTuple):
     scores: Tensor
 
 
-def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = ()) -> Iterator[ScoreBlock]:
+def score_blocks(
+    measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = (), device: torch.device = CPU
+) -> Iterator[ScoreBlock]:
     """Score all pairs, one block at a time.
 
     Args:
         measure: the formula.
         kinds: the same documents, once for each kind of token in ``measure.pair_orders``.
         value_index: the index of the value in a score, for a measure of several.
+        device: where the pairs are counted.
 
     Yields:
         Blocks that cover all groups, in order.
@@ -53,14 +56,16 @@ def score_blocks(measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[
     """
     orders = measure.pair_orders
     # The first kind of token sets the limits of the blocks.
-    for block in measure.pair_blocks(*kinds[0]):
+    for block in measure.pair_blocks(*kinds[0], device):
         counts = [_pair_counts(block, orders[0])]
         for kind, order in zip(kinds[1:], orders[1:], strict=True):
             counts.append(_counts_of(kind, order, block))
         yield ScoreBlock(block.groups, block.rows, _score(measure, counts, value_index))
 
 
-def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = ()) -> Tensor | list[Tensor]:
+def pair_scores(
+    measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = (), device: torch.device = CPU
+) -> Tensor | list[Tensor]:
     """Score all pairs of at least one group, with the arguments of ``score_blocks``.
 
     Returns:
@@ -70,7 +75,7 @@ def pair_scores(measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[i
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))
     matrices: Tensor | list[Tensor] = []
-    for block in score_blocks(measure, kinds, value_index):
+    for block in score_blocks(measure, kinds, value_index, device):
         if len(set(shapes)) == 1 and block.scores.shape == (len(shapes), *shapes[0]):
             return block.scores
         if len(matrices) == 0:
@@ -129,7 +134,7 @@ def _counts_of(kind: Side, order: int, cut: MatchBlock) -> PairCounts:
         tokens = hypotheses.tokens.slice(*cut.rows)
         hypotheses = DocumentGroups(tokens, torch.full_like(hypotheses.counts, tokens.documents))
     matches = cut.matches.new_zeros(*cut.matches.shape[:-1], order)
-    for block in all_pairs_matches(hypotheses, references, order):
+    for block in all_pairs_matches(hypotheses, references, order, cut.matches.device):
         height, width = block.matches.shape[1:3]
         matches[slice(*block.groups), block.rows[0] : block.rows[0] + height, :width] = block.matches
     device = matches.device

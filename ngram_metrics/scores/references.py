@@ -20,6 +20,7 @@ from ngram_metrics.counting.documents import (
     PaddedTokens,
     RaggedPairs,
     RaggedSides,
+    owners,
 )
 from ngram_metrics.counting.matches import pair_matches
 from ngram_metrics.scores.measure import Measure, PairCounts, Statistics
@@ -59,14 +60,14 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
         segment = torch.arange(segments * count, device=ids.device).div(count, rounding_mode="floor")
         assert sides.references.present is not None
         return Pairs(PaddedPairs(repeated, flat), segment, sides.references.present.reshape(-1), segments)
-    owner, segment = sides.references.owners()
-    documents = RaggedPairs(sides.hypotheses.take(owner, segment), sides.references.tokens)
+    segment = owners(sides.references.counts)
+    documents = RaggedPairs(sides.hypotheses.take(segment), sides.references.tokens)
     return Pairs(documents, segment, None, sides.hypotheses.documents, sides.references)
 
 
 def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
     """Count the n-gram matches of each pair for the orders up to ``max_order``, which may be 0."""
-    lengths = [side.device_lengths for side in pairs.documents]
+    lengths = [side.lengths for side in pairs.documents]
     if max_order == 0:
         return PairCounts(lengths[0].new_zeros(len(lengths[0]), 0), *lengths)
     return PairCounts(pair_matches(pairs.documents, max_order), *lengths)
@@ -129,7 +130,7 @@ def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
         for reference in rows_by_segment.unbind(1):
             sums = sums + reference
         return sums
-    counts = pairs.references.device_counts
+    counts = pairs.references.counts
     # Those with most references first: the segments that have an i-th reference are then the first ones.
     segment = counts.argsort(descending=True)
     first = (counts.cumsum(0) - counts).index_select(0, segment)
@@ -143,7 +144,7 @@ def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
 def count_references(pairs: Pairs) -> Tensor:
     """Return how many references each segment has, ``(segments,)`` int64."""
     if pairs.references is not None:
-        return pairs.references.device_counts
+        return pairs.references.counts
     references = pairs.documents.references
     return sum_over_references(torch.ones_like(references.lengths, device=references.ids.device), pairs)
 

@@ -77,7 +77,7 @@ class RepetitionMeasure(PythonRepetition, Measure[RepetitionStatistics]):
     def statistics(self, batch: Batch) -> RepetitionStatistics:
         """Count distinct and all n-grams: one row per text."""
         texts = batch.sides.hypotheses
-        totals = count_ngrams(texts.device_lengths, self.ngram)
+        totals = count_ngrams(texts.lengths, self.ngram)
         return RepetitionStatistics(distinct_ngrams(texts, self.ngram), totals)
 
     def score(self, statistics: RepetitionStatistics) -> Tensor:
@@ -90,7 +90,7 @@ class RepetitionMeasure(PythonRepetition, Measure[RepetitionStatistics]):
 def distinct_in_corpus(texts: RaggedTokens, orders: Sequence[int]) -> RepetitionStatistics:
     """Count for each order the distinct n-grams of all texts together, and all n-grams, ``(orders,)``."""
     distinct = [ngrams.distinct() for ngrams in corpus_ngrams(texts, max(orders))]
-    lengths = texts.device_lengths
+    lengths = texts.lengths
     return RepetitionStatistics(
         distinct=torch.stack([distinct[order - 1] for order in orders]),
         totals=torch.stack([count_ngrams(lengths, order).sum() for order in orders]),
@@ -113,7 +113,7 @@ def self_bleu_statistics(texts: RaggedTokens, ngram: int) -> BleuStatistics:
         texts: at least two texts, with one vocabulary.
         ngram: the longest order.
     """
-    lengths = texts.device_lengths
+    lengths = texts.lengths
     matches = [_matches(ngrams, len(lengths)) for ngrams in corpus_ngrams(texts, ngram)]
     return BleuStatistics(
         matches=torch.stack(matches, -1),  # (texts, orders)

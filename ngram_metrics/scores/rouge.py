@@ -38,7 +38,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.options import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
 from ngram_metrics.counting.all_pairs import MatchBlock
-from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedPairs, PaddedSides, float_dtype
+from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedPairs, PaddedSides, float_dtype, owners
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.subsequence_pairs import all_pairs_subsequences
@@ -108,11 +108,13 @@ class KeyedMeasure(Measure[Statistics]):
             )
         return (variant if isinstance(variant, int) else 1,)
 
-    def pair_blocks(self, hypotheses: DocumentGroups, references: DocumentGroups) -> Iterator[MatchBlock]:
+    def pair_blocks(
+        self, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
+    ) -> Iterator[MatchBlock]:
         """Count all pairs, block by block."""
         if self.variants == ("L",):
-            return all_pairs_subsequences(hypotheses, references)
-        return super().pair_blocks(hypotheses, references)
+            return all_pairs_subsequences(hypotheses, references, device)
+        return super().pair_blocks(hypotheses, references, device)
 
 
 class RougeMeasure(PythonRouge, KeyedMeasure[RougeStatistics]):
@@ -268,5 +270,5 @@ def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
         hits = union_subsequence_hits(separated, batch.separator_id)
         return hits, *(side.lengths for side in pairs.documents)
     if pairs.references is not None:
-        summaries = summaries._replace(hypotheses=summaries.hypotheses.take(*pairs.references.owners()))
-    return union_subsequence_hits(summaries), *(side.join().device_lengths for side in summaries)
+        summaries = summaries._replace(hypotheses=summaries.hypotheses.take(owners(pairs.references.counts)))
+    return union_subsequence_hits(summaries), *(side.join().lengths for side in summaries)

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Set
 from itertools import chain
 from typing import NamedTuple
 
-import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, host_counts
@@ -28,16 +27,13 @@ from ngram_metrics.text.messages import pluralize, shortened, type_name
 from ngram_metrics.text.reader import Reader
 
 
-def read_rows(
-    reader: Reader, hypotheses: Groups, references: Groups, device: torch.device
-) -> list[tuple[DocumentGroups, DocumentGroups]]:
+def read_rows(reader: Reader, hypotheses: Groups, references: Groups) -> list[tuple[DocumentGroups, DocumentGroups]]:
     """Read rows of documents.
 
     Args:
         reader: how a document is read.
         hypotheses: the rows of hypotheses.
         references: as many rows of references; the same object, or the same texts, are read once.
-        device: where text, tokens and lists of ids are counted; tensors are counted on their device.
 
     Returns:
         Hypotheses and references, grouped by row, for each kind of token of the reader: words, or characters and for
@@ -49,7 +45,7 @@ def read_rows(
     """
     documents, same = _join_rows(hypotheses, references)
     assert documents.hypothesis_counts is not None
-    batch = reader.encode(documents, device)
+    batch = reader.encode(documents)
     counts = host_counts(documents.hypothesis_counts)
     pairs = []
     for sides in (batch.sides, batch.words):

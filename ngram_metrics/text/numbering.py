@@ -103,15 +103,15 @@ def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens
         ValueError: a negative id, as in ``listed_ids``.
     """
     documents = segments.documents
-    ids = torch.cat(documents)
+    ids = torch.cat(documents).cpu()
     lengths = host_counts(list(map(len, documents)))
     if dropped:
         is_token = functools.reduce(operator.and_, [ids != no_token for no_token in dropped])
         if any(segments.padded):
             # Rows of a padded tensor together with other segments, whose negative ids raise an error below.
             padded = repeat_each(torch.tensor(segments.padded, dtype=torch.int64, device="cpu"), lengths)
-            is_token &= (ids >= 0) | (padded == 0).to(ids.device)
-        lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), is_token.cpu().long())
+            is_token &= (ids >= 0) | (padded == 0)
+        lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), is_token.long())
         ids = ids.masked_select(is_token)
     # One reduction for the whole batch; the next steps wait for the device anyway.
     if len(ids) and int(ids.min()) < 0:

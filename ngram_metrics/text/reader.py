@@ -1,4 +1,4 @@
-"""From ``preds`` and ``target`` to token ids on a device: the base class of all readers."""
+"""From ``preds`` and ``target`` to token ids: the base class of all readers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Container, Sequence
 from itertools import chain
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from ngram_metrics.basics.options import pad_ids, refuse_missing_pad_id
@@ -31,10 +30,7 @@ class Reader(PythonReader):
     """How ``preds`` and ``target`` are read."""
 
     def read_systems(
-        self,
-        systems: Sequence[Sequence[str]],
-        references: Sequence[str] | Sequence[Sequence[str]],
-        device: torch.device,
+        self, systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
     ) -> Batch:
         """Turn texts of several systems, each with one per segment, into a batch, and read each text once.
 
@@ -49,7 +45,7 @@ class Reader(PythonReader):
         segments = read(systems[0], references) if has_references else read_texts(systems[0])
         assert isinstance(segments, Segments)
         every = list(chain.from_iterable(systems))
-        batch = self.encode(segments._replace(hypotheses=every), device)
+        batch = self.encode(segments._replace(hypotheses=every))
         if len(systems) == 1:
             return batch
         parts = {name: getattr(batch, name) for name in ("sides", "words", "summaries")}
@@ -61,12 +57,11 @@ class Reader(PythonReader):
             }
         )
 
-    def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
+    def encode(self, segments: Segments | PaddedSegments) -> Batch:
         """Turn segments that ``ngram_metrics.text.input_forms`` has read into token ids.
 
         Args:
             segments: hypotheses and references, checked and of one kind.
-            device: where text, tokens and lists of ids are counted; tensors are counted on their device.
 
         Raises:
             TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
@@ -74,11 +69,11 @@ class Reader(PythonReader):
                 or 1-D tensor a negative id that is not in ``pad_id``.
         """
         if segments.kind == "text":
-            return self._encode_text(segments).to(device)
+            return self._encode_text(segments)
         dropped = self._check_options(segments)
         if isinstance(segments, PaddedSegments):
             return self._encode_padded(segments, dropped)
-        return self._encode_tokens(segments, dropped, device)
+        return self._encode_tokens(segments, dropped)
 
     @property
     def sample_padding(self) -> tuple[int, ...] | None:
@@ -148,20 +143,19 @@ class Reader(PythonReader):
 
     @abstractmethod
     def _encode_text(self, segments: Segments) -> Batch:
-        """Encode texts on the CPU."""
+        """Encode texts."""
 
-    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...], device: torch.device) -> Batch:
+    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...]) -> Batch:
         """Encode sequences of tokens or ids, without the ids in ``dropped``."""
         documents = segments.documents
         if documents and all(isinstance(document, Tensor) for document in documents):
             tokens = number_tensors(segments, dropped)
-            return batch_of(segments, tokens).to(tokens.ids.device)
-        if segments.kind == "tokens":
+        elif segments.kind == "tokens":
             self._check_tokens(segments)
             tokens = number_tokens(documents, segments.name_of)
         else:
             tokens = number_ids(listed_ids(segments, dropped))
-        return batch_of(segments, tokens).to(device)
+        return batch_of(segments, tokens)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         """Encode padded ids without gaps, in steps that do not depend on the data."""

@@ -100,13 +100,13 @@ class RougeReader(PythonRougeReader, Reader):
         whole = self._number(texts, segments.name_of, columns_of(segments))
         return _add_summaries(segments, whole, DocumentGroups(lines, host_counts(list(map(len, split)))))
 
-    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...], device: torch.device) -> Batch:
+    def _encode_tokens(self, segments: Segments, dropped: tuple[int, ...]) -> Batch:
         separator = self.sentence_separator_id
         if separator is None or segments.kind != "ids":
-            return super()._encode_tokens(segments, dropped, device)
+            return super()._encode_tokens(segments, dropped)
         split = [split_ids(document, separator) for document in listed_ids(segments, dropped, separator)]
         lines = number_ids(list(chain.from_iterable(split)))
-        return _batch_lines(segments, DocumentGroups(lines, host_counts(list(map(len, split))))).to(device)
+        return _batch_lines(segments, DocumentGroups(lines, host_counts(list(map(len, split)))))
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         batch = super()._encode_padded(segments, dropped)

@@ -128,13 +128,13 @@ class VocabularyReader(TokenReader):
                 "the same"
             )
 
-    def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
+    def encode(self, segments: Segments | PaddedSegments) -> Batch:
         """Turn checked segments into token ids, or raise the errors of ``Reader.encode``."""
         table = self.document_frequency
         if isinstance(segments, PaddedSegments):
-            return super().encode(segments, device)
+            return super().encode(segments)
         if table is None:
-            return super().encode(segments._replace(together=True), device)
+            return super().encode(segments._replace(together=True))
         documents = self._lists(segments)
         if any(map(len, documents)):
             _check_kind(table, segments)
@@ -145,7 +145,7 @@ class VocabularyReader(TokenReader):
         ids = np.array([numbers[token] if token in numbers else others[token] for token in tokens], np.int64)
         bound = max(1, len(numbers) + len(others))
         ragged = RaggedTokens(torch.from_numpy(ids), host_counts(list(map(len, documents))), bound)
-        return batch_of(segments, ragged).to(device)
+        return batch_of(segments, ragged)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         batch = super()._encode_padded(segments, dropped)
@@ -192,7 +192,7 @@ class TextReader(Reader):
     splits: bool = False
     pad_id: None = field(default=None, init=False)
 
-    def encode(self, segments: Segments | PaddedSegments, device: torch.device) -> Batch:
+    def encode(self, segments: Segments | PaddedSegments) -> Batch:
         """Number checked texts.
 
         Raises:
@@ -203,7 +203,7 @@ class TextReader(Reader):
                 f"the segments are {segments.kind}, and this metric takes text only: expected each as a str, such as "
                 "tokens joined by spaces, or decoded ids"
             )
-        return super().encode(segments, torch.device("cpu"))
+        return super().encode(segments)
 
     def signature(self, kind: str) -> dict[str, str]:
         """Return no settings: there are none."""

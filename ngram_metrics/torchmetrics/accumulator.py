@@ -16,7 +16,7 @@ from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
 from ngram_metrics.basics.keywords import named_arguments, options_of, unknown_keyword
 from ngram_metrics.basics.options import RESAMPLES, Average, check_confidence
-from ngram_metrics.counting.documents import float_dtype, host_counts
+from ngram_metrics.counting.documents import copy_to, float_dtype, host_counts
 from ngram_metrics.metric.scorer import Scorer, Value
 from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
@@ -32,8 +32,8 @@ from ngram_metrics.torchmetrics.agreement import (
     has_counted,
     join_batch_codes,
     join_codes,
-    join_range,
     kind_name,
+    range_of,
     sample_number,
     settings_digest,
 )
@@ -164,26 +164,41 @@ class Accumulator(States, Generic[Level]):
         Raises:
             TypeError, ValueError: segments that cannot be read; the states do not change.
         """
-        counted = self.scorer.count(preds, target, self.device)
+        counted = self.scorer.count(preds, target)
         rows, kind, shape = counted.rows, counted.kind, counted.leading_shape  # (segments, fields)
         samples = shape[1] if shape and self.average == "none" else None
         codes = join_batch_codes(self._codes, batch_codes(kind, samples))
-        row, sentences = self.row + rows.sum(0).to(self.row.device), self.sentences + rows.shape[0]
-        reference_range = join_range(self.reference_range, counted.references)
-        new_rows = rows.to(self._device_of("rows")) if self._keeps_rows else rows
-        score_sum = None
+        added = {"row": rows.sum(0)}
+        if (reference_range := range_of(counted.references)) is not None:
+            added["reference_range"] = reference_range
+        if self._keeps_rows:
+            added["rows"] = rows
         if self.average == "macro":
-            scores = score_rows(self.scorer.measure, rows).sum(0)
-            # First to the state's device, then to its dtype: an accelerator may lack float64.
-            score_sum = self.score_sum + scores.to(self.score_sum.device).to(torch.float64)
+            added["score_sum"] = score_rows(self.scorer.measure, rows).sum(0)
+        added = self._send(added)
+        joined = {"row": self.row + added["row"], "sentences": self.sentences + rows.shape[0]}
+        if reference_range is not None:
+            joined["reference_range"] = torch.maximum(self.reference_range, added["reference_range"])
+        if self.average == "macro":
+            joined["score_sum"] = self.score_sum + added["score_sum"].to(torch.float64)
         # The states are set after everything is computed: after an error, even out of memory, they count whole batches.
         if self._keeps_rows:
-            self.__dict__["rows"].append(new_rows)  # typing.cast would be an empty copy in a compiled graph
-        if score_sum is not None:
-            self.score_sum = score_sum
+            self.__dict__["rows"].append(added["rows"])  # typing.cast would be an empty copy in a compiled graph
         if codes != self._codes:
             self.__dict__.update(counted=host_counts(codes), _codes=codes)
-        self.reference_range, self.row, self.sentences = reference_range, row, sentences
+        for name, state in joined.items():
+            setattr(self, name, state)
+
+    def _send(self, added: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Return what a batch adds to states on their devices, from the CPU to another device in one copy."""
+        places = {name: self._device_of(name) for name in added}
+        sent = {name: added[name].to(place) for name, place in places.items() if added[name].device.type != "cpu"}
+        for device in {place for name, place in places.items() if name not in sent}:
+            names = [name for name in added if name not in sent and places[name] == device]
+            sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
+            if "rows" in names and device.type != "cpu":
+                sent["rows"] = sent["rows"].clone()  # kept: a part of what was sent would be saved with the whole of it
+        return sent
 
     @overload
     def compute(self: Accumulator[None]) -> Tensor: ...

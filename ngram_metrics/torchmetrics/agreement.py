@@ -29,7 +29,7 @@ from ngram_metrics.metric.settings_digest import digest
 
 #: A process group; None for the default one.
 Group: TypeAlias = "distributed.ProcessGroup | None"
-#: The range of the number of references before any segment, see ``join_range``.
+#: The range of the number of references before any segment, see ``range_of``.
 NO_REFERENCES = (-(1 << 62), 0)
 #: The number of the layout of the states and of the text that is digested: one more for each change of either.
 LAYOUT = 1
@@ -151,29 +151,26 @@ def _name_samples(code: int) -> str:
     return "1" if samples < 0 else str(samples)
 
 
-def join_range(known: Tensor, references: DocumentGroups | PaddedReferences | list[int]) -> Tensor:
-    """Join the range of the number of references, ``known``, with that of a batch, which may be empty.
+def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor | None:
+    """Return the range of the number of references of a batch, None for a batch without segments.
 
-    A range is ``[-fewest, most]`` int64, so that the maximum joins two ranges. The references of a batch, or how many
-    each segment has.
+    A range is ``[-fewest, most]`` int64, so that the maximum joins two ranges; on the CPU, or on the device of padded
+    references.
+
+    Args:
+        references: the references of a batch, or how many each segment has.
     """
-    if isinstance(references, DocumentGroups) and known.device.type == "cpu":
-        references = references.counts.tolist()
-    if isinstance(references, list):
-        if not references:
-            return known
-        return host_counts([*map(max, known.tolist(), (-min(references), max(references)))])
     if isinstance(references, PaddedReferences):
-        if len(references.tokens.lengths) == 0:
-            return known
+        lengths = references.tokens.lengths
+        if len(lengths) == 0:
+            return None
         if references.present is None:
-            return torch.maximum(known, torch.arange(-1, 2, 2, device=known.device))  # one each
+            return torch.arange(-1, 2, 2, device=lengths.device)  # one each
         counts = references.present.sum(1)
-    else:
-        counts = references.device_counts
-        if len(counts) == 0:
-            return known
-    return torch.maximum(known, torch.stack((-counts, counts)).amax(1).to(known.device))
+        return torch.stack((-counts, counts)).amax(1)
+    if isinstance(references, DocumentGroups):
+        references = references.counts.tolist()
+    return host_counts([-min(references), max(references)]) if references else None
 
 
 def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:

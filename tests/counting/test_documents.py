@@ -3,7 +3,7 @@
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from layouts import documents_of, groups, ragged, read_batch
+from layouts import documents_of, groups, ragged
 from pretend.device import DEVICE
 
 from ngram_metrics.counting.documents import (
@@ -14,7 +14,6 @@ from ngram_metrics.counting.documents import (
     ragged_from_ids,
     repeat_each,
 )
-from ngram_metrics.text.word_reader import WordReader
 
 #: A matrix of ids, some of which occur often enough to be dropped here and there.
 matrices = st.integers(0, 8).flatmap(
@@ -56,7 +55,7 @@ def test_a_slice_holds_the_documents_asked_for(documents, data):
 def test_documents_are_taken_in_the_order_and_as_often_as_asked(documents, data):
     numbers = data.draw(st.lists(st.integers(0, len(documents) - 1))) if documents else []
     indices = torch.tensor(numbers, dtype=torch.int64)
-    taken = ragged(documents).take(indices, indices)
+    taken = ragged(documents).take(indices)
     assert documents_of(taken) == [documents[number] for number in numbers]
 
 
@@ -64,7 +63,7 @@ def test_documents_are_taken_in_the_order_and_as_often_as_asked(documents, data)
 def test_groups_are_taken_in_the_order_and_as_often_as_asked(each, data):
     numbers = data.draw(st.lists(st.integers(0, len(each) - 1))) if each else []
     indices = torch.tensor(numbers, dtype=torch.int64)
-    taken = groups(each).take(indices, indices)
+    taken = groups(each).take(indices)
     expected = [each[number] for number in numbers]
     assert taken.counts.tolist() == [len(group) for group in expected]
     assert documents_of(taken.tokens) == [document for group in expected for document in group]
@@ -112,10 +111,9 @@ def test_what_goes_to_cuda_is_pinned_and_not_waited_for(monkeypatch):
 
     monkeypatch.setattr(torch, "empty", empty)
     monkeypatch.setattr(torch.Tensor, "to", to)
-    batch = read_batch(WordReader(), ["a b", "c"], [["a", "b b"], ["c"]], torch.device("cuda"))
+    sent = copy_to(torch.device("cuda"), torch.tensor([2, 1]), torch.tensor([[0.5], [-1.5]], dtype=torch.float64))
     assert calls == [(True, torch.device("cuda"), {"non_blocking": True})]
-    references = batch.sides.references
-    assert [part.tolist() for part in (references.sent_counts, references.tokens.sent_lengths)] == [[2, 1], [1, 2, 1]]
+    assert [part.tolist() for part in sent] == [[2, 1], [[0.5], [-1.5]]]
     calls.clear()
     copy_to(DEVICE, torch.tensor([1, 2]))
     assert calls == [(False, DEVICE, {"non_blocking": False})]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from layouts import padded_sides, ragged_sides
 
 from ngram_metrics.counting import documents as documents_module
-from ngram_metrics.counting.matched_positions import matched_positions, matched_starts
-from ngram_metrics.counting.matches import chunks_of, clipped_matches
+from ngram_metrics.counting.matched_positions import chunks_of, matched_positions, matched_starts
+from ngram_metrics.counting.matches import clipped_matches
 from ngram_metrics.functional import matched_orders
 
 LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}

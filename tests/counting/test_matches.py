@@ -13,7 +13,14 @@ from layouts import by_count, padded_sides, ragged_sides
 from ngram_metrics import counting
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.counting import matches
-from ngram_metrics.counting.documents import PaddedPairs, PaddedReferences, PaddedSides, PaddedTokens, RaggedPairs
+from ngram_metrics.counting.documents import (
+    PaddedPairs,
+    PaddedReferences,
+    PaddedSides,
+    PaddedTokens,
+    RaggedPairs,
+    RaggedTokens,
+)
 from ngram_metrics.counting.keys import Digits, sorted_keys
 from ngram_metrics.counting.matches import clipped_matches, ngram_totals
 
@@ -25,9 +32,9 @@ both_layouts = pytest.mark.parametrize("layout", LAYOUTS)
 
 @pytest.fixture(scope="module", autouse=True)
 def counted_with_torch():
-    """As on an accelerator; test_numpy_matches counts with numpy."""
+    """As padded ids on an accelerator; lists are counted in numpy."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matches, "has_numpy_segments", lambda pairs: False)
+        patch.setattr(matches, "has_numpy_segments", lambda documents: isinstance(documents.hypotheses, RaggedTokens))
         yield
 
 
@@ -124,19 +131,6 @@ def test_padded_keys_stay_exact_where_they_straddle_the_word(slots):
 def test_the_count_of_a_document_fills_its_bits_to_the_last(layout, length):
     batch = [([1] * length, [[1] * (length - 1), [1] * length])]
     assert count(layout, batch, 2) == [[length, length - 1]]
-
-
-def test_sums_of_packed_counts_overflow_and_their_differences_do_not():
-    """The counts of 13 references, four bits each, reach bit 56; those of 300 groups are summed beyond bit 63."""
-    batch = [([number] * 15, [[number] * length for length in range(3, 16)]) for number in range(300)]
-    assert count("ragged", batch, 2) == [[15, 14]] * 300
-
-
-@given(batches(small_ids))
-def test_more_references_than_sums_pay_for_have_the_matches_of_counters(batch):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(matches, "PACKED_WORK", 3)
-        assert count("ragged", batch, 4) == oracles.match_rows(batch, 4)
 
 
 @pytest.mark.parametrize("max_order", [62, 63, 64, 130])

@@ -14,9 +14,8 @@ from pretend.device import DEVICE, accelerator
 from pretend.log import LAUNCH, TO_DEVICE, TO_HOST, WAIT
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, ignite
-from ngram_metrics.counting import documents, ngram_counts
-from ngram_metrics.counting.subsequence import table
+from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, ignite
+from ngram_metrics.counting import ngram_counts
 from ngram_metrics.distributed import AllRanks
 from ngram_metrics.functional import (
     bleu_score,
@@ -190,9 +189,7 @@ def test_copies_and_synchronisations_do_not_grow_with_the_sentences(case: Case):
         if isinstance(case.whole[0], Tensor):
             assert asked[1] == (0, 0, 0)
         else:
-            waits = int(case.metric is ROUGEScore)  # for the number of tokens that two texts have in common
-            # TER is counted on the CPU, from where its sums go, and the numbers of references.
-            assert asked[1] == (2 if case.metric is Ter else 1, waits, 0)
+            assert asked[1] == (1, 0, 0)
 
 
 def lengths_of(text: str) -> list[int]:
@@ -200,23 +197,23 @@ def lengths_of(text: str) -> list[int]:
     return list(map(len, text.split()))
 
 
-#: Metrics, what they read of a text, and how often a batch is waited for: ROUGE-L asks which tokens two texts share.
-OF_TEXTS: dict[str, tuple[Callable[..., Any], Callable[[str], Any], int]] = {
-    "BLEU": (Bleu, str, 0),
-    "BLEU of a callable": (functools.partial(Bleu, tokenizer=str.split), str, 0),
-    "BLEU of tokens": (Bleu, str.split, 0),
-    "BLEU of ids": (functools.partial(Bleu, pad_id=2), lengths_of, 0),
-    "ROUGE-1 and ROUGE-2": (functools.partial(ROUGEScore, rouge_keys=("rouge1", "rouge2")), str, 0),
-    "ROUGE-L": (functools.partial(ROUGEScore, rouge_keys="rougeL"), str, 1),
-    "ROUGE-Lsum": (functools.partial(ROUGEScore, rouge_keys="rougeLsum"), str, 0),
-    "ROUGE of split texts": (functools.partial(ROUGEScore, sentence_splitter=str.splitlines), str, 1),
-    "ROUGE of separated ids": (functools.partial(ROUGEScore, sentence_separator_id=3), lengths_of, 1),
-    "mean ROUGE": (functools.partial(ROUGEScore, accumulate="avg", use_stemmer=True), str, 1),
-    "chrF": (ChrF, str, 0),
-    "chrF++": (functools.partial(ChrF, word_order=2), str, 0),
-    "overlap": (functools.partial(NgramOverlap, ngram=2), str, 0),
-    "GLEU": (Gleu, str, 0),
-    "repetition": (functools.partial(Repetition, ngram=2), str, 0),
+#: Metrics, and what they read of a text.
+OF_TEXTS: dict[str, tuple[Callable[..., Any], Callable[[str], Any]]] = {
+    "BLEU": (Bleu, str),
+    "BLEU of a callable": (functools.partial(Bleu, tokenizer=str.split), str),
+    "BLEU of tokens": (Bleu, str.split),
+    "BLEU of ids": (functools.partial(Bleu, pad_id=2), lengths_of),
+    "ROUGE-1 and ROUGE-2": (functools.partial(ROUGEScore, rouge_keys=("rouge1", "rouge2")), str),
+    "ROUGE-L": (functools.partial(ROUGEScore, rouge_keys="rougeL"), str),
+    "ROUGE-Lsum": (functools.partial(ROUGEScore, rouge_keys="rougeLsum"), str),
+    "ROUGE of split texts": (functools.partial(ROUGEScore, sentence_splitter=str.splitlines), str),
+    "ROUGE of separated ids": (functools.partial(ROUGEScore, sentence_separator_id=3), lengths_of),
+    "mean ROUGE": (functools.partial(ROUGEScore, accumulate="avg", use_stemmer=True), str),
+    "chrF": (ChrF, str),
+    "chrF++": (functools.partial(ChrF, word_order=2), str),
+    "overlap": (functools.partial(NgramOverlap, ngram=2), str),
+    "GLEU": (Gleu, str),
+    "repetition": (functools.partial(Repetition, ngram=2), str),
 }
 WORDS = ["the", "a", "cat", "mat,", "sat", "12.5", "\n", "né"]
 
@@ -231,26 +228,38 @@ def texts_of(seed: int, segments: int, references: int | None = None) -> tuple[l
 
 
 @pytest.mark.covering
-@pytest.mark.parametrize(("references", "slots"), [(1, None), (3, None), (None, None), (None, 50)])
+@pytest.mark.parametrize("references", [1, 3, None])
+@pytest.mark.parametrize("average", ["micro", "macro", "none"])
 @pytest.mark.parametrize("name", OF_TEXTS)
-def test_a_batch_of_texts_goes_to_the_device_in_one_copy(
-    name: str, references: int | None, slots: int | None, monkeypatch: pytest.MonkeyPatch
+def test_texts_are_counted_on_the_cpu_and_what_is_added_goes_to_the_device_in_one_copy(
+    name: str, average: str, references: int | None
 ):
-    metric, read, waits = OF_TEXTS[name]
-    if slots is not None:
-        monkeypatch.setattr(documents, "ACCELERATOR_SLOTS", slots)
-        monkeypatch.setattr(table, "ACCELERATOR_WORDS", 4 * slots)
+    metric, read = OF_TEXTS[name]
+    if (name, average) == ("mean ROUGE", "micro"):
+        average = "macro"
     with accelerator() as log:
-        on_device, on_host = metric(device=DEVICE), metric()
+        on_device, on_host = metric(average=average, device=DEVICE), metric(average=average)
         for texts in (texts_of(4, 4, references), (["", ""], [["a\ncat"], ["b"]]), texts_of(40, 40, references)):
             batch = list(map(read, texts[0])), [list(map(read, several)) for several in texts[1]]
             log.clear()
             on_device.update(*batch)
-            to_device, to_host, others = log.counts[:3]
-            assert (to_device, others) == (1, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
-            # Several chunks wait once each.
-            assert to_host == waits if slots is None else bool(to_host) == bool(waits), log.lines(TO_HOST)
+            assert log.counts[:3] == (1, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
+            assert log.count(LAUNCH) <= 12, log.lines(LAUNCH)
             on_host.update(*batch)
+        assert {state.device for state in (on_device.row, on_device.sentences, on_device.reference_range)} == {DEVICE}
+        assert_equal(on_device.compute(), on_host.compute(), 1e-15)
+
+
+@pytest.mark.parametrize("metric", [Bleu, ROUGEScore, ChrF, NgramOverlap])
+def test_ids_in_tensors_of_the_device_come_to_the_host_in_one_copy(metric: Callable[..., Any]):
+    ids = [torch.randint(1, 9, (length,)) for length in (5, 9, 7, 1, 12)]
+    with accelerator() as log:
+        on_device, on_host = metric(pad_id=0, device=DEVICE), metric(pad_id=0)
+        preds, target = [list(map(there, side)) for side in (ids, ids[::-1])]
+        log.clear()
+        on_device.update(preds, [[one] for one in target])
+        assert log.count(TO_HOST) == 1, log.lines(TO_HOST)
+        on_host.update(ids, [[one] for one in ids[::-1]])
         assert_equal(on_device.compute(), on_host.compute(), 1e-15)
 
 
@@ -258,16 +267,14 @@ def test_a_batch_of_texts_goes_to_the_device_in_one_copy(
 @pytest.mark.parametrize("references", [1, 3, None])
 @pytest.mark.parametrize("ngram", [1, 4])
 @pytest.mark.parametrize("counts_batch", [False, True], ids=["table", "no table"])
-def test_a_batch_of_texts_of_cider_goes_to_the_device_in_one_copy(
-    counts_batch: bool, ngram: int, references: int | None
-):
+def test_scores_of_cider_go_to_the_device_in_one_copy(counts_batch: bool, ngram: int, references: int | None):
     table = None if counts_batch else document_frequency(texts_of(0, 9)[1], ngram)
     with accelerator() as log:
-        for segments, copies in ((4, 1 if counts_batch else 3), (40, 1)):  # a table is copied once, with its weights
+        for segments in (4, 40):
             batch = texts_of(segments, segments, references)
             log.clear()
             scores = cider_d(*batch, table, ngram, average="none", device=DEVICE)
-            assert log.counts[:3] == (copies, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
+            assert log.counts[:3] == (1, 0, 0), log.lines(TO_DEVICE, TO_HOST, WAIT)
             assert_equal(scores, cider_d(*batch, table, ngram, average="none"), 1e-14)
 
 
@@ -282,7 +289,7 @@ def test_a_batch_of_texts_of_cider_goes_to_the_device_in_one_copy(
     ],
     ids=["distinct", "self-BLEU", "self-repetition"],
 )
-def test_texts_compared_with_each_other_go_to_the_device_in_one_copy(call: Any, seed: int):
+def test_scores_of_texts_compared_with_each_other_go_to_the_device_in_one_copy(call: Any, seed: int):
     texts = texts_of(seed, 30)[0]
     with accelerator() as log:
         scores = call(texts, device=DEVICE)
@@ -353,7 +360,7 @@ def test_states_are_gathered_where_the_backend_can_and_come_back(
         torch.testing.assert_close(after, before, rtol=0, atol=0)
 
 
-def test_an_empty_batch_of_lists_is_counted_on_the_device():
+def test_an_empty_batch_of_lists_is_counted():
     with accelerator():
         for metric in (Bleu(device=DEVICE), ChrF(device=DEVICE), ROUGEScore(device=DEVICE)):
             metric.update([], [])

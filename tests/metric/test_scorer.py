@@ -19,9 +19,8 @@ from ngram_metrics.scores.python_measures import Reducer
 from ngram_metrics.scores.rouge import RougeMeasure
 from ngram_metrics.scores.rows import PYTHON_ROWS, score_corpora, score_rows
 from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.torchmetrics.agreement import NO_REFERENCES, join_range
+from ngram_metrics.torchmetrics.agreement import range_of
 
-CPU = torch.device("cpu")
 KEYS = ("rouge1", "rouge3", "rougeL", "rougeLsum")
 
 
@@ -87,13 +86,12 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
     """Both ways have the same rows, references and kind, and the same score but for its last bit."""
 
     def counted(*sides: Any) -> Counted:
-        return scorer.count(*sides, CPU)
+        return scorer.count(*sides)
 
     arrays, plain = ways(scorer, counted, preds, target)
     assert (plain.rows.dtype, plain.rows.shape) == (arrays.rows.dtype, arrays.rows.shape)
     assert plain.rows.equal(arrays.rows)
-    known = torch.tensor(NO_REFERENCES)
-    assert join_range(known, plain.references).equal(join_range(known, arrays.references))
+    assert range_of(plain.references).equal(range_of(arrays.references))
     assert (plain.kind, plain.leading_shape) == (arrays.kind, arrays.leading_shape)
     scores, close = ways(scorer, scorer, preds, target)
     assert (scores.dtype, scores.shape) == (close.dtype, close.shape)
@@ -101,11 +99,11 @@ def check(scorer: Scorer, preds: Any, target: Any) -> None:
 
 
 @pytest.mark.parametrize("counts", [[3], [1, 5], [2, 3], []])
-def test_a_batch_widens_the_range_of_references(counts: list[int]):
+def test_a_batch_has_a_range_of_references(counts: list[int]):
     documents = RaggedTokens(torch.zeros(0, dtype=torch.int64), torch.zeros(sum(counts), dtype=torch.int64), 1)
     for references in (counts, DocumentGroups(documents, torch.tensor(counts, dtype=torch.int64))):
-        joined = join_range(torch.tensor([-2, 3]), references)
-        assert joined.tolist() == [-min([2, *counts]), max([3, *counts])]
+        found = range_of(references)
+        assert (None if found is None else found.tolist()) == ([-min(counts), max(counts)] if counts else None)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -139,7 +137,7 @@ def test_both_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
 def test_rows_of_either_number_have_the_same_scores(name: str):
     """Few rows are scored in plain Python, more in arrays, and zeros in both."""
     scorer = SCORERS[name]
-    rows = scorer.count(["a b c d", "x", ""], ["a b c e", "x", "y"], CPU).rows
+    rows = scorer.count(["a b c d", "x", ""], ["a b c e", "x", "y"]).rows
     many = rows.repeat(9, 1)
     expected = scorer.scores(many)
     for found in (score_rows(scorer.measure, rows), score_rows(scorer.measure, many)[:3]):
@@ -155,8 +153,8 @@ def test_few_counts_and_sums_of_counts_are_scored_in_plain_python_and_others_in_
         function = getattr(type(scorer.measure), way)
         patched = lambda *args, _function=function, _way=way: calls.append(_way) or _function(*args)  # noqa: E731
         monkeypatch.setattr(type(scorer.measure), way, patched)
-    few = scorer.count(["a b"] * PYTHON_ROWS, ["a c"] * PYTHON_ROWS, CPU)
-    more = scorer.count(["a b"] * (PYTHON_ROWS + 1), ["a c"] * (PYTHON_ROWS + 1), CPU)
+    few = scorer.count(["a b"] * PYTHON_ROWS, ["a c"] * PYTHON_ROWS)
+    more = scorer.count(["a b"] * (PYTHON_ROWS + 1), ["a c"] * (PYTHON_ROWS + 1))
     for score, expected in (
         (lambda: score_rows(scorer.measure, few.rows), ["score_in_python"] * PYTHON_ROWS),
         (lambda: score_rows(scorer.measure, more.rows), ["score"]),
@@ -232,7 +230,7 @@ def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any)
     def warned() -> list[str]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            scorer.count(hypotheses, references, CPU)
+            scorer.count(hypotheses, references)
         return [str(warning.message) for warning in caught]
 
     arrays, plain = ways(scorer, warned)
@@ -261,7 +259,7 @@ def test_both_ways_refuse_the_same(name: str, preds: Any, target: Any):
 
     def refused() -> tuple[type, str]:
         with pytest.raises((TypeError, ValueError)) as caught:
-            scorer.count(preds, target, CPU)
+            scorer.count(preds, target)
         return caught.type, str(caught.value)
 
     arrays, plain = ways(scorer, refused)

@@ -25,7 +25,7 @@ Batch = Sequence[tuple[Ids, Sequence[Ids]]]
 
 def read_batch(reader: Reader, preds: Any, target: Any, device: Any = "cpu") -> Any:
     """Hypotheses and references as a metric gets them."""
-    return reader.encode(read(preds, target, reader.sample_padding), torch.device(device))
+    return reader.encode(read(preds, target, reader.sample_padding))
 
 
 def _int64(values: Sequence) -> torch.Tensor:

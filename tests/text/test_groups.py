@@ -11,12 +11,10 @@ from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import WordReader
 
-CPU = torch.device("cpu")
-
 
 def seen(reader, hypotheses, references):
     """The documents of each row as lists of ids, hypotheses and references, for the first kind of token."""
-    own, others = read_rows(reader, hypotheses, references, CPU)[0]
+    own, others = read_rows(reader, hypotheses, references)[0]
     return listed(own), listed(others)
 
 
@@ -91,7 +89,7 @@ def test_every_layout_is_read_alike(hypotheses, references):
     reader = WordReader(pad_id=0)
     if kinds[0] != kinds[1]:
         with pytest.raises(TypeError, match="expected all "):
-            read_rows(reader, *sides, CPU)
+            read_rows(reader, *sides)
     else:
         assert renamed(seen(reader, *sides)) == AS_NUMBERED
 
@@ -104,23 +102,23 @@ def test_negative_ids_are_padding_in_padded_rows_and_an_error_elsewhere(make, be
     assert renamed(found) == ([[[0, 1], []], [[1]]], [[[1]], [[0]]])
     for reader in (WordReader(pad_id=0), RougeReader(pad_id=0, sentence_separator_id=-3), CharacterReader(pad_id=0)):
         with pytest.raises(ValueError, match="reference 1 of row 0 has the id -100: expected indices of a vocabulary"):
-            read_rows(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])], CPU)
+            read_rows(reader, hypotheses, [beside([[2], [-100, 1]]), beside([[1]])])
 
 
 def test_every_reader_reads_rows():
     rows = [["a b", "b"], ["c"]]
     for reader in (WordReader(), RougeReader(sentences=False), RougeReader(), WordReader(samples=True)):
         assert renamed(seen(reader, rows, rows[::-1])) == ([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])
-    kinds = read_rows(CharacterReader(words=True), rows, rows[::-1], CPU)
+    kinds = read_rows(CharacterReader(words=True), rows, rows[::-1])
     assert [renamed(map(listed, kind)) for kind in kinds] == [([[[0, 1], [1]], [[2]]], [[[2]], [[0, 1], [1]]])] * 2
-    assert len(read_rows(CharacterReader(), rows, rows, CPU)) == 1
+    assert len(read_rows(CharacterReader(), rows, rows)) == 1
 
 
 @pytest.mark.parametrize("words", [False, True])
 def test_texts_that_are_the_same_are_read_once(words):
     rows = [["a b", "c"], [], ["a"]]
     for others in (rows, [list(row) for row in rows], tuple(np.array(row, dtype=object) for row in rows)):
-        for own, same in read_rows(CharacterReader(words=words), rows, others, CPU):
+        for own, same in read_rows(CharacterReader(words=words), rows, others):
             assert own is same
             assert own.counts.tolist() == [2, 0, 1]
 
@@ -134,14 +132,14 @@ def test_texts_that_are_the_same_are_read_once(words):
     ],
 )
 def test_texts_that_differ_are_read_apart(others):
-    ((own, other),) = read_rows(CharacterReader(), [["a b", "c"], [], ["a"]], others, CPU)
+    ((own, other),) = read_rows(CharacterReader(), [["a b", "c"], [], ["a"]], others)
     assert own is not other
     assert other.counts.tolist() == list(map(len, others))
 
 
 def test_ids_are_read_once_where_the_object_is_the_same():
     ids = torch.tensor([[[1, 2], [3, 0]]])
-    ((own, other),) = read_rows(WordReader(pad_id=0), ids, ids, CPU)
+    ((own, other),) = read_rows(WordReader(pad_id=0), ids, ids)
     assert own is other
     assert renamed((listed(own),)) == ([[[0, 1], [2]]],)
 
@@ -163,7 +161,7 @@ def test_ids_are_read_once_where_the_object_is_the_same():
 )
 def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, words):
     with pytest.raises(ValueError, match=words):
-        read_rows(WordReader(pad_id=0), hypotheses, references, CPU)
+        read_rows(WordReader(pad_id=0), hypotheses, references)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +194,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(hypotheses, references, 
 )
 def test_what_is_no_row_or_document_is_refused_by_name_and_place(hypotheses, references, words):
     with pytest.raises(TypeError, match=words):
-        read_rows(WordReader(pad_id=0), hypotheses, references, CPU)
+        read_rows(WordReader(pad_id=0), hypotheses, references)
 
 
 def object_row(row):
@@ -219,8 +217,8 @@ def object_row(row):
 def test_padded_ids_without_pad_id_are_refused(padded):
     for sides in ((padded, [[[1]]]), ([[[1]]], padded)):
         with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
-            read_rows(WordReader(), *sides, CPU)
-        assert read_rows(WordReader(pad_id=0), *sides, CPU)[0][0].tokens.id_bound == 1
+            read_rows(WordReader(), *sides)
+        assert read_rows(WordReader(pad_id=0), *sides)[0][0].tokens.id_bound == 1
 
 
 @pytest.mark.parametrize(
@@ -237,4 +235,4 @@ def test_what_a_tokenizer_got_wrong_is_named_by_its_row(reader, bad, hypotheses,
         return bad if text == "bad" else list(text)
 
     with pytest.raises(TypeError, match=place):
-        read_rows(reader(tokenizer=tokenizer), hypotheses, references, CPU)
+        read_rows(reader(tokenizer=tokenizer), hypotheses, references)

@@ -1,11 +1,10 @@
 """Lengths of longest common subsequences, exact for all int64 ids.
 
-On a CPU RapidFuzz counts: each document becomes a ``str`` whose code points are the ids. On other devices, and while
-operations are recorded, this module prepares pairs, and ``ngram_metrics.counting.subsequence.table`` fills the
-table. Ragged pairs are shortened first: a token that occurs in only one text is in no common subsequence. Then they are
-cut into chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the
-longest. For padded tokens no step depends on data: they run on the ``meta`` device, compile in one graph and never wait
-for a GPU.
+On a CPU RapidFuzz counts: each document becomes a ``str`` whose code points are the ids. For padded tokens of other
+devices, and while operations are recorded, this module prepares pairs, and
+``ngram_metrics.counting.subsequence.table`` fills the table. No step depends on data: they run on the ``meta`` device,
+compile in one graph and never wait for a GPU. The sentences of lists are prepared here too: their pairs are cut into
+chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest.
 
 If launching an operation costs more than its work, both halves of the steps run at once. A cut of the short text in the
 middle corresponds to some cut of the long text: a common subsequence matches the tokens before one cut with tokens
@@ -42,7 +41,7 @@ from ngram_metrics.counting.documents import (
     owners,
     ragged_chunks,
 )
-from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts, select_slots
+from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
 from ngram_metrics.counting.numpy_matches import NumpySegments, has_numpy_segments, numpy_segments
 from ngram_metrics.counting.subsequence.table import (
     advance,
@@ -57,7 +56,6 @@ from ngram_metrics.counting.subsequence.table import (
 
 #: Up to this number of words a step costs no more than launching its operations: such chunks may be padded freely.
 CPU_STEP_WORDS = 1 << 11
-ACCELERATOR_STEP_WORDS = 1 << 19
 #: Up to this number of words of both halves, launching a step on an accelerator costs more than its work. Their bits,
 #: 55 per word, take 58 MB.
 WORDS_IN_HALVES = 1 << 17
@@ -71,7 +69,8 @@ def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
     """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
     if has_numpy_segments(pairs):
         return torch.from_numpy(_lengths_of_texts(numpy_segments(pairs)))
-    return _padded_lengths(*pairs) if isinstance(pairs, PaddedPairs) else _ragged_lengths(*pairs)
+    assert isinstance(pairs, PaddedPairs)
+    return _padded_lengths(*pairs)
 
 
 def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
@@ -110,20 +109,6 @@ def _padded_lengths(hypotheses: PaddedTokens, references: PaddedTokens) -> Tenso
         ranks = padded_ranks(long, short, rows)
         lengths.append(_chunk_lengths(ranks[:, :width], ranks[:, width:], width + steps))
     return torch.cat(lengths)
-
-
-def _ragged_lengths(hypotheses: RaggedTokens, references: RaggedTokens) -> Tensor:
-    lengths = hypotheses.ids.new_zeros(hypotheses.documents)
-    ranked = pair_ranks(hypotheses, references, common_only=True)
-    sizes = [side.view(2, -1) for side in (ranked.lengths, ranked.device_lengths)]
-    swapped = (sizes[1][0] < sizes[1][1]) * len(lengths)
-    for pairs, width, count in similar_pairs(*((side.amax(0), side.amin(0)) for side in sizes)):
-        long = pairs + swapped.index_select(0, pairs)
-        positions = document_rows(ranked, long, width)
-        steps = document_rows(ranked, 2 * pairs + len(lengths) - long, count)
-        # Only common tokens have ranks, so no pair has more ranks than steps.
-        lengths.index_copy_(0, pairs, _chunk_lengths(positions, steps, count))
-    return lengths
 
 
 def _chunk_lengths(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
@@ -170,42 +155,25 @@ def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor
     return ranks * torch.cat(inside, 1)
 
 
-def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens, common_only: bool) -> RaggedTokens:
+def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens) -> RaggedTokens:
     """Renumber the tokens of each pair ``1, 2, ...``, equal tokens with equal numbers.
 
     Args:
         hypotheses: one document per pair.
         references: one document per pair, with the same vocabulary.
-        common_only: whether tokens that occur on one side only are left out.
 
     Returns:
         All hypotheses and then all references, with their new ids.
     """
     bound = len(hypotheses.ids) + len(references.ids) + 1
     ranked: tuple[list[RaggedTokens], list[RaggedTokens]] = ([], [])
-    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, hypotheses.ids.device, update=True):
+    for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, update=True):
         chunk = (hypotheses.slice(start, stop), references.slice(start, stop))
-        pair = torch.cat([owners(side.device_lengths, len(side.ids)) for side in chunk])
+        pair = torch.cat([owners(side.lengths) for side in chunk])
         token_number, numbered_before = _number_in_pairs(chunk, pair)
-        is_kept = torch.ones(1 + len(token_number), dtype=torch.bool, device=pair.device)
-        if common_only:
-            numbers_of_sides = token_number.split([len(side.ids) for side in chunk])
-            on_side = [
-                torch.zeros_like(is_kept).index_fill_(0, side_numbers, True) for side_numbers in numbers_of_sides
-            ]
-            is_kept = on_side[0] & on_side[1]
-        is_kept[:1].zero_()  # (numbers + 1,), the first for padding
-        dense = is_kept.cumsum(0, dtype=torch.int64)  # (numbers + 1,)
-        here = is_kept.index_select(0, token_number)
-        before = dense.index_select(0, numbered_before).index_select(0, pair)
-        kept_before = torch.cat((here.new_zeros(1, dtype=torch.int64), here.cumsum(0, dtype=torch.int64)))
-        ends = torch.cat([side.device_lengths for side in chunk]).cumsum(0)
-        device_sizes = kept_before.index_select(0, ends).diff(prepend=ends.new_zeros(1))
-        sizes = device_sizes.cpu().chunk(2) if common_only else [side.lengths for side in chunk]
-        slots = [int(side_sizes.sum()) for side_sizes in sizes]
-        numbers = select_slots(dense.index_select(0, token_number) - before, here, sum(slots)).split(slots)
-        for side, ids, lengths, sent in zip(ranked, numbers, sizes, device_sizes.chunk(2), strict=True):
-            side.append(RaggedTokens(ids, lengths, bound, sent))
+        numbers = token_number - numbered_before.index_select(0, pair)
+        for documents, side, ids in zip(ranked, chunk, numbers.split([len(side.ids) for side in chunk]), strict=True):
+            documents.append(RaggedTokens(ids, side.lengths, bound))
     return concatenate(ranked[0] + ranked[1] or [hypotheses])._replace(id_bound=bound)
 
 
@@ -228,35 +196,27 @@ def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> 
     keys, slot = torch.sort(pair * bound + ids)
     ascending = run_starts(keys).cumsum(0, dtype=torch.int64)
     token_number = torch.empty_like(ascending).scatter_(0, slot, ascending)
-    sizes = sides[0].device_lengths + sides[1].device_lengths
+    sizes = sides[0].lengths + sides[1].lengths
     starts = sizes.cumsum(0) - sizes
     return token_number, torch.cat((ascending.new_zeros(1), ascending)).index_select(0, starts)
 
 
-def similar_pairs(
-    sizes: tuple[Tensor, Tensor], device_sizes: tuple[Tensor, Tensor]
-) -> Iterator[tuple[Tensor, int, int]]:
+def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, int]]:
     """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
 
     Args:
-        sizes: ``(pairs,)`` int64 on the CPU, the lengths of the long sides, which fill the words, and those of the
-            short sides, which are the steps.
-        device_sizes: the same on the device of the chunks.
+        long: ``(pairs,)`` int64, the lengths of the long sides, which fill the words.
+        short: ``(pairs,)`` int64, the lengths of the short sides, which are the steps.
 
     Yields:
-        The indices of the pairs of a chunk, int64 on the device, each pair once; and the largest lengths in it.
+        The indices of the pairs of a chunk, int64, each pair once; and the largest lengths in it.
     """
-    long, short = sizes
     if not len(long):
         return
-    device = device_sizes[0].device
-    budget = word_budget(device)
-    step_words = CPU_STEP_WORDS if device.type == "cpu" else ACCELERATOR_STEP_WORDS
+    budget = word_budget(long.device)
     words = word_count(long)
-    most_steps = int(short.max())
-    order = device_order = _order_by_size(words, short, most_steps)
-    if device.type != "cpu":
-        device_order = _order_by_size(word_count(device_sizes[0]), device_sizes[1], most_steps)
+    # Those with most words first, and among these those with most steps.
+    order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True, stable=True)
     long = long.index_select(0, order)
     words = words.index_select(0, order)
     steps = short.index_select(0, order)
@@ -267,15 +227,10 @@ def similar_pairs(
         count = torch.arange(1, len(words[ahead]) + 1, device=words.device)
         padded = count * pair_words(most_words, steps[ahead].cummax(0).values)
         needed = pair_words(words[ahead], steps[ahead]).cumsum(0)
-        fits = (padded <= budget) & ((padded <= 2 * needed) | (count * most_words <= step_words))
+        fits = (padded <= budget) & ((padded <= 2 * needed) | (count * most_words <= CPU_STEP_WORDS))
         stop = start + max(1, int(fits.long().cumprod(0).sum()))
-        yield device_order[start:stop], int(long[start:stop].max()), int(steps[start:stop].max())
+        yield order[start:stop], int(long[start:stop].max()), int(steps[start:stop].max())
         start = stop
-
-
-def _order_by_size(words: Tensor, steps: Tensor, most_steps: int) -> Tensor:
-    """Return the indices of pairs, those with most words and then those with most steps first, on any device alike."""
-    return torch.argsort(words * (most_steps + 1) + steps, descending=True, stable=True)
 
 
 def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device) -> Iterator[slice]:
@@ -287,7 +242,7 @@ def row_chunks_of_words(pairs: int, width: int, steps: int, device: torch.device
 
 def document_rows(tokens: RaggedTokens, documents: Tensor, width: int) -> Tensor:
     """Return the documents with these int64 indices, on the device of the ids, in rows padded with 0."""
-    lengths = tokens.device_lengths
+    lengths = tokens.lengths
     starts = (lengths.cumsum(0) - lengths).index_select(0, documents)
     position = torch.arange(width, device=lengths.device)  # (width,)
     inside = position < lengths.index_select(0, documents).unsqueeze(1)

@@ -1,8 +1,7 @@
 """Longest common subsequences among many documents: of all pairs, or of those that have a long one.
 
 ``all_pairs_subsequences`` compares every hypothesis with every reference of its group, for minimum Bayes risk decoding.
-On a CPU RapidFuzz compares a row of documents with all others in one call, in a fifth of the time of as many pairs. On
-other devices the pairs are laid out and counted by ``ngram_metrics.counting.subsequence.lengths``.
+RapidFuzz compares a row of documents with all others in one call, in a fifth of the time of as many pairs.
 
 ``near_pairs`` compares many documents with each other, without a matrix of all pairs. A common subsequence is no longer
 than the shorter document, and no longer than what both documents share as bags of tokens. Most pairs are ruled out by
@@ -30,10 +29,9 @@ from rapidfuzz.process import cdist, cpdist
 from torch import Tensor
 
 from ngram_metrics.counting.all_pairs import MatchBlock
-from ngram_metrics.counting.documents import DocumentGroups, RaggedPairs, RaggedTokens, copy_to, ragged_chunks
-from ngram_metrics.counting.numpy_matches import must_use_torch
+from ngram_metrics.counting.documents import CPU, DocumentGroups, RaggedTokens
 from ngram_metrics.counting.pools import even_runs
-from ngram_metrics.counting.subsequence.lengths import as_texts, subsequence_lengths
+from ngram_metrics.counting.subsequence.lengths import as_texts
 
 #: Pairs in a block, 4 bytes each.
 BLOCK_PAIRS = 1 << 22
@@ -50,17 +48,19 @@ _PARTS, _LONG = 64, 1 << 17
 _ROUNDING = 1e-12
 
 
-def all_pairs_subsequences(hypotheses: DocumentGroups, references: DocumentGroups) -> Iterator[MatchBlock]:
+def all_pairs_subsequences(
+    hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device = CPU
+) -> Iterator[MatchBlock]:
     """Count the longest common subsequence of each hypothesis with each reference of its group, block by block.
 
     Args:
         hypotheses: any number of documents per group, even 0.
         references: any number of documents for each of the same groups, with the same vocabulary.
+        device: where the lengths are returned; they are counted on the CPU.
 
     Yields:
         Blocks that cover all groups, in order; ``matches`` has the lengths as its one order.
     """
-    device = hypotheses.tokens.ids.device
     measures = torch.stack((hypotheses.counts, references.counts, torch.zeros_like(references.counts)), 1).tolist()
     for groups in even_runs(measures, BLOCK_PAIRS):
         group_hypotheses = hypotheses.slice(*groups)
@@ -74,14 +74,9 @@ def all_pairs_subsequences(hypotheses: DocumentGroups, references: DocumentGroup
             if rows != (0, height):
                 tokens = group_hypotheses.tokens.slice(*rows)
                 row_hypotheses = DocumentGroups(tokens, torch.full_like(group_hypotheses.counts, tokens.documents))
-            matches = _block(row_hypotheses, group_references, (len(group_hypotheses.counts), rows[1] - rows[0], width))
+            shape = len(group_hypotheses.counts), rows[1] - rows[0], width
+            matches = _count_texts(row_hypotheses, group_references, shape).to(device)
             yield MatchBlock(groups, rows, matches.unsqueeze(-1), lengths[0][:, slice(*rows)], lengths[1])
-
-
-def _block(hypotheses: DocumentGroups, references: DocumentGroups, shape: tuple[int, int, int]) -> Tensor:
-    """Return the lengths ``(groups, hypotheses, references)`` of some groups, 0 for missing documents."""
-    by_text = hypotheses.tokens.ids.device.type == "cpu" and not must_use_torch()
-    return _count_texts(hypotheses, references, shape) if by_text else _count_pairs(hypotheses, references, shape)
 
 
 def _count_texts(hypotheses: DocumentGroups, references: DocumentGroups, shape: tuple[int, int, int]) -> Tensor:
@@ -102,30 +97,6 @@ def _count_texts(hypotheses: DocumentGroups, references: DocumentGroups, shape: 
             )
         first, second = first + height, second + width
     return torch.from_numpy(lengths)
-
-
-def _count_pairs(hypotheses: DocumentGroups, references: DocumentGroups, shape: tuple[int, int, int]) -> Tensor:
-    device = hypotheses.tokens.ids.device
-    inside = [
-        torch.arange(size, device="cpu") < side.counts.unsqueeze(1)
-        for side, size in zip((hypotheses, references), shape[1:], strict=True)
-    ]
-    pair_index = (inside[0].unsqueeze(2) & inside[1].unsqueeze(1)).nonzero()  # (pairs, 3)
-    group, hypothesis_index, reference_index = pair_index.unbind(1)
-    numbers = [
-        index + (side.counts.cumsum(0) - side.counts).index_select(0, group)
-        for side, index in ((hypotheses, hypothesis_index), (references, reference_index))
-    ]
-    sides = hypotheses.tokens, references.tokens
-    sizes = sides[0].lengths.index_select(0, numbers[0]) + sides[1].lengths.index_select(0, numbers[1])
-    lengths = torch.zeros(shape, dtype=torch.int64, device=device).flatten()
-    flat = (group * shape[1] + hypothesis_index) * shape[2] + reference_index
-    flat, *sent_numbers = copy_to(device, flat, *numbers)
-    for start, stop in ragged_chunks(sizes, device):
-        indices = zip(sides, numbers, sent_numbers, strict=True)
-        pairs = RaggedPairs(*(side.take(index[start:stop], sent[start:stop]) for side, index, sent in indices))
-        lengths.index_copy_(0, flat[start:stop], subsequence_lengths(pairs))
-    return lengths.view(shape)
 
 
 class NearPairs(NamedTuple):
@@ -157,7 +128,7 @@ def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
     if not len(order):
         return
     indices = torch.from_numpy(order)
-    tokens = documents.take(indices, indices)
+    tokens = documents.take(indices)
     ids = tokens.ids.numpy()
     lengths = tokens.lengths.numpy()
     texts = as_texts(ids, lengths, documents.id_bound)

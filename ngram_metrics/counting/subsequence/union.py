@@ -88,17 +88,16 @@ def _padded_hits(hypotheses: PaddedTokens, references: PaddedTokens, separator_i
 
 
 def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tensor:
-    ranked = pair_ranks(hypotheses.join(), references.join(), common_only=False)
+    ranked = pair_ranks(hypotheses.join(), references.join())
     # A 0 after every sentence: the ranks start at 1.
-    sentence_lengths = torch.cat((hypotheses.tokens.device_lengths, references.tokens.device_lengths))
-    sentence = owners(sentence_lengths, len(ranked.ids))
+    sentence_lengths = torch.cat((hypotheses.tokens.lengths, references.tokens.lengths))
+    sentence = owners(sentence_lengths)
     slot = torch.arange(len(sentence), device=sentence.device) + sentence
     ids = ranked.ids.new_zeros(len(sentence) + len(sentence_lengths)).index_copy_(0, slot, ranked.ids)
     lengths = ranked.lengths + torch.cat((hypotheses.counts, references.counts))
-    device_lengths = ranked.device_lengths + torch.cat((hypotheses.device_counts, references.device_counts))
-    both = RaggedTokens(ids, lengths, ranked.id_bound, device_lengths)
+    both = RaggedTokens(ids, lengths, ranked.id_bound)
     hits = ids.new_zeros(len(references.counts))
-    for pairs, width, count in similar_pairs(*(tuple(side.view(2, -1).flip(0)) for side in (lengths, device_lengths))):
+    for pairs, width, count in similar_pairs(*lengths.view(2, -1).flip(0)):
         positions = document_rows(both, pairs + len(hits), width)
         steps = document_rows(both, pairs, count)
         hits.index_copy_(0, pairs, _chunk_hits(positions, steps, width + count))
