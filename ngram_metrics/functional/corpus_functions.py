@@ -58,7 +58,7 @@ def distinct(
             a text that is shorter than the order.
         tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         pad_id: for ids: the id or ids that are not tokens.
-        device: where text and lists are counted, by default the CPU; tensors are counted on their device.
+        device: where the result is, by default on the device of padded ids, else on the CPU.
 
     Returns:
         ``()`` float64 from 0 to 1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(segments,

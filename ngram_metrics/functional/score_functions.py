@@ -50,7 +50,7 @@ def bleu_score(
         tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
-        device: where text and lists are counted, by default the CPU; tensors are counted on their device.
+        device: where the result is, by default on the device of padded ids, else on the CPU.
 
     Returns:
         ``()`` float64 from 0 to 1 (float32 if the device has no float64), or ``(segments,)`` for ``"none"``.
@@ -243,7 +243,7 @@ def matched_orders(
         tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``; the result has a number for each token.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens; they are 0 in the result. A padded tensor needs it.
-        device: where text and lists are counted, by default the CPU; tensors are counted on their device.
+        device: where the result is, by default on the device of padded ids, else on the CPU.
 
     Returns:
         int64 in ``[0, ngram]``, 0 if no matched n-gram covers the token. For padded ids a tensor of the shape of

@@ -73,7 +73,7 @@ def clipped_matches(
         pad_id: the id or ids that are not tokens. A padded tensor needs it.
 
     Returns:
-        Three int64 tensors ``(segments, ngram)``, on the device of tensors of ids, else on the CPU. Padded ids are
+        Three int64 tensors ``(segments, ngram)``, on the device of padded ids, else on the CPU. Padded ids are
         counted without waiting for the device: no step depends on the data.
 
     Raises:
@@ -160,7 +160,7 @@ def common_subsequence_lengths(
         pad_id: the id or ids that are not tokens. A padded tensor needs it.
 
     Returns:
-        ``(segments,)`` int64, on the device of tensors of ids, else on the CPU. Padded ids are counted without waiting
+        ``(segments,)`` int64, on the device of padded ids, else on the CPU. Padded ids are counted without waiting
         for the device.
 
     Raises:

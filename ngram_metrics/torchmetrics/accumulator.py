@@ -64,16 +64,18 @@ class MetricKeywords(TypedDict, total=False):
 class Accumulator(States, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
-    Every metric has these states: ``settings``, ``callables`` and ``counted``, the kind of input, int64 on the CPU (see
-    ``ngram_metrics.torchmetrics.agreement``); ``sentences``, the number of segments, int64; ``reference_range``, the
-    fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average macro adds ``score_sum``,
-    float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)`` int64. A move changes the
-    device of a state and never its dtype: if the device has no float64, float64 states stay on the CPU.
+    Every metric has these states: ``settings`` and ``callables``, uint8 (see ``ngram_metrics.torchmetrics.agreement``);
+    ``counted``, the kind of input, int64, always on the CPU; ``sentences``, the number of segments, int64;
+    ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
+    macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
+    int64. A move changes the device of a state and never its dtype: if the device has no float64, float64 states stay
+    on the CPU. ``merge_state`` compares the settings, for which it waits for the device.
 
     Args:
         scorer: the metric without its states.
         confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
-        device: where the states are stored, and where text and lists are counted; None for torch's default device.
+        device: where the states are; None for torch's default device. Padded ids are counted where they lie, text and
+            lists on the CPU.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
@@ -175,7 +177,8 @@ class Accumulator(States, Generic[Level]):
             added["rows"] = rows
         if self.average == "macro":
             added["score_sum"] = score_rows(self.scorer.measure, rows).sum(0)
-        added = self._send(added)
+        if self.row.device.type != "cpu" or rows.device.type != "cpu":
+            added = self._send(added)
         joined = {"row": self.row + added["row"], "sentences": self.sentences + rows.shape[0]}
         if reference_range is not None:
             joined["reference_range"] = torch.maximum(self.reference_range, added["reference_range"])
