@@ -24,7 +24,7 @@ class NgramRecall(Metric):
         self.totals += counts.reference_ngrams.sum(0)
 
     def compute(self) -> Tensor:
-        return (self.matches / self.totals)[-1]
+        return self.matches[-1].double() / self.totals[-1]
 
 
 if __name__ == "__main__":

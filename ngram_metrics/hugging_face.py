@@ -6,8 +6,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, distributed
 from torchmetrics import Metric
 
 from ngram_metrics.basics.keywords import named_arguments
@@ -85,10 +86,10 @@ class ComputeMetrics:
         """
         values: dict[str, float] = {}
         is_last = compute_result is None or compute_result
-        count = _last_batch_size() if compute_result else None
         try:
             for batch in _batches(prediction):
                 preds, target = map(self._read, batch)
+                count = _unrepeated(len(preds)) if compute_result else None
                 self._update(preds[:count], target[:count])
             if is_last:
                 values = self._values()
@@ -159,7 +160,7 @@ def _batches(prediction: object) -> list[tuple[object, object]]:
 def _to_tensor(given: object) -> Tensor:
     """Return a dense tensor, or raise TypeError or ValueError."""
     try:
-        ids = torch.as_tensor(given)
+        ids = torch.as_tensor(given.filled(-100) if isinstance(given, np.ma.MaskedArray) else given)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"predictions or label_ids are no rows of integers of one width, (segments, width): {error}"
@@ -171,16 +172,17 @@ def _to_tensor(given: object) -> Tensor:
     return ids
 
 
-def _last_batch_size() -> int | None:
-    """Return how many segments the last batch of all processes has without repeated ones, None if all."""
-    # Trainer gathers with gather_for_metrics of accelerate, which cuts the last batch to this number. Seq2SeqTrainer
-    # gathers with gather, which does not.
-    if "accelerate" not in sys.modules:
+def _unrepeated(size: int) -> int | None:
+    """Return how many segments of a last batch of all processes are no repeats, None if all."""
+    # Several processes repeat segments to fill the last batch. Trainer gathers with gather_for_metrics of accelerate,
+    # which leaves them out; Seq2SeqTrainer gathers with gather, which does not.
+    if "accelerate" not in sys.modules or not distributed.is_available() or not distributed.is_initialized():
         return None
     from accelerate.state import GradientState
 
     state = GradientState()
-    return state.remainder if state.end_of_dataloader and state.remainder > 0 else None
+    is_full = state.end_of_dataloader and size == getattr(state.active_dataloader, "total_batch_size", None)
+    return state.remainder if is_full and state.remainder > 0 and distributed.get_world_size() > 1 else None
 
 
 def _is_batch(item: object) -> bool:

@@ -390,3 +390,36 @@ def test_two_processes_of_a_trainer_have_the_scores_and_rewards_of_one(tmp_path)
         assert set(one[way]) == {"eval_segments", "eval_chrf", "eval_chrf_low", "eval_chrf_high"}
         assert one[way]["eval_segments"] == 11
         assert two[way] == pytest.approx(one[way], abs=1e-12)
+
+
+class LastBatch:
+    """A loader of accelerate at its last batch, of which two segments are no repeats."""
+
+    end_of_dataloader, remainder, total_batch_size = True, 2, 4
+
+
+@pytest.mark.parametrize(("processes", "size", "counted"), [(1, 4, 4), (2, 4, 2), (2, 3, 3)])
+def test_repeats_are_left_out_of_the_full_last_batch_of_several_processes_alone(
+    processes: int, size: int, counted: int, monkeypatch: pytest.MonkeyPatch
+):
+    from accelerate.state import GradientState
+
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: processes)
+    state = GradientState()
+    loader = LastBatch()
+    state._add_dataloader(loader)
+    try:
+        right, wrong = [[1, 2]] * 2, [[3, 4]] * (size - 2)
+        scores = ComputeMetrics(NgramOverlap(pad_id=0, distributed_available_fn=lambda: False))
+        found = scores((torch.tensor(right + wrong), torch.tensor([[1, 2]] * size)), compute_result=True)
+    finally:
+        state._remove_dataloader(loader)
+    assert found == {"NgramOverlap": 2 / counted}
+
+
+def test_masked_ids_are_no_tokens():
+    ids = np.array([[1, 2, 3, 4]])
+    masked = np.ma.masked_equal(ids, 2)
+    found = ComputeMetrics(NgramOverlap(pad_id=0))((masked, ids))
+    assert list(found.values()) == pytest.approx([6 / 7])

@@ -41,6 +41,8 @@ TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
 MBR_METRICS = tuple(name for row in REGISTRY.values() for name in row.pair_names)
 MBR_FORMATS = ("text", "jsonl")
+#: The hypotheses of a segment, all pairs of which are compared.
+MOST_HYPOTHESES = 100_000
 DEFAULT_LEVEL = 0.95
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
        ngram-metrics REFERENCE... -i SYSTEM... [options]
@@ -159,7 +161,7 @@ def mbr_parser() -> Parser:
     )
     files: dict[str, OptionRow] = {
         "files": ("the hypotheses", {"nargs": "*", "type": file_name, "metavar": "SAMPLES"}),
-        "-k": ("lines per segment", integer(1, 100_000)),
+        "-k": ("lines per segment", integer(1, MOST_HYPOTHESES)),
         "--weights": ("a weight for each hypothesis, in a file of the same form", FILE),
     }
     format_help = "one line per segment, or JSON lines with index and expected utility; default: text"

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeGuard
 import torch
 
 from ngram_metrics.basics.output import Progress, open_output
-from ngram_metrics.cli.command_arguments import MbrOptions
+from ngram_metrics.cli.command_arguments import MOST_HYPOTHESES, MbrOptions
 from ngram_metrics.cli.files import InputError, Source, read_in_step
 from ngram_metrics.mbr import Decoded, decode
 from ngram_metrics.metric.scorer import Scorer
@@ -79,6 +79,8 @@ def _read_texts(source: Source, k: int | None) -> list[list[str]]:
     for line, row in _read_items(source, k, lambda _, text, __: text):
         if not isinstance(row, list) or not row or not all(isinstance(text, str) for text in row):
             raise source.error(line, "expected a list of strings, or pass -k for lines of text")
+        if len(row) > MOST_HYPOTHESES:
+            raise source.error(line, f"{len(row)} hypotheses: expected at most {MOST_HYPOTHESES}")
         rows.append(row)
     return rows
 

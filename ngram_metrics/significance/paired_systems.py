@@ -90,6 +90,12 @@ class Paired:
             shared = products[:, None, systems * count :].expand(-1, systems, -1)
             yield torch.cat((differing, shared), 2).index_select(2, self._order)
 
+    def count_segments(self, weights: Tensor) -> Tensor:
+        """Return the number of segments of each resampled corpus, ``(draws, 1)`` float64."""
+        if self.unit == "segments":  # each draws as many as there are
+            return self.segments.sum().expand(len(weights), 1)
+        return weights.to(self.segments) @ self.segments.unsqueeze(1)
+
     @cached_property
     def draws_at_once(self) -> int:
         """The draws whose sums are computed together."""
@@ -150,10 +156,9 @@ def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list
     The scores are ``(resamples, systems, *score_shape)``.
     """
     scores: list[list[Tensor]] = [[] for _ in tested]
-    sizes = tested[0].segments.unsqueeze(1)
-    for weights in bootstrap_weights(len(sizes), resamples, seed):
-        segments = weights.to(sizes) @ sizes  # (draws, 1)
+    for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
         for paired, drawn in zip(tested, scores, strict=True):
+            segments = paired.count_segments(weights)
             drawn += map(paired.score, paired.sums(weights), segments.split(paired.draws_at_once))
     return list(map(torch.cat, scores))
 

@@ -253,8 +253,9 @@ def to_tensor_or_list(value: object, where: str) -> Any:
     Masked ids are left out of one dimension, and negative in several.
 
     Raises:
-        TypeError: a tensor or array of another dtype than integers, or a uint64 tensor on an accelerator; a masked
-            array of objects or str; a table with several columns. ``where`` names it.
+        TypeError: a tensor or array of another dtype than integers, or a uint64 tensor on an accelerator; a nested,
+            quantized or sparse tensor; a masked array of objects or str; a table with several columns. ``where`` names
+            it.
         ValueError: an id of 2^63 or more.
     """
     if isinstance(value, (list, tuple, str)):
@@ -280,7 +281,9 @@ def to_tensor_or_list(value: object, where: str) -> Any:
 
 
 def _sign_ids(ids: Tensor, where: str) -> Tensor:
-    """Return a tensor of an integer dtype in which torch can compare ids."""
+    """Return a dense tensor of an integer dtype in which torch can compare ids."""
+    if ids.is_nested or ids.is_quantized or ids.layout != torch.strided:
+        raise TypeError(f"{where} is a nested, quantized or sparse tensor: expected a dense one")
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise TypeError(f"{where} is a tensor of {ids.dtype}: expected token ids of an integer dtype")
     if ids.dtype != torch.uint64:

@@ -135,6 +135,7 @@ def test_options_reach_the_metric(folder: Path, capsys):
         ('["a"]\n[]\n', "", "n, line 2: expected a list of strings, or pass -k for lines of text"),
         ('["a"]\n"a"\n', "", "n, line 2: expected a list of strings"),
         ('["a"]\n["a", 5]\n', "", "n, line 2: expected a list of strings"),
+        (f'["a"{100_000 * ",1"}]\n'.replace("1", '""'), "", "n, line 1: 100001 hypotheses: expected at most 100000"),
         ('["a\\nb"]\n', "", "the hypothesis chosen for segment 1 has several lines: pass --format jsonl"),
         ('["a"]\n["b"]\n', "--weights w", "w, line 2: 2 weights: expected 1, one for each hypothesis"),
         ('["a"]\n["b"]\n["c"]\n', "--weights w", "n and w have different numbers of lines: 3 and 2"),

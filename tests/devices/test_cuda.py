@@ -219,13 +219,13 @@ def test_all_pairs_score_as_on_the_cpu(machine: Machine, name: str):
     assert_same(decoded.expected_utilities, expected.expected_utilities, machine.device)
 
 
-def test_ids_of_rows_are_scored_where_they_lie(machine: Machine):
+def test_ids_of_rows_are_scored_on_the_device_of_the_metric(machine: Machine):
     rows, others = ids(0, 3, 8, 12), ids(1, 3, 5, 9)
-    metric = Bleu(smooth="exp", **PADDED)
+    on_device, on_host = Bleu(**PADDED, device=machine.device), Bleu(**PADDED)
     rows_there, others_there = there(machine, [rows, others])
-    assert_same(mbr.pairwise(metric, rows_there, rows_there), mbr.pairwise(metric, rows, rows), machine.device)
-    assert_same(mbr.pairwise(metric, rows_there, others_there), mbr.pairwise(metric, rows, others), machine.device)
-    assert mbr.decode(metric, rows_there).hypotheses[0].device == machine.device
+    assert_same(mbr.pairwise(on_device, rows_there, rows_there), mbr.pairwise(on_host, rows, rows), machine.device)
+    assert_same(mbr.pairwise(on_device, rows_there, others_there), mbr.pairwise(on_host, rows, others), machine.device)
+    assert mbr.decode(on_device, rows_there).hypotheses[0].device == machine.device
 
 
 @pytest.mark.parametrize("function", [functional.pairwise_chrf, functional.aggregate_chrf])

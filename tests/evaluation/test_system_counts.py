@@ -33,11 +33,11 @@ def test_systems_have_the_counts_that_each_has_alone(data: st.DataObject):
         for measure in (Measure, TerMeasure):
             patch.setattr(measure, "texts_at_once", data.draw(st.integers(1, 20)))
         steps: list[int] = []
-        added = count(counts, hypotheses, references, CPU, steps.append)
+        added = count(counts, hypotheses, references, steps.append)
     assert sum(steps) == systems * segments
     for number, texts in enumerate(hypotheses):
         for each, found, rows in zip(SCORERS, counts[str(number)], added[str(number)], strict=True):
-            expected = each.count(texts, references, CPU).rows
+            expected = each.count(texts, references).rows
             assert torch.equal(rows, expected)
             assert torch.equal(found.segment_rows(), expected)
             assert torch.equal(found.row, expected.sum(0))
@@ -94,7 +94,7 @@ def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):
     monkeypatch.setattr(
         Reader,
         "encode",
-        lambda self, sentences, device: (read.append(sentences.documents), encode(self, sentences, device))[1],
+        lambda self, segments: (read.append(segments.documents), encode(self, segments))[1],
     )
     systems = {"a": ["a b", "c"], "b": ["b", "d"], "c": ["e", "f"]}
     evaluate(systems, ["r", "s"], "bleu,overlap,gleu,chrf,chrf++,rouge", confidence=None)

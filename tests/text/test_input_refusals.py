@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from ngram_metrics import Bleu, ChrF, functional, mbr, pair
+from ngram_metrics.counting import clipped_matches
 from ngram_metrics.text.input_forms import read
 from ngram_metrics.text.inputs import list_values
 
@@ -238,3 +239,17 @@ FRAMES = {
 def test_a_table_of_several_columns_is_refused_and_a_column_is_asked_for(call, frame):
     with pytest.raises(TypeError, match=r"is a \w+ of (pandas|polars|pyarrow): expected one of its columns, such as "):
         call(frame)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        torch.nested.nested_tensor([torch.arange(2), torch.arange(1)], layout=torch.jagged),
+        torch.arange(4).reshape(2, 2).to_sparse(),
+    ],
+    ids=["nested", "sparse"],
+)
+def test_a_tensor_that_is_not_dense_is_refused(ids: torch.Tensor):
+    for count in (functional.bleu_score, clipped_matches):
+        with pytest.raises(TypeError, match="preds is a nested, quantized or sparse tensor: expected a dense one"):
+            count(ids, ids, pad_id=9)
