@@ -90,11 +90,10 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
         raise TypeError(f"{name} must be an integer (got: {value!r})")
     if order < lowest:
         # The words about 1 are ignite's.
-        raise ValueError(
-            f"{name} must be {f'at least {lowest}' if lowest != 1 else 'greater than zero'} (got: {value})"
-        )
+        least = f"at least {lowest}" if lowest != 1 else "greater than zero"
+        raise ValueError(f"{name} must be {least} (got: {show_integer(order)})")
     if order > MAX_ORDER:
-        raise ValueError(f"{name} must be at most {MAX_ORDER} (got: {value})")
+        raise ValueError(f"{name} must be at most {MAX_ORDER} (got: {show_integer(order)})")
     return order
 
 
@@ -168,7 +167,12 @@ def pad_ids(pad_id: int | Sequence[int] | None) -> tuple[int, ...]:
 def check_id(token: int, name: str) -> None:
     """Raise ValueError if int64 does not hold an id that is a setting."""
     if not -(2**63) <= token < 2**63:
-        raise ValueError(f"{name} has the id {token!r:.60}: expected ids from -2^63 to 2^63 - 1")
+        raise ValueError(f"{name} has the id {show_integer(token)}: expected ids from -2^63 to 2^63 - 1")
+
+
+def show_integer(value: int) -> str:
+    """Return an integer for a message; a long one in hexadecimal, because Python refuses to write 4,300 digits."""
+    return str(value) if -(1 << 200) < value < 1 << 200 else f"{value:#x}"[:60]
 
 
 def fixed_pad_id(pad_id: int | Sequence[int] | None) -> int | tuple[int, ...] | None:

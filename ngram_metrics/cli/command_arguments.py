@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
@@ -41,6 +42,7 @@ TESTS = ("randomization", "bootstrap")
 CORRECTIONS = ("holm", "none")
 MBR_METRICS = tuple(name for row in REGISTRY.values() for name in row.pair_names)
 MBR_FORMATS = ("text", "jsonl")
+_DEVICE = re.compile(r"cpu|(cuda|xpu|mps)(:\d+)?")
 #: The hypotheses of a segment, all pairs of which are compared.
 MOST_HYPOTHESES = 100_000
 DEFAULT_LEVEL = 0.95
@@ -61,6 +63,7 @@ input."""
 _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
     "--sentences": "expected --segments",
+    "--device": "expected no device: text is counted on the CPU",
     **dict.fromkeys(("-t", "--test-set"), "expected files: no test set is downloaded"),
     **dict.fromkeys(("-l", "--language-pair"), "expected no option for the language; -lc lowercases"),
     **dict.fromkeys(("--paired-bs", "-pbs"), "expected --test bootstrap; several systems are always tested"),
@@ -107,6 +110,7 @@ class MbrOptions(Options):
     k: int | None
     weights: str | None
     metric: str
+    device: str
 
 
 def score_parser() -> Parser:
@@ -171,7 +175,11 @@ def mbr_parser() -> Parser:
     }
     utility = {"choices": MBR_METRICS, "default": "chrf"}
     parser.add_options("files", files)
-    parser.add_options("scores", {"-m --metric": ("the utility; default: chrf", utility)})
+    scores: dict[str, OptionRow] = {
+        "-m --metric": ("the utility; default: chrf", utility),
+        "--device": ("where to count, such as cuda; default: cpu", {"type": _parse_device, "default": "cpu"}),
+    }
+    parser.add_options("scores", scores)
     add_text_options(parser)
     parser.add_options("output", output)
     add_run_options(parser)
@@ -332,3 +340,9 @@ def parse_column(text: str) -> tuple[str, str]:
 def _count_equal(paths: Sequence[Sequence[str]]) -> int:
     """Return how many of the first parts of all paths are the same."""
     return len(list(takewhile(lambda parts: len({*parts}) == 1, zip(*paths, strict=False))))
+
+
+def _parse_device(text: str) -> str:
+    if not _DEVICE.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a device: expected cpu, cuda, cuda:1, xpu or mps")
+    return text

@@ -160,14 +160,9 @@ def _pause_collection(ends: bool) -> Iterator[None]:
 
 @contextmanager
 def _apply_run_options(options: Options) -> Iterator[None]:
-    """Check the device, set threads and warnings of one line, and restore them at the end."""
+    """Set threads and warnings of one line, and restore them at the end."""
     import torch
 
-    try:
-        torch.zeros((), device=options.device).item()
-    except (RuntimeError, AssertionError) as error:  # a build without CUDA raises AssertionError
-        sentence = str(error).splitlines()[0].partition(". ")[0]  # torch may add lists of all its operators
-        raise InputError(f"--device {options.device}: {sentence}") from error
     threads = torch.get_num_threads()
     torch.set_num_threads(options.threads)
     try:

@@ -30,6 +30,10 @@ class _Utility(NamedTuple):
 
 def run(options: MbrOptions, scorer: Scorer, samples: Source, weights: Source | None = None) -> None:
     """Decode, and write one line per segment."""
+    try:
+        torch.zeros((), device=options.device).item()
+    except (RuntimeError, AssertionError) as error:  # a build without CUDA raises AssertionError
+        raise InputError(f"--device {options.device}: there is no such device") from error
     utility = _Utility(scorer, torch.device(options.device))
     with open_output(options.output) as write, Progress("segments") as bar:
         done = 0

@@ -51,7 +51,7 @@ class Metric(NamedTuple):
 def can_score(options: ScoreOptions) -> bool:
     """Return whether plain Python has everything that the options ask for."""
     needs_rows = options.confidence is not None or options.report or options.segments or options.columns
-    is_alone = len(options.systems) == 1 and options.device == "cpu"
+    is_alone = len(options.systems) == 1
     is_rule = not options.spm_model and has_splitter(options.tokenizer)
     return is_alone and not needs_rows and is_rule and {*options.metrics} <= {*COSTS}
 

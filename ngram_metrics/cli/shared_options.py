@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import re
 import stat
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +27,6 @@ _FOR = {
 }
 #: TER takes time and memory with the square of the words: 1.6 s and 300 MB for 4,000.
 _LONGEST_LINE, _LONGEST_LINE_OF_TER = 10**7, 20_000
-_DEVICE = re.compile(r"cpu|(cuda|xpu|mps)(:\d+)?")
 #: The help of an option, and how argparse parses it.
 OptionRow: TypeAlias = tuple[str, Mapping[str, Any]]
 
@@ -64,7 +62,6 @@ class Options(argparse.Namespace):
     stem: bool
     format: str
     output: str | None
-    device: str
     threads: int
     line_limit: int
 
@@ -140,7 +137,6 @@ def add_run_options(parser: Parser) -> None:
     version = printing_action(lambda _: f"ngram-metrics {__version__}\n")
     show_help = printing_action(argparse.ArgumentParser.format_help)
     options: dict[str, OptionRow] = {
-        "--device": ("where to count, such as cuda; default: cpu", {"type": _parse_device, "default": "cpu"}),
         "--threads": ("threads of torch; default: 1", {**integer(1, 1024), "default": 1}),
         "--line-limit": (limit_help, integer(1, 10**9)),
         "--version": ("print the version", {"action": version, "nargs": 0}),
@@ -210,12 +206,6 @@ def parse_margin(text: str) -> float:
     if not 0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of points from 0, such as 0.5")
     return value
-
-
-def _parse_device(text: str) -> str:
-    if not _DEVICE.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a device: expected cpu, cuda, cuda:1, xpu or mps")
-    return text
 
 
 def _enumerate(names: Sequence[str]) -> str:

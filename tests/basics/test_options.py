@@ -251,3 +251,11 @@ def test_the_limits_themselves_are_settings():
     assert ChrfMeasure(1000, 1000, 1e15).pair_orders == (1000, 1000)
     assert BleuMeasure(2, "floor", 1.0, [1e15, 0]).weights == (1e15, 0)
     assert BleuMeasure(2, "add-k", 1e15).smooth_value == 1e15
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_an_integer_that_python_does_not_write_is_shown(sign: int):
+    huge = sign * 10**5000
+    for words, wrong in (("pad_id has the id -?0x", {"pad_id": huge}), (r"ngram order must be .*0x", {"ngram": huge})):
+        with pytest.raises(ValueError, match=words):
+            ngram_metrics.Bleu(**wrong)

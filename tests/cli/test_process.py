@@ -7,7 +7,6 @@ import json
 import lzma
 import os
 import pty
-import re
 import signal
 import struct
 import subprocess
@@ -52,7 +51,7 @@ def test_arguments_are_answered_without_torch(folder: Path):
         "mbr --help": 0,
         "base.txt ref.txt": 2,
         "base.txt -r ref.txt --tokenizer 14a": 2,
-        "base.txt -r ref.txt --device gpu": 2,
+        "mbr base.txt --device gpu": 2,
         "base.txt -r ref.txt -m chrf --stem": 2,
         "base.txt -r missing.txt": 1,
         "base.txt -r packed.zip": 1,
@@ -351,20 +350,7 @@ def test_threads_are_one_unless_told_and_are_set_back(folder: Path, capsys, monk
 
 @pytest.mark.parametrize("device", ["cuda", "mps"])
 def test_a_device_that_is_not_there_is_told(device: str, folder: Path, capsys):
-    """As torch says it, which for some devices is an AssertionError, and for some a list of all its operators."""
     if getattr(torch, device).is_available():
         pytest.skip(f"there is a device {device}")
-    for command in ("base.txt -r ref.txt -c", "mbr base.txt -k 5"):
-        assert re.fullmatch(rf"--device {device}: .{{10,100}}", failing(capsys, *command.split(), "--device", device))
-
-
-@pytest.mark.cuda
-def test_a_gpu_gives_the_same_numbers(folder: Path, capsys):
-    arguments = ["base.txt", "other.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", "-c", "-f", "tsv"]
-    expected, found = (printed(capsys, *arguments, "--device", device).splitlines() for device in ("cpu", "cuda"))
-    assert found[0] == expected[0]
-    for row, wanted in zip(found[1:], expected[1:], strict=True):
-        name, *numbers = row.split("\t")
-        assert name == wanted.split("\t")[0]
-        wanted_numbers = [float(number or -1) for number in wanted.split("\t")[1:]]
-        assert [float(number or -1) for number in numbers] == pytest.approx(wanted_numbers, abs=1e-9)
+    words = failing(capsys, "mbr", "base.txt", "-k", "5", "--device", device)
+    assert words == f"--device {device}: there is no such device"

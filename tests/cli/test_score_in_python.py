@@ -177,7 +177,7 @@ def test_blank_lines_are_not_read_ahead_for_ever():
 @pytest.mark.parametrize(
     "options",
     [
-        *("-c", "--segments s.tsv", "--report p.html", "other.txt", "-m bleu,ter", "-m rouge,ter", "--device cuda"),
+        *("-c", "--segments s.tsv", "--report p.html", "other.txt", "-m bleu,ter", "-m rouge,ter"),
         "--spm-model m",
     ],
 )
@@ -218,7 +218,7 @@ def test_the_mean_of_scores_is_exact(folder: Path, capsys, monkeypatch):
 #: Every option that plain Python takes; how many digits and which details, all formats are tested for above.
 OPTIONS = (
     *("", "--tokenizer none", "--tokenizer intl", "--lowercase", "--chrf-lowercase", "--stem", "--line-limit 2000"),
-    *("--threads 2", "--device cpu", "-w 3", "--details", "-o written", "-r ref.txt ref2.txt"),
+    *("--threads 2", "-w 3", "--details", "-o written", "-r ref.txt ref2.txt"),
 )
 
 
