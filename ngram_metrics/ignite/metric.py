@@ -6,7 +6,7 @@ import functools
 import operator
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sized
-from typing import Any, Literal, NoReturn, TypeAlias, cast, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 from weakref import WeakKeyDictionary, WeakSet
 
 import torch
@@ -92,15 +92,6 @@ def _combine(name: str) -> Callable[..., MetricsLambda]:
         return cast(MetricsLambda, combine(self, other))
 
     return combine_one_value
-
-
-class NamedValues(dict[str, float]):
-    """The values of a metric by name; ``RunningAverage``, which would multiply them, is told to take one."""
-
-    def __mul__(self, other: object) -> NoReturn:
-        """Raise TypeError."""
-        names = list(self)
-        raise TypeError(f"several values have no running average: take one of them, metric[{names[0]!r}], of {names}")
 
 
 class IgniteMetric(Metric):
@@ -193,7 +184,7 @@ class IgniteMetric(Metric):
             return float(result)
         # In one copy: each copy would wait for the device.
         numbers: list[float] = torch.stack(list(result.values())).tolist()
-        return NamedValues(zip(result, numbers, strict=True))
+        return dict(zip(result, numbers, strict=True))
 
     def completed(self, engine: Engine, name: str) -> None:
         """Write the value, or several as ``metrics_result_mode`` says, under names that begin with ``name``."""
@@ -205,7 +196,7 @@ class IgniteMetric(Metric):
         if self._metrics_result_mode != "named":
             engine.state.metrics.update(values)
         if self._metrics_result_mode == "named" or (self._metrics_result_mode == "both" and name not in values):
-            engine.state.metrics[name] = dict(result)
+            engine.state.metrics[name] = result
 
     def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
         """Return values by their names in an engine, which begin with ``name``, as ignite's could clash."""

@@ -85,5 +85,5 @@ each_face = grid("face", [pytest.param(face, id=face.name) for face in FACES])
 
 def assert_equal(value: Any, expected: Any) -> None:
     """Equal to 1e-12 and of the same types."""
-    assert type(value) is type(expected) or (isinstance(value, dict) and isinstance(expected, dict))
+    assert type(value) is type(expected)
     assert_same(value, expected)
