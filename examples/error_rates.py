@@ -42,3 +42,5 @@ if __name__ == "__main__":
     metrics.update([f"the cat {rank} sat"], ["the cat sat down"])
     torch.save(metrics.state_dict(), checkpoint)
     print({name: round(value.item(), 4) for name, value in metrics.compute().items()})
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()  # else a thread of gloo may abort the process at its end
