@@ -14,6 +14,7 @@ from torchmetrics import Metric
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import checked_bool, refuse_average_none, refuse_equal_names
 from ngram_metrics.metric.scorer import scorer_of
+from ngram_metrics.text.input_forms import is_dense, to_tensor_or_list
 from ngram_metrics.text.inputs import list_column
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.torchmetrics.accumulator import Accumulator
@@ -159,13 +160,15 @@ def _batches(prediction: object) -> list[tuple[object, object]]:
 
 def _to_tensor(given: object) -> Tensor:
     """Return a dense tensor, or raise TypeError or ValueError."""
+    if np.ma.is_masked(given):
+        given = to_tensor_or_list(given, "predictions or label_ids")
     try:
-        ids = torch.as_tensor(given.filled(-100) if isinstance(given, np.ma.MaskedArray) else given)
+        ids = torch.as_tensor(given)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"predictions or label_ids are no rows of integers of one width, (segments, width): {error}"
         ) from error
-    if ids.is_nested or ids.is_quantized or ids.layout != torch.strided:
+    if not is_dense(ids):
         raise TypeError(
             "predictions or label_ids are a nested, quantized or sparse tensor: expected a dense one, (segments, width)"
         )

@@ -9,10 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import fields
 from difflib import get_close_matches
-from typing import Any, Literal, ParamSpec, SupportsIndex, TypeAlias, TypeVar, get_args
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+from typing import Any, Literal, SupportsIndex, TypeAlias, get_args
 
 #: How segments become one score: the score of the summed counts, the mean of the scores, or no averaging.
 Average = Literal["micro", "macro", "none"]

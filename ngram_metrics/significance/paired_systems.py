@@ -228,14 +228,14 @@ def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str)
         name: scorer.measure.reference_counts(unpack(system_rows, scorer.measure.layout))
         for name, system_rows in rows.items()
     }
-    for name_of_count, expected in counts[baseline].items():
+    for count_name, expected in counts[baseline].items():
         for name, system_counts in counts.items():
-            actual = system_counts[name_of_count].to(expected.device)
+            actual = system_counts[count_name].to(expected.device)
             differing = (actual != expected).reshape(len(expected), -1).any(1)
             if differing.any():
                 segment = int(differing.to(torch.uint8).argmax())
                 raise ValueError(
-                    f"segment {segment} has another reference in {name!r} than in {baseline!r} ({name_of_count}: "
+                    f"segment {segment} has another reference in {name!r} than in {baseline!r} ({count_name}: "
                     f"{actual[segment].tolist()} and {expected[segment].tolist()}): "
                     "expected the same segments in the same order"
                 )

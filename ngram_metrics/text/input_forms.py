@@ -280,9 +280,14 @@ def to_tensor_or_list(value: object, where: str) -> Any:
     return list_column(value, where)
 
 
+def is_dense(ids: Tensor) -> bool:
+    """Return whether a tensor is neither nested, quantized nor sparse, so that its ids can be compared."""
+    return not (ids.is_nested or ids.is_quantized) and ids.layout == torch.strided
+
+
 def _sign_ids(ids: Tensor, where: str) -> Tensor:
     """Return a dense tensor of an integer dtype in which torch can compare ids."""
-    if ids.is_nested or ids.is_quantized or ids.layout != torch.strided:
+    if not is_dense(ids):
         raise TypeError(f"{where} is a nested, quantized or sparse tensor: expected a dense one")
     if ids.is_floating_point() or ids.is_complex() or ids.dtype == torch.bool:
         raise TypeError(f"{where} is a tensor of {ids.dtype}: expected token ids of an integer dtype")
