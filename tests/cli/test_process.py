@@ -195,10 +195,10 @@ def _on_terminal(command: list[str]) -> str:
     return b"".join(parts).decode()
 
 
-_SOON = """
+_AT_ONCE = """
 from ngram_metrics.cli import main
 from ngram_metrics.basics import output
-output.DELAY = 0.1
+output.DELAY = 0
 main()
 """
 
@@ -207,7 +207,7 @@ main()
 def test_long_work_shows_progress_on_a_terminal(folder: Path):
     for name in ("base.txt", "ref.txt"):
         write(folder / name, (folder / name).read_text().splitlines() * 100)
-    shown = _on_terminal([sys.executable, "-c", _SOON, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", "-c"])
+    shown = _on_terminal([sys.executable, "-c", _AT_ONCE, "base.txt", "-r", "ref.txt", "-m", "bleu,chrf,rouge", "-c"])
     assert " lines" in shown
     assert shown.endswith("\r"), "it is wiped out at the end"
 
