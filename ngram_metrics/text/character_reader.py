@@ -33,13 +33,13 @@ class CharacterReader(PythonCharacterReader, Reader):
     """The settings for reading characters, which are those of ``PythonCharacterReader``."""
 
     def _check_tokens(self, segments: Segments) -> None:
-        """Raise TypeError for a ``str`` of more or less than one character: chrF does not count words."""
+        """Raise TypeError for a ``str`` of more or less than one character, such as a word."""
         for index, document in enumerate(segments.documents):
             for token in document:
                 if isinstance(token, str) and len(token) != 1:
                     raise TypeError(
-                        f"{segments.name_of(index)} has the token {shortened(token)}, but chrF counts characters: "
-                        "expected text, such as words joined by spaces, or tokens of one character each"
+                        f"{segments.name_of(index)} has the token {shortened(token)}, but this metric counts "
+                        "characters: expected text, such as words joined by spaces, or tokens of one character each"
                     )
 
     def _read_tokens_in_python(self, segments: Segments) -> Sequence[object]:

@@ -33,18 +33,10 @@ def _in_an_engine(face: Face, value: Any) -> dict[str, Any]:
         return {"score": float(value) if isinstance(value, float) or value.dim() == 0 else value}
     if face.case is None:  # the keys are ignite's
         return {**value, "score": value}
-    alone = {
-        "Bleu": "bleu",
-        "ChrF": "chrf",
-        "NgramOverlap": "ngram_overlap",
-        "Gleu": "gleu",
-        "Ter": "ter",
-        "Repetition": "repetition",
-        "CiderD": "cider_d",
-    }.get(face.face.__name__)
-    if alone is None:
+    names = list(face.make().scorer.values)
+    if len(names) > 1:
         return {**{f"score_{key}": one for key, one in value.items()}, "score": value}
-    return {key.replace(alone, "score"): one for key, one in value.items()}
+    return {key.replace(names[0], "score"): one for key, one in value.items()}
 
 
 each_face_of_one_number = pytest.mark.parametrize(

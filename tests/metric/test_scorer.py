@@ -1,4 +1,4 @@
-"""Small batches are counted in plain Python and others in arrays: the same counts on both sides of a limit."""
+"""Small batches are counted in plain Python, others in arrays or in torch: the same counts and scores in each way."""
 
 import warnings
 from collections.abc import Callable
@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ngram_metrics import Bleu, pair
+from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
+from ngram_metrics.functional import document_frequency
 from ngram_metrics.metric import definitions
+from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.metric.scorer import Counted, Scorer
 from ngram_metrics.scores.python_measures import Reducer
 from ngram_metrics.scores.rouge import RougeMeasure
@@ -58,6 +61,8 @@ SCORERS: dict[str, Scorer] = {
     "gleu": definitions.gleu(pad_id=(0, -1)),
     "repetition": definitions.repetition(2, pad_id=(0, -1)),
 }
+#: A table is of words or of ids.
+OF_IDS = {"cider": definitions.cider(document_frequency([[[1, 2, 1]], [[2, 1, 3]], [[3]]], 2), 2, pad_id=(0, -1))}
 TEXT = st.lists(st.sampled_from(["a", "b.", "B", "runs", "1,5", "é", "中", "\n", " ", "&amp;", "a-b"]), max_size=9).map(
     " ".join
 )
@@ -72,30 +77,39 @@ KINDS: dict[str, Any] = {
 
 
 def ways(scorer: Scorer, count: Callable[..., Any], *sides: Any) -> list[Any]:
-    """What is counted in arrays, and in plain Python."""
+    """What is counted in arrays, in plain Python, and in torch, as padded ids on a device are."""
     found = []
     for limit in (0, 10**9 if scorer.measure.python_text_limit else 0):
         with pytest.MonkeyPatch.context() as patch:
             for name in ("python_text_limit", "python_token_limit"):
                 patch.setattr(type(scorer.measure), name, limit)
             found.append(count(*sides))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numpy_matches, "FORCES_TORCH", True)
+        found.append(count(*sides))
     return found
 
 
 def check(scorer: Scorer, preds: Any, target: Any) -> None:
-    """Both ways have the same rows, references and kind, and the same score but for its last bit."""
+    """All ways have the same rows, references and kind, and the same score but for its last bit."""
 
     def counted(*sides: Any) -> Counted:
         return scorer.count(*sides)
 
-    arrays, plain = ways(scorer, counted, preds, target)
-    assert (plain.rows.dtype, plain.rows.shape) == (arrays.rows.dtype, arrays.rows.shape)
-    assert plain.rows.equal(arrays.rows)
-    assert range_of(plain.references).equal(range_of(arrays.references))
-    assert (plain.kind, plain.leading_shape) == (arrays.kind, arrays.leading_shape)
-    scores, close = ways(scorer, scorer, preds, target)
-    assert (scores.dtype, scores.shape) == (close.dtype, close.shape)
-    assert torch.allclose(scores, close, rtol=1e-15, atol=1e-15)
+    arrays, *others = ways(scorer, counted, preds, target)
+    for other in others:
+        torch.testing.assert_close(other.rows, arrays.rows, rtol=0, atol=1e-15)
+        assert range_of(other.references).equal(range_of(arrays.references))
+        assert (other.kind, other.leading_shape) == (arrays.kind, arrays.leading_shape)
+    scores, *others = ways(scorer, scorer, preds, target)
+    for other in others:
+        torch.testing.assert_close(other, scores, rtol=1e-15, atol=1e-15)
+
+
+def test_every_measure_of_ids_is_counted_in_all_ways():
+    text_only = {"ter"}
+    measures = {type(definitions.make_metric(name).measure) for name in REGISTRY.keys() - text_only}
+    assert measures <= {type(scorer.measure) for scorer in SCORERS.values()}
 
 
 @pytest.mark.parametrize("counts", [[3], [1, 5], [2, 3], []])
@@ -110,7 +124,7 @@ def test_a_batch_has_a_range_of_references(counts: list[int]):
 @pytest.mark.parametrize("name", [*OF_TEXTS, *SCORERS])
 @fewer(2)
 @given(st.data())
-def test_both_ways_count_and_score_the_same(name: str, data: st.DataObject):
+def test_all_ways_count_and_score_the_same(name: str, data: st.DataObject):
     document = KINDS["text" if name in OF_TEXTS else data.draw(st.sampled_from(list(KINDS)))]
     sentence = st.tuples(document, st.lists(document, min_size=1, max_size=3))
     drawn = data.draw(st.lists(sentence, min_size=1, max_size=4))
@@ -119,10 +133,10 @@ def test_both_ways_count_and_score_the_same(name: str, data: st.DataObject):
     )
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("name", [*SCORERS, *OF_IDS])
 @fewer(2)
 @given(st.data())
-def test_both_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
+def test_all_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
     sentences, references, width = (data.draw(st.integers(1, most)) for most in (4, 3, 7))
 
     def ids(*shape: int) -> torch.Tensor:
@@ -130,7 +144,7 @@ def test_both_ways_count_and_score_padded_ids(name: str, data: st.DataObject):
         drawn = data.draw(st.lists(st.sampled_from([1, 1, 2, 3, 0, -1, -2]), min_size=count, max_size=count))
         return torch.tensor(drawn).reshape(shape)
 
-    check(SCORERS[name], ids(sentences, width), ids(sentences, references, width))
+    check({**SCORERS, **OF_IDS}[name], ids(sentences, width), ids(sentences, references, width))
 
 
 @pytest.mark.parametrize("name", SCORERS)
@@ -224,7 +238,7 @@ def test_few_sentences_alone_are_counted_in_plain_python(monkeypatch: pytest.Mon
         ("rouge recall", ["我们今天去公园散步"], [["他们今天去公园散步", "我们"]]),
     ],
 )
-def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any):
+def test_all_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any):
     scorer = {**OF_TEXTS, **SCORERS}[name]
 
     def warned() -> list[str]:
@@ -233,8 +247,8 @@ def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any)
             scorer.count(hypotheses, references)
         return [str(warning.message) for warning in caught]
 
-    arrays, plain = ways(scorer, warned)
-    assert arrays == plain
+    arrays, plain, in_torch = ways(scorer, warned)
+    assert arrays == plain == in_torch
     assert len(arrays) == 1
 
 
@@ -254,7 +268,7 @@ def test_both_ways_warn_of_the_same(name: str, hypotheses: Any, references: Any)
         ("chrf whitespace", [["ab"]], [["a"]]),
     ],
 )
-def test_both_ways_refuse_the_same(name: str, preds: Any, target: Any):
+def test_all_ways_refuse_the_same(name: str, preds: Any, target: Any):
     scorer = {**OF_TEXTS, **SCORERS}[name]
 
     def refused() -> tuple[type, str]:
@@ -262,8 +276,8 @@ def test_both_ways_refuse_the_same(name: str, preds: Any, target: Any):
             scorer.count(preds, target)
         return caught.type, str(caught.value)
 
-    arrays, plain = ways(scorer, refused)
-    assert arrays == plain
+    arrays, plain, in_torch = ways(scorer, refused)
+    assert arrays == plain == in_torch
 
 
 @pytest.mark.parametrize("weights", [[1e15, 1e15], [0, 1e15], [1e-300, 1e15], [1e15, 1e-300], [1e-320, 1e-320]])
@@ -279,5 +293,5 @@ def test_the_largest_and_the_smallest_settings_give_scores_from_0_to_1_in_every_
     for hypothesis, reference in (("a b", "a c"), ("a b", "a b"), ("a", "a b"), ("a b c d", "b a c"), ("a", "b")):
         scores = [score.item() for score in ways(scorer, scorer, [hypothesis], [reference])]
         scores.append(pair.bleu(hypothesis, reference, **options, effective_order=effective_order))
-        assert scores == [pytest.approx(scores[0], rel=1e-12)] * 3
+        assert scores == [pytest.approx(scores[0], rel=1e-12)] * 4
         assert 0 <= scores[0] <= 1

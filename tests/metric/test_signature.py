@@ -13,6 +13,8 @@ import pytest
 import torch
 from faces.cases import (
     CASES,
+    FUNCTIONS,
+    REQUIRED,
     Case,
     assert_same,
     assert_same_states,
@@ -24,8 +26,9 @@ from faces.ignite_cases import Face, each_face
 from sacrebleu.metrics import BLEU, CHRF
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
+from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, __version__
 from ngram_metrics import ignite as for_ignite
+from ngram_metrics.functional import document_frequency
 
 
 def _lower(text: str) -> str:
@@ -85,12 +88,24 @@ AFFECTING: dict[type, dict[str, list[Any]]] = {
         "sentence_splitter": [_lines],
         "sentence_separator_id": [7, 8],
     },
+    CiderD: {
+        **READING,
+        "document_frequency": [document_frequency(["a cat", "a dog"]), document_frequency(["a cat", "a b"])],
+        "tokenizer": [
+            {"tokenizer": name, "document_frequency": document_frequency(["a cat", "a dog"], tokenizer=name)}
+            for name in READING["tokenizer"]
+        ],
+        "ngram": [2, 3],
+        "sigma": [5.0, 6.0000000001],
+        "average": ["none"],
+    },
 }
 
 
 def _settings(metric: type) -> list[dict[str, Any]]:
     values = [(name, value) for name, several in AFFECTING[metric].items() for value in several]
-    return [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
+    changes = [{}, *(value if isinstance(value, dict) else {name: value} for name, value in values)]
+    return [{**REQUIRED.get(metric, {}), **change} for change in changes]
 
 
 #: What to pass to a class for ignite with other defaults.
@@ -101,6 +116,10 @@ DEFAULTS: dict[type, dict[str, Any]] = {
 NOT_AFFECTING = {"device", "kwargs", "output_transform", "metrics_result_mode"}
 
 each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__name__)
+
+
+def test_every_class_has_its_settings():
+    assert AFFECTING.keys() == FUNCTIONS.keys()
 
 
 @each_class
@@ -134,9 +153,10 @@ def test_ignites_own_rouge_has_a_signature_of_every_setting(face: type):
 
 @each_class
 def test_what_does_not_affect_the_number_does_not_stand_in_the_signature(metric: type):
+    required = REQUIRED.get(metric, {})
     same = [{}, {"device": "cpu"}, {"compute_on_cpu": True}, {"sync_on_compute": False}]
-    assert len({metric(**options).signature for options in same}) == 1
-    assert metric(confidence=0.95).signature == metric(confidence=0.5).signature
+    assert len({metric(**required, **options).signature for options in same}) == 1
+    assert metric(**required, confidence=0.95).signature == metric(**required, confidence=0.5).signature
 
 
 @pytest.mark.parametrize(

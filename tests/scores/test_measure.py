@@ -1,5 +1,6 @@
 """What holds of every measure: its counts and scores are those of plain Python, in any company and in any shape."""
 
+import inspect
 import math
 from functools import partial
 
@@ -14,6 +15,7 @@ from layouts import read_batch
 from measures import MEASURES, Measured, averaged_score
 from oracles import summed
 
+from ngram_metrics.scores.measure import Measure
 from ngram_metrics.scores.rows import pack, row_width, unpack
 
 #: Texts of which ROUGE's rule leaves nothing are among those drawn; `text/test_input_warnings.py` is about the warning.
@@ -26,6 +28,16 @@ _similar = {name: measured for name, measured in MEASURES.items() if measured.hi
 each_similarity = pytest.mark.parametrize("measured", _similar.values(), ids=_similar)
 _of_ids = {name: measured for name, measured in MEASURES.items() if not measured.text_only}
 each_of_ids = pytest.mark.parametrize("measured", _of_ids.values(), ids=_of_ids)
+
+
+def subclasses(of: type) -> set[type]:
+    return {of}.union(*map(subclasses, of.__subclasses__()))
+
+
+def test_every_measure_has_a_row():
+    ours = {one for one in subclasses(Measure) if one.__module__.startswith("ngram_metrics.")}
+    rows = {type(measured.make({})) for measured in MEASURES.values()}
+    assert {one for one in ours if not inspect.isabstract(one)} == rows
 
 
 def drawn(data: st.DataObject, measured: Measured) -> tuple:
@@ -99,7 +111,7 @@ def test_any_leading_shape_scores_as_its_rows_do(measured, data, shape):
     assert scores.reshape(expected.shape).numpy() == measured.close(expected.numpy())
     assert ((expected >= 0) & (expected < math.inf)).all()
     if measured.higher_is_better and settings.get("smooth") not in ("floor", "add-k"):
-        assert (expected <= measured.highest + 1e-12).all()
+        assert (expected <= measure.highest + 1e-12).all()
     if measured.averages[2:]:
         parts = measure.parts(chosen)
         assert list(parts)[-len(chosen) :] == list(chosen._fields)

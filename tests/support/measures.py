@@ -133,7 +133,6 @@ class Measured:
         averages: those it has.
         choice_is_exact: whether plain Python rounds as the code does where it chooses between references.
         text_only: whether tokens and ids are refused.
-        highest: the end of the scale of the scores.
     """
 
     make: Callable[[Settings], AnyMeasure]
@@ -150,7 +149,6 @@ class Measured:
     averages: tuple[str, ...] = ("none", "macro", "micro")
     choice_is_exact: bool = True
     text_only: bool = False
-    highest: float = 1
 
     @property
     def higher_is_better(self) -> bool:
@@ -401,6 +399,5 @@ MEASURES = {
         of_text=str.split,
         averages=("none", "macro"),
         text_only=True,  # a table is of words or of ids
-        highest=10,
     ),
 }

@@ -161,7 +161,7 @@ def test_tokens_may_be_the_characters():
         (
             [["a"], ["b", "cat"]],
             [["a"], ["b"]],
-            "segment 1 has the token 'cat', but chrF counts characters: expected text, such as words joined by spaces",
+            "segment 1 has the token 'cat', but this metric counts characters: expected text, such as words",
         ),
         ([["a"]], [[["a"], ["", "a"]]], "reference 1 of segment 0 has the token ''.*tokens of one char"),
     ],

@@ -261,5 +261,5 @@ def test_a_warning_names_the_line_of_the_user():
 
 
 def test_tokens_that_chrf_refuses_are_not_warned_of():
-    with pytest.raises(TypeError, match="chrF counts characters"):
+    with pytest.raises(TypeError, match="this metric counts characters"):
         ChrF().update([[MAT]], [[MAT]])

@@ -7,25 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from faces.cases import REQUIRED, Case, assert_same, each_metric_of_one_value
+from faces.cases import FUNCTIONS, REQUIRED, Case, assert_same, each_metric_of_one_value
 from rouge_score.rouge_scorer import RougeScorer
 from systems import output, references
 from torchmetrics import MetricCollection
 
-from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter
+from ngram_metrics import ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics import ignite as for_ignite
 
 REFERENCES = references(150)
 OUTPUT = output(REFERENCES, 0.3, seed=10)
-NAMES = {
-    Bleu: "bleu",
-    ChrF: "chrf",
-    NgramOverlap: "ngram_overlap",
-    Gleu: "gleu",
-    Ter: "ter",
-    Repetition: "repetition",
-    CiderD: "cider_d",
-}
 
 
 def _with_interval(case: Case, average: str, **options: Any) -> Any:
@@ -40,8 +31,7 @@ def _filled(metric: Any) -> Any:
 @each_metric_of_one_value
 def test_each_value_stands_beside_the_ends_of_its_interval(case: Case, average: str):
     plain, value = case.value(average), _with_interval(case, average).compute()
-    name = "chrf++" if case.options.get("word_order") == 2 else NAMES.get(case.metric)
-    named = plain if isinstance(plain, dict) else {name: plain}
+    named = plain if isinstance(plain, dict) else dict.fromkeys(case.make(average).scorer.values, plain)
     assert list(value) == [name + end for name in named for end in ("", "_low", "_high")]
     for name, score in named.items():
         assert_same(value[name], score)
@@ -100,7 +90,7 @@ def test_the_generator_of_the_caller_is_not_touched():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize("metric", [*NAMES, ROUGEScore])
+@pytest.mark.parametrize("metric", FUNCTIONS)
 def test_a_confidence_that_is_none_is_refused(metric: type):
     for module in (metric, getattr(for_ignite, metric.__name__)):
         with pytest.raises(ValueError, match=r"confidence must be between 0 and 1, such as 0\.95 \(got: 95\)"):
@@ -109,7 +99,7 @@ def test_a_confidence_that_is_none_is_refused(metric: type):
         metric(**REQUIRED.get(metric, {}), average="none", confidence=0.95)
 
 
-@pytest.mark.parametrize("metric", [*NAMES, ROUGEScore])
+@pytest.mark.parametrize("metric", FUNCTIONS)
 def test_rows_are_kept_only_where_asked_for(metric: type):
     required = REQUIRED.get(metric, {})
     for made in (metric(**required), getattr(for_ignite, metric.__name__)(**required)):

@@ -172,8 +172,8 @@ class Case:
 
     @property
     def highest(self) -> float | None:
-        """The highest score that there may be."""
-        return {Ter: None, CiderD: 10.0}.get(self.metric, 1.0)
+        """The highest score that there may be, if there is one."""
+        return self.metric.plot_upper_bound
 
     @property
     def has_references(self) -> bool:
