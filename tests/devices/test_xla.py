@@ -21,7 +21,6 @@ from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths
 
 pytestmark = [pytest.mark.xla, pytest.mark.filterwarnings("default")]  # torch_xla deprecates what it uses itself
-SEPARATOR = 4
 _search = torch.searchsorted
 
 

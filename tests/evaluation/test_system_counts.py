@@ -16,7 +16,6 @@ from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.significance.paired_systems import pair_systems
 from ngram_metrics.text.reader import Reader
 
-CPU = torch.device("cpu")
 TEXTS = st.text("ab \n.,é東", max_size=12)
 SCORERS = [*map(make_metric, METRICS), rouge(accumulate="avg"), bleu(tokenizer="char", lowercase=True)]
 

@@ -22,7 +22,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:ROUGE's rule for words")
 
 #: Those of torchmetrics that need no model: its rougeLsum asks nltk's punkt for sentences.
 WITHOUT_LSUM = ("rouge1", "rouge2", "rouge3", "rougeL")
-NAMES = ("fmeasure", "precision", "recall")
 
 PIECES = [*"ab", "run", "running", "The", "é", "\u212a", "😀", "2", "_", " ", " ", " ", ". ", "\n", "\r\n"]
 texts = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)

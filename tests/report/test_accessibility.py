@@ -14,7 +14,6 @@ pytestmark = pytest.mark.programs
 AXE = (Path(os.path.dirname(axe_core_python.__file__)) / "axe.min.js").read_text(encoding="utf-8")
 LINES = references(8)
 SYSTEMS = {f"run-{number}": output(LINES, 0.1 * number, seed=number) for number in range(1, 5)}
-TAB = {"type": "keyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}
 CONTROLS = "a[href], button:not([disabled]), select, input, summary, [tabindex='0']"
 
 

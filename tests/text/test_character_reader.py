@@ -17,8 +17,6 @@ from ngram_metrics.text import character_reader
 from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.word_bounds import CHRF_WORDS
 
-CPU = torch.device("cpu")
-
 #: Every kind of whitespace that `str.split` knows, some marks that are none, and characters of one to four bytes.
 SPACES = "".join(filter(str.isspace, map(chr, range(sys.maxunicode + 1))))
 NO_SPACES = "\u200b\u200d\u2060\ufeff\u180e\u0301_"

@@ -13,7 +13,6 @@ from ngram_metrics.text import numbering
 from ngram_metrics.text.input_forms import read
 from ngram_metrics.text.word_reader import WordReader
 
-CPU = torch.device("cpu")
 BIG = torch.tensor([[5, 6], [2**63 + 5, 6]], dtype=torch.uint64)
 
 

@@ -5,7 +5,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from layouts import read_batch
@@ -17,7 +16,6 @@ from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.tokenizer_option import batch_tokenizer
 from ngram_metrics.text.word_reader import WordReader
 
-CPU = torch.device("cpu")
 #: With any options of the command line too: otherwise the tests of what must not be warned of could not fail.
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -14,8 +14,6 @@ from ngram_metrics.counting.documents import PaddedReferences
 from ngram_metrics.functional import bleu_score
 from ngram_metrics.text.word_reader import WordReader
 
-CPU = torch.device("cpu")
-
 
 def numbered(hypotheses, references):
     """The same with tokens numbered in the order they first stand: equal where equality among tokens is equal."""

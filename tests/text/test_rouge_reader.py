@@ -9,7 +9,6 @@ from layouts import by_count, documents_of, read_batch
 
 from ngram_metrics.text.rouge_reader import RougeReader
 
-CPU = torch.device("cpu")
 #: Only "\n" ends a line; the others part words alone.
 PIECES = ["a", "B", "c1", " ", "\n", "\n\n", "\r\n", "\r", "\u2028", "\x85", "\x0b", "_", ".", "é", "\u212a", "😀"]
 texts = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)

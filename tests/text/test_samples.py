@@ -10,7 +10,6 @@ from layouts import documents_of, present_references, read_batch
 from ngram_metrics.counting.documents import PaddedReferences, PaddedTokens
 from ngram_metrics.text.word_reader import WordReader
 
-CPU = torch.device("cpu")
 PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
 TARGET = [[5, 6, 7, 0], [8, 9, 0, 0], [0, 0, 0, 0]]
 #: The samples, and the references of each.

@@ -1,21 +1,18 @@
 """Every public way to ask for BLEU gives sacrebleu's number with its own defaults: of text, of tokens and of ids."""
 
-import csv
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 import torch
-from commands import printed, report, write
 from sacrebleu.metrics import BLEU
 from systems import output, references
 
-from ngram_metrics import Bleu, evaluate, ignite, mbr, pair
+from ngram_metrics import Bleu, evaluate, ignite, pair
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.columns.metric_columns import MetricColumns
 from ngram_metrics.functional import bleu_score
-from ngram_metrics.hugging_face import ComputeMetrics, Reward
+from ngram_metrics.hugging_face import Reward
 
 Corpus: TypeAlias = tuple[Sequence[Any], Sequence[Sequence[Any]]]
 Face: TypeAlias = Callable[..., Any]
@@ -144,68 +141,6 @@ def test_a_corpus_has_sacrebleus_corpus_score(face: Face, kind: str, part: slice
 @pytest.mark.parametrize(("face", "kind"), _cases(SEGMENT_FACES))
 def test_each_segment_has_sacrebleus_sentence_score(face: Face, kind: str):
     assert list(map(float, face(*CORPORA[kind]))) == pytest.approx(_of_segments(kind), abs=1e-14)
-
-
-def test_a_trainer_has_sacrebleus_corpus_score_of_ids():
-    """Each segment has one reference, in padded ids."""
-    preds, target = CORPORA["ids"]
-    first = [references[0] for references in target]
-    computed = ComputeMetrics(Bleu(pad_id=0))((_padded(preds).numpy(), _padded(first).numpy()))
-    expected = _peer("ids").corpus_score(HYPOTHESES, [FIRST]).score / 100
-    assert computed == {"Bleu": pytest.approx(expected, abs=1e-14)}
-
-
-@pytest.mark.parametrize("kind", CORPORA)
-def test_macro_is_the_mean_of_sacrebleus_sentence_scores(kind: str):
-    expected = pytest.approx(sum(scores := _of_segments(kind)) / len(scores), abs=1e-14)
-    assert float(_updated(Bleu(average="macro"), *CORPORA[kind])) == expected
-    assert float(bleu_score(*CORPORA[kind], average="macro")) == expected
-
-
-@pytest.mark.parametrize("kind", CORPORA)
-def test_ignite_alone_has_the_mean_of_scores_without_smoothing(kind: str):
-    peer = _peer("tokens", smooth_method="none")
-    rows = zip(HYPOTHESES, FIRST, SECOND, strict=True)
-    scores = [peer.sentence_score(hypothesis, [first, second]).score / 100 for hypothesis, first, second in rows]
-    assert float(_updated(ignite.Bleu(), *CORPORA[kind])) == pytest.approx(sum(scores) / len(scores), abs=1e-14)
-
-
-@pytest.mark.parametrize("kind", CORPORA)
-def test_pairs_and_choices_of_mbr_have_sacrebleus_sentence_score(kind: str):
-    preds, target = CORPORA[kind]
-    rows, others = [preds[40:43], preds[43:]], [[target[40][0], target[41][0]], [target[43][0], target[44][1]]]
-    texts, other_texts = [HYPOTHESES[40:43], HYPOTHESES[43:]], [FIRST[40:42], [FIRST[43], SECOND[44]]]
-    peer = _peer(kind, effective_order=True)
-    expected = [
-        [[peer.sentence_score(text, [other]).score / 100 for other in row_of_others] for text in row]
-        for row, row_of_others in zip(texts, other_texts, strict=True)
-    ]
-    for scores, of_peer in zip(mbr.pairwise(Bleu(), rows, others), expected, strict=True):
-        assert [row.tolist() for row in scores] == [pytest.approx(row, abs=1e-14) for row in of_peer]
-    best = [max(sum(row) / len(row) for row in of_peer) for of_peer in expected]
-    assert mbr.decode(Bleu(), rows, others).expected_utilities.tolist() == pytest.approx(best, abs=1e-14)
-
-
-@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
-@pytest.mark.parametrize("options", [[], ["-c"]], ids=["in plain Python", "in arrays"])
-def test_the_command_has_sacrebleus_scores_of_the_corpus_and_of_its_segments(
-    options: Sequence[str],
-    part: slice,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-):
-    monkeypatch.chdir(tmp_path)
-    for name, lines in {"base.txt": HYPOTHESES, "ref.txt": FIRST, "ref2.txt": SECOND}.items():
-        write(tmp_path / name, lines[part])
-    words = ["base.txt", "-r", "ref.txt", "ref2.txt", "-m", "bleu", *options]
-    found = report(capsys, *words)
-    score = found["systems"]["base.txt"]["bleu"]["score"]
-    assert score / 100 == pytest.approx(_of_corpus("text", part), abs=1e-14)
-    printed(capsys, *words, "--segments", "scores.tsv")
-    with open("scores.tsv", encoding="utf-8") as file:
-        scores = [float(row["bleu"]) / 100 for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
-    assert scores == pytest.approx(_of_segments("text")[part], abs=1e-14)
 
 
 @pytest.mark.parametrize(("average", "means"), [("micro", False), ("macro", True), ("none", True)])

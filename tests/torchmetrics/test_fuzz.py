@@ -1,11 +1,9 @@
 """Anything that may be given as text, tokens or ids is counted as plain loops over counters count it.
 
-Hypothesis draws batches of sentences, each with its references; a *case* is one hypothesis scored with its references
-and compared. Every test runs some examples by default and, marked slow, as many as make 100,000 cases together:
-``pytest -n 0 -m slow -s tests/torchmetrics/test_fuzz.py`` prints how many there were.
+Hypothesis draws batches of sentences, each with its references.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,50 +11,18 @@ import oracles
 import pytest
 import rouge_oracle
 import torch
-from hypothesis import given, settings
+from draws import fewer
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import close
 from sacrebleu.metrics import BLEU, CHRF
 
 from ngram_metrics.functional import bleu_score, chrf_score, ngram_overlap, rouge_score
 
-#: Segments in an example: on the average this many cases.
+#: Segments in an example: on the average this many.
 SENTENCES = 10
-#: Of each of the five tests below.
-DEFAULT_EXAMPLES = 15
-NIGHTLY_EXAMPLES = 2_400
-NIGHTLY_CASES = 20_000
-
-each_amount = pytest.mark.parametrize(
-    "examples",
-    [
-        pytest.param(DEFAULT_EXAMPLES, id="some"),
-        pytest.param(NIGHTLY_EXAMPLES, id="100000-together", marks=pytest.mark.slow),
-    ],
-)
-
-
-@pytest.fixture
-def fuzz(request: pytest.FixtureRequest, record_property: Callable[[str, Any], None]) -> Callable[..., None]:
-    """Runs a check on examples of a strategy, and counts the cases that it has compared."""
-
-    def run(check: Callable[..., None], strategy: st.SearchStrategy, examples: int) -> None:
-        cases = 0
-        # Other examples every night; by default the same ones, so that a red test is red again.
-        options = {"derandomize": False, "print_blob": True} if examples == NIGHTLY_EXAMPLES else {}
-
-        @settings(max_examples=examples, database=None, **options)
-        @given(strategy)
-        def compared(example: Any) -> None:
-            nonlocal cases
-            cases += check(example)
-
-        compared()
-        record_property("cases", cases)
-        print(f"\n{request.node.name}: {cases} cases in {examples} examples")
-        assert cases >= (NIGHTLY_CASES if examples == NIGHTLY_EXAMPLES else 5 * DEFAULT_EXAMPLES)
-
-    return run
+#: An example has many segments.
+few = fewer(2)
 
 
 def batches_of(sentence: st.SearchStrategy, references: int = 3) -> st.SearchStrategy:
@@ -84,7 +50,7 @@ def rouge_columns(keys: Sequence[str], summaries: Any) -> dict[str, list[float]]
     }
 
 
-def check_documents(batch: Sequence[tuple[Any, Sequence[Any]]], layouts: Sequence[tuple[Any, Any, dict]]) -> int:
+def check_documents(batch: Sequence[tuple[Any, Sequence[Any]]], layouts: Sequence[tuple[Any, Any, dict]]) -> None:
     """Compare BLEU, overlap and ROUGE of documents in several layouts with the plain loops.
 
     Args:
@@ -105,7 +71,6 @@ def check_documents(batch: Sequence[tuple[Any, Sequence[Any]]], layouts: Sequenc
         assert ngram_overlap(preds, target, 2, average="none", **options).tolist() == close(overlap)
         ours = rouge_score(preds, target, rouge_keys=keys, average="none", **options)
         assert {name: scores.tolist() for name, scores in ours.items()} == {n: close(v) for n, v in rouge.items()}
-    return len(batch)
 
 
 # Text: any code point, and besides often those that are easily lost, joined or taken for something else.
@@ -128,7 +93,12 @@ def batches_of_texts(draw: st.DrawFn) -> Any:
     return draw(batches_of(st.text(st.sampled_from([*"ab B.-  \ud800\udfff", *odd]), max_size=16)))
 
 
-def check_words_of_text(batch: Any) -> int:
+@pytest.mark.filterwarnings(
+    "ignore:ROUGE's rule for words", "ignore:the texts have no spaces", "ignore:most hypotheses"
+)
+@few
+@given(batch=batches_of_texts())
+def test_words_of_any_text(batch):
     preds, target = apart(batch)
     words = [(hypothesis.split(), [other.split() for other in references]) for hypothesis, references in batch]
     summaries = [
@@ -147,10 +117,12 @@ def check_words_of_text(batch: Any) -> int:
     assert ngram_overlap(preds, target, average="none").tolist() == close(
         [best_overlap(*segment, 1) for segment in words]
     )
-    return len(batch)
 
 
-def check_text_against_sacrebleu(batch: Any) -> int:
+@pytest.mark.filterwarnings("ignore:the texts have no spaces", "ignore:most hypotheses")
+@few
+@given(batch=batches_of_texts())
+def test_any_text_as_sacrebleu(batch):
     """Both at a score of each sentence, and BLEU at the corpus as well."""
     preds, target = apart(batch)
     for options in ({"whitespace": True}, {"word_order": 2, "lowercase": True}):
@@ -165,21 +137,6 @@ def check_text_against_sacrebleu(batch: Any) -> int:
     streams = [[row[i] if i < len(row) else None for row in target] for i in range(most)]
     corpus = BLEU(tokenize="none", smooth_method="floor").corpus_score(preds, streams).score / 100
     assert bleu_score(preds, target, smooth="floor", tokenizer=None).item() == close(corpus, 1e-10)
-    return len(batch)
-
-
-@pytest.mark.filterwarnings(
-    "ignore:ROUGE's rule for words", "ignore:the texts have no spaces", "ignore:most hypotheses"
-)
-@each_amount
-def test_words_of_any_text(fuzz, examples):
-    fuzz(check_words_of_text, batches_of_texts(), examples)
-
-
-@pytest.mark.filterwarnings("ignore:the texts have no spaces", "ignore:most hypotheses")
-@each_amount
-def test_any_text_as_sacrebleu(fuzz, examples):
-    fuzz(check_text_against_sacrebleu, batches_of_texts(), examples)
 
 
 # Tokens: any hashables but numbers, which are ids, or refused.
@@ -210,18 +167,15 @@ def batches_of_hashables(draw: st.DrawFn) -> Any:
     return [(["one", "word"], [["word"]]), *draw(sentences)]
 
 
-def check_hashables(batch: Any) -> int:
+@few
+@given(batch=batches_of_hashables())
+def test_tokens_of_any_hashable(batch):
     preds, target = apart(batch)
     layouts = [
         (preds, target, {}),
         (list(map(tuple, preds)), [list(map(list, references)) for references in target], {}),
     ]
-    return check_documents(batch, layouts) - 1  # the first is always the same
-
-
-@each_amount
-def test_tokens_of_any_hashable(fuzz, examples):
-    fuzz(check_hashables, batches_of_hashables(), examples)
+    check_documents(batch, layouts)
 
 
 # Ids: all of int64 that are not negative, as lists, as 1-D tensors, as padded rows.
@@ -262,7 +216,9 @@ def without_empty_references(batch: Any) -> Any:
     return [(hypothesis, [other for other in references if other] or [[]]) for hypothesis, references in batch]
 
 
-def check_ids(batch: Any) -> int:
+@few
+@given(batch=batches_of_ids())
+def test_ids_of_the_whole_range(batch):
     preds, target = apart(batch)
     tensors = [torch.tensor(hypothesis, dtype=torch.int64) for hypothesis in preds]
     tensor_rows = [[torch.tensor(reference, dtype=torch.int64) for reference in references] for references in target]
@@ -281,12 +237,6 @@ def check_ids(batch: Any) -> int:
     expected = [CHRF().sentence_score(text(hypothesis), list(map(text, row))).score / 100 for hypothesis, row in kept]
     assert chrf_score(*apart(kept), average="none").tolist() == close(expected, 1e-10)
     assert chrf_score(*as_padded(kept), average="none", **dropped).tolist() == close(expected, 1e-10)
-    return len(batch)
-
-
-@each_amount
-def test_ids_of_the_whole_range(fuzz, examples):
-    fuzz(check_ids, batches_of_ids(), examples)
 
 
 @st.composite
@@ -303,7 +253,9 @@ def split_at(separator: int, document: Sequence[int]) -> list[list[int]]:
     return [list(part) for is_end, part in groupby(document, lambda token: token == separator) if not is_end]
 
 
-def check_summaries(example: tuple[int, Any]) -> int:
+@few
+@given(example=batches_of_summaries())
+def test_sentences_of_ids_of_the_whole_range(example):
     separator, batch = example
     options = {"sentence_separator_id": separator, "rouge_keys": ("rouge2", "rougeLsum"), "average": "none"}
 
@@ -319,9 +271,3 @@ def check_summaries(example: tuple[int, Any]) -> int:
     kept = without_empty_references(batch)
     ours = rouge_score(*as_padded(kept, separator), pad_id=PADDING, **options)
     assert {name: scores.tolist() for name, scores in ours.items()} == expected(kept)
-    return len(batch)
-
-
-@each_amount
-def test_sentences_of_ids_of_the_whole_range(fuzz, examples):
-    fuzz(check_summaries, batches_of_summaries(), examples)

@@ -6,7 +6,6 @@ tests/support/faces/ranks.py.
 
 import functools
 import multiprocessing
-import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 import torch.multiprocessing
-from faces import interrupted, ranks
+from faces import ranks
 from faces.cases import TEXT, Batch, Case, assert_same, joined, scores_of
 from ignite.engine import Engine
 
@@ -267,38 +266,3 @@ def test_every_rank_of_a_callback_logs_the_scores_of_one_process_and_the_first_w
     assert not any("| 4 | " in text for text in first["texts"])
     assert all("- val/bleu: `nrefs:1-3|" in text for text in first["texts"])
     assert second["texts"] == []
-
-
-# A process that is killed
-
-#: The batches of an epoch, by number: it stops after STOP of them.
-EPOCH, STOP = (0, 1, 2, 0), 2
-
-
-def _started(folder: Path, context: Any) -> tuple[Any, Any]:
-    ours, theirs = context.Pipe()
-    process = context.Process(target=interrupted.run, args=(folder, EPOCH, theirs))
-    process.start()
-    theirs.close()  # so that a process that ends early is an error here and not a wait
-    return process, ours
-
-
-@pytest.mark.programs
-def test_a_killed_run_goes_on_in_another_process_to_the_values_of_one_that_was_not(tmp_path: Path):
-    context = multiprocessing.get_context("forkserver")
-    killed, connection = _started(tmp_path, context)
-    for batches in range(1, STOP + 1):
-        connection.send("go on")
-        assert connection.recv() == batches
-    killed.kill()
-    killed.join()
-    assert killed.exitcode == -signal.SIGKILL
-    assert not (tmp_path / "values.pt").exists()
-
-    resumed, connection = _started(tmp_path, context)
-    for batches in range(STOP + 1, len(EPOCH) + 1):
-        connection.send("go on")
-        assert connection.recv() == batches  # it did not begin again
-    resumed.join()
-    assert resumed.exitcode == 0
-    assert_same(torch.load(tmp_path / "values.pt", weights_only=True), interrupted.values(EPOCH))
