@@ -16,8 +16,14 @@ from torchmetrics import Metric, MetricCollection
 
 from ngram_metrics.metric.settings_digest import name_differences
 from ngram_metrics.text.messages import type_name
-from ngram_metrics.torchmetrics.agreement import byte_tensor, gather_buffers, gather_packed
-from ngram_metrics.torchmetrics.states import States
+from ngram_metrics.torchmetrics.adaptor import Adaptor
+from ngram_metrics.torchmetrics.states import (
+    byte_tensor,
+    gather_buffers,
+    gather_packed,
+    pack_states,
+    unpack_states,
+)
 from ngram_metrics.torchmetrics.values import Item
 
 __all__ = ["AllRanks"]
@@ -125,7 +131,7 @@ class AllRanks:
             unpacked = []
             for rank, share in enumerate(shares):
                 stop = start[rank] + share.described[name]["bytes"]
-                unpacked.append(metric.unpack_states(byte_tensor(share.states[start[rank] : stop])))
+                unpacked.append(unpack_states(byte_tensor(share.states[start[rank] : stop]), metric.saved_defaults()))
                 start[rank] = stop
             loaded[name] = metric.own_share(unpacked)
         for name, metric in accumulators.items():
@@ -140,7 +146,7 @@ class AllRanks:
         packed = []
         described: dict[str, _Described] = {}
         for name, metric in self._accumulators().items():
-            packed.append(metric.pack_states(torch.device("cpu")).numpy().tobytes())
+            packed.append(pack_states(metric.saved_states(), torch.device("cpu")).numpy().tobytes())
             described[name] = {
                 "bytes": len(packed[-1]),
                 "synchronized": metric._is_synced,
@@ -149,7 +155,7 @@ class AllRanks:
             }
         return _framed(json.dumps(described).encode()) + b"".join(packed)
 
-    def _accumulators(self) -> dict[str, States]:
+    def _accumulators(self) -> dict[str, Adaptor]:
         """Return the metrics that have the states, in the order of their names."""
         named: Mapping[str, object] = {"": self.metrics}
         if isinstance(self.metrics, MetricCollection):
@@ -167,7 +173,7 @@ class AllRanks:
                 metric = metric.whole
             if not isinstance(metric, Metric):
                 metric = getattr(metric, "__dict__", {}).get("_accumulator")  # of a metric of ignite
-            if not isinstance(metric, States):
+            if not isinstance(metric, Adaptor):
                 raise TypeError(f"the metric {name!r} is {type_name(named[name])}: expected one of ngram_metrics")
             accumulators[name] = metric
         return accumulators

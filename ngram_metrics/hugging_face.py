@@ -18,7 +18,7 @@ from ngram_metrics.text.input_forms import is_dense, to_tensor_or_list
 from ngram_metrics.text.inputs import list_column
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.torchmetrics.accumulator import Accumulator
-from ngram_metrics.torchmetrics.values import Item, Metrics, computed_values, copied
+from ngram_metrics.torchmetrics.values import Item, Metrics, computed_values, copy_metrics
 
 if TYPE_CHECKING:
     from transformers import EvalPrediction, PreTrainedTokenizerBase
@@ -60,7 +60,7 @@ class ComputeMetrics:
     @named_arguments
     def __init__(self, metrics: Metrics, tokenizer: PreTrainedTokenizerBase | None = None) -> None:
         self.tokenizer = tokenizer
-        self.metrics = copied(metrics)
+        self.metrics = copy_metrics(metrics)
         for name, metric in self.metrics.items(keep_base=True, copy_state=False):
             refuse_average_none(name, metric)
             for module in metric.modules():  # a value of ROUGE contains the metric

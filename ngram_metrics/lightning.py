@@ -11,7 +11,7 @@ from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.metric.segment_table import SegmentTable
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator
-from ngram_metrics.torchmetrics.values import Metrics, computed_values, copied
+from ngram_metrics.torchmetrics.values import Metrics, computed_values, copy_metrics
 
 try:
     from lightning.pytorch import Callback, LightningModule, Trainer
@@ -68,7 +68,7 @@ class ScoresCallback(Callback):
 
     @named_arguments
     def __init__(self, metrics: Metrics, segments: int = 5) -> None:
-        self.metrics = copied(metrics)
+        self.metrics = copy_metrics(metrics)
         self.segments = segments
         self._made: dict[tuple[str, str], _Scored] = {}
         self._scored = [self._make("val", "")]  # refuses wrong arguments

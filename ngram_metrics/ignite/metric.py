@@ -18,8 +18,7 @@ from ngram_metrics.metric.scorer import rename_values
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator, changed_settings
-from ngram_metrics.torchmetrics.agreement import gather_buffers
-from ngram_metrics.torchmetrics.states import State
+from ngram_metrics.torchmetrics.states import State, gather_buffers
 from ngram_metrics.torchmetrics.values import Item, computes_several, is_scored_value
 
 try:

@@ -1,8 +1,7 @@
-"""The accumulator: one torchmetrics base class for all metrics of this package. The ignite classes wrap it."""
+"""The accumulator: the base class of all metrics of this package for torchmetrics. Those for ignite wrap one."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast, overload
@@ -11,7 +10,6 @@ import torch
 import torchmetrics
 from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
-from torchmetrics.utilities import rank_zero_warn
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
 from ngram_metrics.basics.keywords import named_arguments, options_of, unknown_keyword
@@ -22,14 +20,14 @@ from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.scores.rows import row_width, score_corpora, score_rows
 from ngram_metrics.text.inputs import Hypotheses, References
-from ngram_metrics.text.messages import warn_of_no_segment
 from ngram_metrics.text.tokenizer_option import callable_name
-from ngram_metrics.torchmetrics.agreement import (
+from ngram_metrics.torchmetrics.adaptor import Adaptor
+from ngram_metrics.torchmetrics.plots import add_ends, plot_histogram, plot_values, steps_of
+from ngram_metrics.torchmetrics.states import (
     NO_REFERENCES,
     all_equal,
     batch_codes,
     callables_number,
-    has_counted,
     join_batch_codes,
     join_codes,
     kind_name,
@@ -37,8 +35,6 @@ from ngram_metrics.torchmetrics.agreement import (
     sample_number,
     settings_digest,
 )
-from ngram_metrics.torchmetrics.plots import plot_histogram, plot_values, steps_of, with_ends
-from ngram_metrics.torchmetrics.states import States
 from ngram_metrics.torchmetrics.values import NamedValue, ScoredValue, is_scored_value
 
 if TYPE_CHECKING:
@@ -61,21 +57,21 @@ class MetricKeywords(TypedDict, total=False):
     compute_with_cache: bool
 
 
-class Accumulator(States, Generic[Level]):
+class Accumulator(Adaptor, Generic[Level]):
     """Counts batches and scores their sum, their mean, or each segment.
 
-    Every metric has these states: ``settings`` and ``callables``, uint8 (see ``ngram_metrics.torchmetrics.agreement``);
+    Every metric has these states: ``settings`` and ``callables``, uint8 (see ``ngram_metrics.torchmetrics.states``);
     ``counted``, the kind of input, int64, always on the CPU; ``sentences``, the number of segments, int64;
     ``reference_range``, the fewest and most references of a segment, int64; ``row``, the summed counts, int64. Average
     macro adds ``score_sum``, float64. Average none and ``confidence`` add ``rows``, a list of ``(segments, fields)``
-    int64. A move changes the device of a state and never its dtype: if the device has no float64, float64 states stay
-    on the CPU. ``merge_state`` compares the settings, for which it waits for the device.
+    int64. A move to a device never changes a dtype: if the device has no float64, float64 states stay on the CPU.
+    ``merge_state`` waits for the device, because it compares the settings.
 
     Args:
-        scorer: the metric without its states.
+        scorer: the metric without states.
         confidence: the level of a bootstrap interval that ``compute`` returns with each value; None for no interval.
-        device: where the states are; None for torch's default device. Padded ids are counted where they lie, text and
-            lists on the CPU.
+        device: where the states are, None for torch's default device; text and lists are counted on the CPU, padded
+            ids on their own device.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     Raises:
@@ -84,14 +80,14 @@ class Accumulator(States, Generic[Level]):
     """
 
     is_differentiable = False
-    #: That of the measure; torchmetrics asks the class for it.
+    #: As in the measure; torchmetrics asks the class for it.
     higher_is_better = True
     full_state_update = False
     plot_lower_bound = 0.0
     #: The highest score; None if there is none.
     plot_upper_bound: float | None = 1.0
 
-    #: torch.jit.script would try to compile these properties, which it cannot.
+    #: Properties that torch.jit.script cannot compile.
     __jit_unused_properties__: ClassVar[list[str]] = [
         *torchmetrics.Metric.__jit_unused_properties__,
         *("average", "signature"),
@@ -116,13 +112,13 @@ class Accumulator(States, Generic[Level]):
         self.scorer, self.confidence = scorer, confidence
         reader, measure, average = scorer.reader, scorer.measure, scorer.average
         self._keeps_rows = average == "none" or confidence is not None
-        # The settings are the first state, so that a difference in them is found before other states are compared.
+        # First, so that metrics with different settings are told apart before other states are compared.
         self._add_tensor(
             "settings", settings_digest(type(self).__name__, reader, measure, average, self._keeps_rows), all_equal
         )
         self._add_tensor("counted", _zeros((2,), torch.int64), join_codes)
         self._add_tensor("callables", callables_number(reader, measure), "max")
-        # The number of segments. It has the name that checkpoints of earlier versions know it by.
+        # The number of segments, under the name that it has in older checkpoints.
         self._add_tensor("sentences", _zeros((), torch.int64), "sum")
         self._add_tensor("reference_range", torch.tensor(NO_REFERENCES, dtype=torch.int64, device="cpu"), "max")
         self._add_tensor("row", _zeros((row_width(measure.layout),), measure.row_dtype), "sum")
@@ -130,8 +126,8 @@ class Accumulator(States, Generic[Level]):
             self._add_tensor("score_sum", _zeros(measure.score_shape, torch.float64), "sum")
         if self._keeps_rows:
             self.add_state("rows", [], "cat")
-        # The states are made on the CPU and then moved: tensors on some default devices, such as "meta", cannot be
-        # moved. Metric.__init__ has set _device to the default device, from which Metric._apply would start.
+        # The states are made on the CPU and then moved, because tensors of some default devices, such as "meta", cannot
+        # be moved. Metric.__init__ has set _device to the default device.
         self._device = torch.device("cpu")
         # In torch 2.4, torch.get_default_device() ignores `with torch.device(...)`.
         target_device = torch.device(device) if device is not None else torch.empty(0).device
@@ -193,14 +189,14 @@ class Accumulator(States, Generic[Level]):
             setattr(self, name, state)
 
     def _send(self, added: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return what a batch adds to states on their devices, from the CPU to another device in one copy."""
-        places = {name: self._device_of(name) for name in added}
-        sent = {name: added[name].to(place) for name, place in places.items() if added[name].device.type != "cpu"}
-        for device in {place for name, place in places.items() if name not in sent}:
-            names = [name for name in added if name not in sent and places[name] == device]
+        """Return what a batch adds to the states, on their devices, with one copy from the CPU to each other device."""
+        devices = {name: self._device_of(name) for name in added}
+        sent = {name: added[name].to(device) for name, device in devices.items() if added[name].device.type != "cpu"}
+        for device in {device for name, device in devices.items() if name not in sent}:
+            names = [name for name in added if name not in sent and devices[name] == device]
             sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
             if "rows" in names and device.type != "cpu":
-                sent["rows"] = sent["rows"].clone()  # kept: a part of what was sent would be saved with the whole of it
+                sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
         return sent
 
     @overload
@@ -236,13 +232,13 @@ class Accumulator(States, Generic[Level]):
         else:
             mean = score_corpora(self.scorer.measure, self.score_sum, self.sentences.to(self.score_sum.device), "macro")
             score = mean.to(float_dtype(self.device)).to(self.device)
-        # On an accelerator the number would be waited for.
+        # Reading the number from an accelerator would wait.
         if self.sentences.device.type == "cpu" and self.sentences.item():
             return score
         return torch.where(self.sentences > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
-        """Return the parts of the corpus score by name, summed over all segments, whatever the average."""
+        """Return the parts of the corpus score by name, for any average of the sums over all segments."""
         with self.synced():
             return {name: part.clone() for name, part in self.scorer.parts(self.row).items()}
 
@@ -294,7 +290,7 @@ class Accumulator(States, Generic[Level]):
             ModuleNotFoundError: matplotlib is not installed (extra ``plot``).
             ValueError: ``val`` is an empty list or dict.
         """
-        value = self.compute() if val is None else with_ends(val, self._computed)
+        value = self.compute() if val is None else add_ends(val, self._computed)
         steps = steps_of(value)
         if self.average == "none":
             return plot_histogram(value, type(self).__name__, self.plot_upper_bound, ax)
@@ -303,16 +299,8 @@ class Accumulator(States, Generic[Level]):
         numbers = [step for step in steps if isinstance(step, Tensor)]
         return cast("tuple[Figure, Axes]", self._plot(value if isinstance(value, Tensor) else numbers, ax))
 
-    @torch.jit.unused
-    @named_arguments
-    def forward(self, preds: Hypotheses, target: References) -> Value:
-        """Count a batch and return the score of this batch. If it raises, the states do not change."""
-        # Metric.forward resets the states before it counts: an error would lose all batches before.
-        with self._undone_on_error():
-            return super().forward(preds, target)
-
     def __getitem__(self, idx: Any) -> CompositionalMetric:
-        """Return a metric of one value, such as ``metric["bleu_low"]``; for average none ``metric[0]`` is of a segment.
+        """Return a metric of one value, ``metric["bleu_low"]``, or for average none of a segment, ``metric[0]``.
 
         Raises:
             KeyError: ``compute`` returns no value with this name.
@@ -320,57 +308,6 @@ class Accumulator(States, Generic[Level]):
         if is_scored_value(self, idx):
             return ScoredValue(self, idx)
         return NamedValue(self, idx) if isinstance(idx, str) else super().__getitem__(idx)
-
-    def _wrap_update(self, update: Callable[..., None]) -> Callable[..., None]:
-        """Undo what a failed update has set, in the states and in torchmetrics' attributes."""
-        # Metric._wrap_update counts an update and drops the computed value before an error can occur.
-        count_updates = super()._wrap_update(update)
-
-        @functools.wraps(update)
-        def update_or_undo(*args: object, **kwargs: object) -> None:
-            if torch.compiler.is_compiling():
-                # A graph holds for one number of updates: torchmetrics' count of them would compile each step anew.
-                self._update_count = max(1, self._update_count)
-                self._computed = None
-                update(*args, **kwargs)
-                return
-            with self._undone_on_error():
-                count_updates(*args, **kwargs)
-
-        return update_or_undo
-
-    def _wrap_compute(self, compute: Callable[..., Value]) -> Callable[..., Value]:
-        """Warn of missing data, synchronise, and restore the states after an error."""
-        # Metric._wrap_compute turns the score of a single segment, (1,), into a number, and copies each value, which
-        # takes as long as the score. Here no value is a state.
-
-        @functools.wraps(compute)
-        def compute_or_reuse(*args: object, **kwargs: object) -> Value:
-            if not self.update_called:
-                rank_zero_warn(
-                    f"The ``compute`` method of metric {type(self).__name__} was called before the ``update`` method "
-                    "which may lead to errors, as metric states have not yet been updated."
-                )
-            if self._computed is not None:
-                return cast(Value, self._computed)
-            was_synced = self._is_synced
-            try:
-                with self.sync_context(
-                    dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync, should_unsync=self._should_unsync
-                ):
-                    if self.update_called and not has_counted(self.counted):
-                        warn_of_no_segment()
-                    value = compute(*args, **kwargs)
-            except BaseException:
-                # Metric.sync_context does not reach its unsync: the states of all processes would replace this one's.
-                if self._is_synced and not was_synced:
-                    self.unsync()
-                raise
-            if self.compute_with_cache:
-                self._computed = value  # type: ignore[assignment]  # torchmetrics declares None
-            return value
-
-        return compute_or_reuse
 
     def extra_repr(self) -> str:
         """Return the settings that differ from the defaults."""

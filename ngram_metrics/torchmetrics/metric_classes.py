@@ -25,8 +25,8 @@ class Bleu(Accumulator[Level]):
     """BLEU, counted batch by batch: by default sacrebleu's corpus score, and with average none its sentence BLEU.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/bleu.md;
-    ``ngram_metrics.scores.bleu`` has the formula and the smoothings.
+    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/bleu.md, and the formula and the
+    smoothings are in ``ngram_metrics.scores.bleu``.
 
     Args:
         ngram: the longest order, 1 to 1,000.
@@ -41,7 +41,7 @@ class Bleu(Accumulator[Level]):
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
-        device: where the states are stored and text is counted.
+        device: where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(segments,)``. Before any data it warns and
@@ -84,10 +84,8 @@ class ROUGEScore(Accumulator[float]):
     """ROUGE, counted batch by batch, with the parameters and keys of ``torchmetrics.text.ROUGEScore``.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns a dict with the values of all batches and ranks, and
-    ``reset()`` starts over. ``metric["rougeL_fmeasure"]`` is a metric of one value. The page is docs/metrics/rouge.md.
-
-    See ``ngram_metrics.scores.rouge`` for the formulas and the differences from other packages, and
-    ``ngram_metrics.text.rouge_reader`` for how texts become words and sentences. The states are sums of fixed size.
+    ``reset()`` starts over. ``metric["rougeL_fmeasure"]`` is a metric of one value. The page is docs/metrics/rouge.md,
+    the formulas are in ``ngram_metrics.scores.rouge``, and ``ngram_metrics.text.rouge_reader`` has the words.
 
     Args:
         use_stemmer: whether words of more than three characters are stemmed, by nltk's Porter rules.
@@ -101,7 +99,7 @@ class ROUGEScore(Accumulator[float]):
         sentence_separator_id: for ids and ``rougeLsum``: the id between sentences.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
-        device: where the states are stored and text is counted.
+        device: where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     ``compute`` returns a dict with ``<key>_fmeasure``, ``<key>_precision`` and ``<key>_recall`` for each key, float64
@@ -157,9 +155,8 @@ class ChrF(Accumulator[Level]):
     """chrF, counted batch by batch, or chrF++ with ``word_order=2``: by default the corpus score, as in sacrebleu.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/chrf.md.
-
-    See ``ngram_metrics.scores.chrf`` for the formula and the differences from other packages.
+    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/chrf.md, and the formula is in
+    ``ngram_metrics.scores.chrf``.
 
     Args:
         char_order: the longest order of character n-grams, 1 to 1,000.
@@ -170,15 +167,8 @@ class ChrF(Accumulator[Level]):
         eps_smoothing: whether F is averaged over all orders, as in chrF++.py, nltk and torchmetrics.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"``.
         pad_id: for ids, which are counted as characters: the id or ids that are padding.
-        confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
-        device: where the states are stored and text is counted.
-        kwargs: keyword arguments of ``torchmetrics.Metric``.
 
-    ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(segments,)``. Before any data it warns and
-    returns 0, or for average none no scores.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range.
+    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.Bleu``.
 
     Example:
         >>> from ngram_metrics import ChrF
@@ -210,10 +200,9 @@ class NgramOverlap(Accumulator[Level]):
     """The overlap of the n-grams of one order, 2c / (h + r), counted batch by batch: by default a mean over segments.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, ``reset()``
-    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/overlap.md.
-
-    See ``ngram_metrics.scores.overlap`` for the formula and the differences from torch-ngram. In addition to the
-    usual inputs, ``preds`` may be padded ids ``(segments, samples, width)``, several hypotheses for each reference.
+    starts over, and ``details()`` has the parts of the score. The page is docs/metrics/overlap.md, and the formula is
+    in ``ngram_metrics.scores.overlap``. ``preds`` may also be padded ids ``(segments, samples, width)``, several
+    hypotheses for each reference.
 
     Args:
         ngram: the order, 1 to 1,000.
@@ -221,7 +210,7 @@ class NgramOverlap(Accumulator[Level]):
         tokenizer: for text: None (whitespace), a name, a callable, or a Hugging Face tokenizer.
         pad_id: for ids: the id or ids that are not tokens.
         confidence: the level of a bootstrap interval, such as 0.95; the metric then keeps the counts of each segment.
-        device: where the states are stored and text is counted.
+        device: where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on.
         kwargs: keyword arguments of ``torchmetrics.Metric``.
 
     ``compute`` returns float64 from 0 to 1: ``()``, or for average none ``(segments,)`` or ``(segments, samples)``.
@@ -291,9 +280,8 @@ class Ter(Accumulator[Level]):
     """TER, the translation edit rate, counted batch by batch: by default the corpus score. Lower is better.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    starts over. The page is docs/metrics/ter.md.
-
-    sacrebleu counts the edits, at about 3 ms for a hypothesis and a reference. See ``ngram_metrics.scores.ter``.
+    starts over. sacrebleu counts the edits, at about 3 ms for a hypothesis and a reference. The page is
+    docs/metrics/ter.md; see ``ngram_metrics.scores.ter``.
 
     Args:
         normalized: whether punctuation is split off and XML escapes are resolved.
@@ -338,7 +326,7 @@ class Ter(Accumulator[Level]):
 
 
 class WithoutReferences(Accumulator[Level]):
-    """An accumulator whose measure compares texts with no reference."""
+    """An accumulator whose measure needs no references."""
 
     if TYPE_CHECKING:  # torch declares it for any module
 
@@ -357,9 +345,8 @@ class WithoutReferences(Accumulator[Level]):
         """Count a batch.
 
         Args:
-            preds: texts, sequences of tokens or ids, or padded ids ``(segments, width)`` or ``(segments, samples,
-                width)``.
-            target: not read; it may be given, because a ``MetricCollection`` passes the references of other metrics.
+            preds: texts, sequences of tokens or ids, or padded ids ``(segments, [samples,] width)``.
+            target: not read, but may be given: a ``MetricCollection`` passes the references of other metrics.
 
         Raises:
             TypeError, ValueError: texts that cannot be read; the states do not change.
@@ -377,9 +364,8 @@ class Repetition(WithoutReferences[Level]):
     """Repetition: the share of n-grams that occurred in their text before. It needs no references. Lower is better.
 
     ``update(preds)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()`` starts
-    over. The page is docs/metrics/diversity.md.
-
-    See ``ngram_metrics.scores.repetition``. A text that is shorter than the order repeats nothing: its score is 0.
+    over. A text that is shorter than the order repeats nothing: its score is 0. The page is docs/metrics/diversity.md,
+    and the formula is in ``ngram_metrics.scores.repetition``.
 
     Args:
         ngram: the order, 1 to 1,000.
@@ -414,10 +400,9 @@ class CiderD(Accumulator[Level]):
     """CIDEr-D, counted batch by batch, on its published scale of 0 to 10.
 
     ``update(preds, target)`` counts a batch, ``compute()`` returns the score of all batches and ranks, and ``reset()``
-    starts over. The page is docs/metrics/cider.md; ``ngram_metrics.scores.cider`` has the formula.
-
-    The weights of n-grams come from a table, so that batches and ranks have the same. Count the table in the references
-    of the whole data set: ``document_frequency(references)``.
+    starts over. The weights of n-grams come from a table, so that batches and ranks have the same. Count the table in
+    the references of the whole data set: ``document_frequency(references)``. The page is docs/metrics/cider.md, and the
+    formula is in ``ngram_metrics.scores.cider``.
 
     Args:
         document_frequency: the table of ``ngram_metrics.functional.document_frequency``.

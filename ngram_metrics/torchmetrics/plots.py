@@ -1,7 +1,6 @@
 """Plots that torchmetrics lacks: many values, intervals, and how the scores of segments are distributed.
 
-All functions draw on the axis that is given, or on a new figure, and return both. They raise ModuleNotFoundError if
-matplotlib is not installed (extra ``plot``).
+All functions draw on the given axis, or on a new figure, and return both.
 """
 
 from __future__ import annotations
@@ -33,12 +32,9 @@ _WIDE, _NARROW = 0.4, 0.15
 def plot_values(
     values: dict[str, Tensor] | Sequence[dict[str, Tensor]], title: str, ax: Axes | None = None
 ) -> tuple[Figure, Axes]:
-    """Plot named values, with their intervals if they have any: as bars, or over the steps as lines in bands.
-
-    ``values`` are the dict that ``compute`` returned, or a list of such dicts, one per step.
-    """
+    """Plot what ``compute`` returned, with intervals, as bars, or such dicts of several steps as lines in bands."""
     is_new = ax is None
-    figure, ax = _figure(ax)
+    figure, ax = _make_figure(ax)
     if isinstance(values, Mapping):
         _draw_bars(ax, values)
     else:
@@ -114,20 +110,19 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
 def plot_histogram(
     scores: Value | Sequence[Value], title: str, highest: float | None, ax: Axes | None = None
 ) -> tuple[Figure, Axes]:
-    """Plot a histogram of the segments' scores, and their mean.
+    """Plot a histogram of the segments' scores, from 0 to ``highest``, and their mean.
 
-    ``scores`` are what ``compute`` returned for average none: scores ``(segments, ...)``, or a dict of such scores by
-    name, each drawn in a separate row; or a list of these, which are joined. The bars reach from 0 to ``highest``, or
-    for None to the highest of the scores.
+    ``scores`` are what ``compute`` returned for average none, ``(segments, ...)``, or a dict of such scores, each drawn
+    in a separate row; or a list of these, which are joined.
     """
-    figure, ax = _figure(ax)
+    figure, ax = _make_figure(ax)
     by_name = [step if isinstance(step, Mapping) else {"": step} for step in steps_of(scores)]
     numbers = {name: [n for step in by_name for n in step[name].reshape(-1).tolist()] for name in by_name[0]}
     end = max([1.0, *chain.from_iterable(numbers.values())]) if highest is None else highest
     if len(numbers) == 1:
         ((name, column),) = numbers.items()
         mean = _mean(column)
-        ax.hist(column, bins=BINS, range=(0, end), label=_with_mean(name, mean), alpha=0.7)
+        ax.hist(column, bins=BINS, range=(0, end), label=_label_mean(name, mean), alpha=0.7)
         ax.axvline(mean, ls="--")
         ax.set_ylabel("segments")
         ax.margins(y=0.2)  # room for the legend
@@ -154,27 +149,23 @@ def _draw_rows(ax: Axes, numbers: Mapping[str, list[float]], end: float) -> None
         bars = ax.stairs([0.9 * count / highest - line for count in row.tolist()], edges, baseline=-line, fill=True)
         bars.set(color=f"C{line % 10}", alpha=0.7)
         ax.plot([mean, mean], [-line, 0.9 - line], color="black", ls="--", linewidth=1)
-        labels.append(_with_mean(name, mean))
+        labels.append(_label_mean(name, mean))
     ax.set_yticks([0.4 - line for line in range(len(labels))], labels, fontsize="small")
     ax.tick_params(axis="y", length=0)
     ax.set_ylabel(f"segments, up to {highest} in a bar")
 
 
 def steps_of(val: Value | Sequence[Value]) -> Sequence[Value]:
-    """Return a list as it is, and what ``compute`` returned as a list of one step.
-
-    Raises:
-        ValueError: an empty list, or a step without values.
-    """
+    """Return a list as it is, or a result of ``compute`` as a list, and raise ValueError if there is nothing in it."""
     steps = val if isinstance(val, Sequence) else [val]
     if not steps or any(isinstance(step, Mapping) and not step for step in steps):
         raise ValueError(f"there is nothing to plot in {val!r}: expected what compute returned, or a list of it")
     return steps
 
 
-def with_ends(val: Value | Sequence[Value], computed: Value | None) -> Value | Sequence[Value]:
-    """Return one of the values that ``compute`` has returned with the ends of its interval, anything else as it is."""
-    # MetricCollection.plot passes the value that has the metric's name in the collection, and no other.
+def add_ends(val: Value | Sequence[Value], computed: Value | None) -> Value | Sequence[Value]:
+    """Return a value that ``compute`` has returned with the ends of its interval, and anything else as it is."""
+    # MetricCollection.plot passes only the value that has the metric's name in the collection.
     if isinstance(computed, dict):
         for name, value in computed.items():
             if value is val:
@@ -186,11 +177,11 @@ def _mean(numbers: Sequence[float]) -> float:
     return sum(numbers) / max(1, len(numbers))
 
 
-def _with_mean(name: str, mean: float) -> str:
+def _label_mean(name: str, mean: float) -> str:
     return f"{name}, mean {mean:.3f}" if name else f"mean {mean:.3f}"
 
 
-def _figure(ax: Axes | None) -> tuple[Figure, Axes]:
+def _make_figure(ax: Axes | None) -> tuple[Figure, Axes]:
     if ax is not None:
         return cast("Figure", ax.get_figure()), ax
     try:
@@ -211,7 +202,7 @@ def _has_interval(values: Iterable[str], name: str) -> bool:
 
 
 def _keys(names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the names of the values of each key, F first: those of ``rouge1`` together, any other metric's alone."""
+    """Return the names of values by key, F first: three for a key of ROUGE, one for any other metric."""
     keys: dict[str, list[str]] = {}
     for name in names:
         keys.setdefault(name.removesuffix(f"_{_kind(name)}"), []).append(name)
@@ -220,6 +211,6 @@ def _keys(names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _kind(name: str) -> str:
-    """Return ``fmeasure``, ``precision`` or ``recall`` for a value of ROUGE, and "" for the value of another metric."""
+    """Return ``fmeasure``, ``precision`` or ``recall`` for a value of ROUGE, and "" for any other value."""
     kind = name.rpartition("_")[2]
     return kind if kind in ROUGE_VALUES else ""

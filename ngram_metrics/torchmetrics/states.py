@@ -1,448 +1,180 @@
-"""The states of an accumulator: how they are moved, copied, saved and loaded, gathered from ranks and merged.
+"""The states of metrics as plain tensors: what must agree, and how they are joined, packed, checked and gathered.
 
-They are checked before anything changes, so that an error leaves them as they were.
+``torchmetrics.MetricCollection`` merges two metrics into one compute group if all their states are equal after the
+first batch, and from then on both report the same counts. So the settings are states too: as a digest, which is the
+same in all processes, and as a number, valid in this process only, that distinguishes callables with the same name,
+such as two lambdas. Both are in uint8, because the comparison is ``allclose`` with a tolerance relative to the value.
+
+The kind of input and, for average none, the number of samples are a state as well: a sum of the counts of text and of
+ids would be the score of neither, and rows can only be joined if all segments have the same number of samples. There
+the integer 0 means 'nothing yet' and agrees with every other.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar, cast
+from dataclasses import fields, is_dataclass
+from numbers import Number
+from types import MethodType
+from typing import Any, TypeAlias, TypeVar, cast, get_args
 
+import numpy as np
 import torch
-import torchmetrics
 from torch import Tensor, distributed
-from torchmetrics.utilities.distributed import gather_all_tensors
 
-from ngram_metrics.counting.documents import float_dtype
-from ngram_metrics.metric.scorer import Scorer
-from ngram_metrics.metric.settings_digest import describe, name_differences
-from ngram_metrics.text.messages import type_name, warn_user
-from ngram_metrics.torchmetrics.agreement import (
-    LAYOUT,
-    all_equal,
-    byte_tensor,
-    callables_number,
-    gather_buffers,
-    gather_packed,
-    has_counted,
-    join_codes,
-    settings_digest,
-)
+from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts
+from ngram_metrics.document_frequency import DocumentFrequency
+from ngram_metrics.metric.settings_digest import digest
+from ngram_metrics.text.messages import type_name
 
 #: A state. The rows are a list, or one tensor after a sync has joined them.
 State: TypeAlias = Tensor | list[Tensor]
-#: Gathers the bytes of all ranks in a group, which is a keyword.
-Gather: TypeAlias = Callable[..., list[Tensor]]
 AnyState = TypeVar("AnyState", Tensor, list[Tensor], State)
-#: Attributes that torchmetrics' ``Metric._forward_reduce_state_update`` changes, and restores only if nothing raises.
-_SWITCHES = (
-    *("_update_count", "_computed", "_forward_cache", "_to_sync", "_should_unsync", "_enable_grad", "_is_synced"),
-    *("_cache", "compute_on_cpu"),
-)
-#: The states, and the attributes that torchmetrics sets in the constructor and in each update, computation and reset.
-_OFTEN_SET = {
-    *("settings", "callables", "counted", "sentences", "reference_range", "row", "score_sum", "rows", *_SWITCHES),
-    *("_device", "update", "compute", "scorer", "confidence", "_keeps_rows", "dist_sync_on_step", "process_group"),
-    *("dist_sync_fn", "distributed_available_fn", "sync_on_compute", "compute_with_cache"),
-}
+#: A process group; None for the default one.
+Group: TypeAlias = "distributed.ProcessGroup | None"
+#: The range of the number of references before any segment, see ``range_of``.
+NO_REFERENCES = (-(1 << 62), 0)
+#: The version of the layout of the states and of the text that is digested.
+LAYOUT = 1
+#: The addresses of callables seen in this process, numbered. New objects may reuse the addresses of deleted ones, which
+#: is harmless: only metrics that exist are compared, and these keep their callables alive.
+_numbers: dict[tuple[int, ...], int] = {}
+#: The code of a kind is its index here plus 1.
+KINDS: tuple[Kind, ...] = get_args(Kind)
+#: The code of one hypothesis per segment; n samples per segment have the code n + 1 + this one.
+_NO_SAMPLES = 1
 #: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
 SAVED_BY = "saved_by"
-#: Its length is a multiple of this, with room for so many digits, so that it does not depend on the numbers in it.
+#: The length of the entry is a multiple of this, with room for so many digits: it does not depend on the ranks in it.
 _ENTRY_BYTES = 256
 _ENTRY_DIGITS = 20
 
 
-class States(torchmetrics.Metric):
-    """The states of an ``ngram_metrics.torchmetrics.accumulator.Accumulator``, whose docstring lists them."""
+def settings_digest(*settings: object) -> Tensor:
+    """Return the layout and the digest of settings, ``(33,)`` uint8."""
+    return byte_tensor(bytes([LAYOUT]) + digest(*settings))
 
-    #: States that describe the metric and not the data.
-    _DESCRIPTIVE: ClassVar[tuple[str, ...]] = ("settings", "callables")
 
-    scorer: Scorer
-    confidence: float | None
-    _keeps_rows: bool
+def callables_number(*settings: object) -> Tensor:
+    """Return a number of this process for the callables among settings, ``(8,)`` uint8."""
+    addresses = tuple(address for setting in settings for address in _addresses(setting))
+    return byte_tensor(_numbers.setdefault(addresses, len(_numbers)).to_bytes(8, "little"))
 
-    if TYPE_CHECKING:  # torch.jit.script cannot read these
-        settings: Tensor
-        callables: Tensor
-        counted: Tensor
-        sentences: Tensor
-        reference_range: Tensor
-        row: Tensor
-        score_sum: Tensor
-        rows: State
-        #: The values of ``counted``, which a compiled update must not read from a tensor.
-        _codes: tuple[int, ...]
 
-    def __setattr__(self, name: str, value: object) -> None:
-        """Set what is set often without asking first, as ``torch.nn.Module`` does, whether it is a parameter."""
-        if name in _OFTEN_SET:
-            self.__dict__[name] = value
-            if name == "counted" and isinstance(value, Tensor):
-                self.__dict__["_codes"] = tuple(value.tolist())
-        else:
-            super().__setattr__(name, value)
+def byte_tensor(values: bytes) -> Tensor:
+    """Return bytes as uint8 on the CPU."""
+    return torch.from_numpy(np.frombuffer(values, np.uint8).copy())  # the copy can be written to
 
-    def __getattr__(self, name: str) -> Tensor | torch.nn.Module:
-        """Point users of ignite's methods to ``ngram_metrics.ignite``."""
-        if name == "attach":
-            kind = type(self).__name__
-            raise AttributeError(f"{kind} is for torchmetrics: for ignite, import {kind} from ngram_metrics.ignite")
-        return super().__getattr__(name)
 
-    def _add_tensor(self, name: str, default: Tensor, reduction: str | Callable[[Tensor], Tensor]) -> None:
-        """Add a state without a deep copy of a tensor, as torchmetrics makes: six take a third of the constructor."""
-        self.add_state(name, [], reduction)
-        self._defaults[name] = default
-        setattr(self, name, default.clone())
-
-    def persistent(self, mode: bool = False) -> None:
-        """Choose whether states go into ``state_dict``, except ``callables``, which are valid in this process only."""
-        super().persistent(mode)
-        # Metric.persistent sets the same mode for all states.
-        self._persistent["callables"] = False
-
-    def reset(self) -> None:
-        """Forget all batches."""
-        # As Metric.reset does, but lists are made anew: torchmetrics would empty the old one, which a Running wrapper
-        # uses, or find a synced tensor.
-        attributes = self.__dict__
-        for name, default in self._defaults.items():
-            attributes[name] = default.clone() if isinstance(default, Tensor) else []
-        attributes.update(_update_count=0, _is_synced=False)
-        attributes.update(_computed=None, _forward_cache=None, _cache=None, _codes=(0, 0))
-
-    def saved_states(self) -> dict[str, Tensor]:
-        """Return the states that ``load_states`` takes, the rows as one tensor."""
-        return {name: self._all_rows() if name == "rows" else getattr(self, name) for name in self._saved_names()}
-
-    def pack_states(self, device: torch.device) -> Tensor:
-        """Return the states as bytes, ``(bytes,)`` uint8 on a device: the settings first, the rows last."""
-        states = self.saved_states().values()
-        return torch.cat([state.to(device).reshape(-1).view(torch.uint8) for state in states])
-
-    def unpack_states(self, packed: Tensor) -> dict[str, Tensor]:
-        """Return the states that a metric with the settings of this one has packed."""
-        states = {}
-        start = 0
-        for name in self._saved_names():
-            default = cast(Tensor, self._defaults[name]) if name != "rows" else self.row.new_empty(0, len(self.row))
-            stop = start + default.nbytes if name != "rows" else len(packed)
-            # A copy, because a view as a wider dtype has to begin at a multiple of its width.
-            values = packed[start:stop].clone().view(default.dtype)
-            states[name] = values.reshape(-1, *default.shape[1:]) if default.dim() else values[0]
-            start = stop
-        return states
-
-    def own_share(self, shares: Sequence[Mapping[str, Tensor]]) -> Mapping[str, Tensor] | None:
-        """Return what this rank takes of the states of all ranks that were saved, None if it begins empty.
-
-        With as many processes as have saved, a rank takes its own share; with another number rank 0 takes what all have
-        counted, and the others begin empty. Where a metric that does not synchronize has counted the same on every
-        rank, each rank takes that.
-
-        Args:
-            shares: the states of each rank of the default group, as of ``saved_states``.
-
-        Raises:
-            ValueError: shares of different kinds of input; on every rank. Another number of processes for a metric
-                whose group is only a part of them: nothing says which ranks of those that saved were one group.
-        """
-        rank, processes = world_rank()
-        synchronizes = self.sync_on_compute and (processes == 1 or self._is_in_group())
-        first, *others = shares
-        if len(shares) == processes:
-            share = shares[rank]
-        elif synchronizes and processes > 1 and distributed.get_world_size(self.process_group) != processes:
-            raise ValueError(
-                f"these states of {type(self).__name__}, whose process_group has not all ranks, are those of "
-                f"{len(shares)} processes, and here are {processes}: expected as many"
-            )
-        elif not synchronizes and all(torch.equal(other[name], first[name]) for other in others for name in first):
-            share = first
-        else:
-            joined = join_shares(shares)
-            share = joined if rank == 0 else {}
-        return share if share and int(share["sentences"]) else None
-
-    def describe_settings(self) -> dict[str, str]:
-        """Return everything that the digest of settings holds, in words."""
-        settings = {"class": repr(type(self).__name__), "average": repr(self.scorer.average)}
-        settings["kept counts"] = "of each segment" if self._keeps_rows else "sums"
-        return {**settings, **describe(self.scorer.reader), **describe(self.scorer.measure)}
-
-    def state_dict(  # type: ignore[override]  # that of torchmetrics.Metric
-        self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
-    ) -> dict[str, Any]:
-        """Return the persistent states, as torchmetrics does, and in an entry beside them whose they are."""
-        saved = super().state_dict(destination, prefix, keep_vars)
-        if self._persistent["settings"]:
-            rank, processes = (0, 1) if self._is_synced else self._rank_of_processes()
-            entry = {"rank": rank, "processes": processes, "settings": self.describe_settings()}
-            text = json.dumps(entry).encode()
-            longest = len(text) - len(f"{rank}{processes}") + _ENTRY_DIGITS
-            saved[prefix + SAVED_BY] = byte_tensor(text.ljust(-(-longest // _ENTRY_BYTES) * _ENTRY_BYTES))
-        return saved
-
-    def load_states(self, saved: Mapping[str, State]) -> None:
-        """Set all states.
-
-        Raises:
-            ValueError: other settings, dtypes or shapes, or missing states; no state is then set.
-        """
-        self._check_loadable(saved)
-        for name, value in saved.items():
-            # A sync joins the rows into one tensor; here they are a list again, which updates append to.
-            setattr(self, name, moved(as_list(value) if name == "rows" else value, self._device_of(name)))
-        # As Metric._wrap_update does: else compute would warn of missing data, or return its cached value.
-        self._update_count = max(1, self._update_count)
-        self._computed = None
-        # As Metric.reset does: unsync would bring back what was counted before.
-        self._is_synced, self._cache = False, None
-
-    def _all_rows(self) -> Tensor:
-        """Return all rows as one tensor ``(segments, fields)``, even if there are none or a sync has joined them."""
-        if isinstance(self.rows, Tensor):
-            return self.rows
-        return torch.cat(self.rows) if self.rows else self.row.new_zeros(0, len(self.row))
-
-    def _device_of(self, name: str) -> torch.device:
-        """Return the device of a state."""
-        if name != "rows":
-            return cast(torch.device, getattr(self, name).device)
-        return torch.device("cpu") if self.compute_on_cpu else self.row.device
-
-    def _saved_names(self) -> list[str]:
-        return [name for name in self._defaults if name != "callables"]
-
-    def _is_in_group(self) -> bool:
-        """Return whether a process group runs in which the metric synchronizes."""
-        return distributed.is_available() and distributed.is_initialized() and bool(self.distributed_available_fn())
-
-    def _rank_of_processes(self) -> tuple[int, int]:
-        """Return what ``world_rank`` does, ``(0, 1)`` for a metric that never synchronizes."""
-        # Not of the metric's own group: two groups have a rank 0 each, with other counts.
-        return world_rank() if self._is_in_group() else (0, 1)
-
-    def _takes(self, rank: int, processes: int) -> bool:
-        """Return whether this process takes the counts of one rank, and warn where the counts of others are missing."""
-        here = self._rank_of_processes()
-        if not self.sync_on_compute or (rank, processes) == here:
-            return True
-        if processes == 1:  # or what a group has counted together
-            return distributed.get_rank(self.process_group) == 0
-        is_alone = not self._is_in_group()
-        where = "this is a single process" if is_alone else f"this is rank {here[0]} of {here[1]}"
-        done = "counts of the other ranks are missing" if is_alone else "the states are not taken, and it begins empty"
-        warn_user(
-            f"these states of {type(self).__name__} are the share of rank {rank} of {processes}, and {where}: {done}. "
-            "Save and load ngram_metrics.distributed.AllRanks(metrics), which has the shares of all ranks"
+def all_equal(gathered: Tensor) -> Tensor:
+    """Return the digest of all ranks, ``(bytes,)`` of ``(ranks, bytes)``, or raise ValueError if they differ."""
+    if not bool((gathered == gathered[0]).all()):
+        raise ValueError(
+            "the ranks have metrics with different settings: expected the same class, options, average and confidence"
         )
-        return is_alone
+    return gathered[0]
 
-    def _check_settings(self, settings: object, described: Mapping[str, str] | None = None) -> None:
-        if isinstance(settings, Tensor) and (settings.shape != self.settings.shape or settings[0].item() != LAYOUT):
-            raise ValueError(
-                "these states were saved by a version of ngram_metrics with another layout of states: load them with "
-                "that version, or count again"
-            )
-        if not isinstance(settings, Tensor) or not torch.equal(settings.to(self.settings.device), self.settings):
-            advice = "; the states do not name theirs: give this metric the options of the one that counted them"
-            if described is not None:
-                advice = name_differences(described, self.describe_settings())
-            raise ValueError(
-                f"these states were counted by a metric with other settings than this {type(self).__name__}: "
-                f"expected the same class, options and average{advice}"
-            )
 
-    def _check_loadable(self, saved: Mapping[str, State], described: Mapping[str, str] | None = None) -> None:
-        expected = self._saved_names()
-        self._check_settings(saved.get("settings", self.settings), described)
-        if set(saved) != set(expected):
-            raise ValueError(f"the saved states are {sorted(saved)}: expected {sorted(expected)}")
-        for name, value in saved.items():
-            default = self.row.unsqueeze(0) if name == "rows" else cast(Tensor, self._defaults[name])
-            for tensor in value if name == "rows" and isinstance(value, list) else [value]:
-                if not isinstance(tensor, Tensor):
-                    raise ValueError(f"the saved state {name} is {type_name(tensor)}: expected a tensor")
-                free = 1 if name == "rows" else 0  # there may be any number of rows
-                if tensor.dtype != default.dtype or tensor.shape[free:] != default.shape[free:]:
-                    raise ValueError(
-                        f"the saved state {name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
-                        f"expected {default.dtype} of shape {tuple(default.shape)}"
-                    )
+def _addresses(value: object) -> Iterator[int]:
+    # The digest of a table says everything.
+    if value is None or isinstance(value, (str, Number, DocumentFrequency)):
+        return
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            yield from _addresses(getattr(value, field.name))
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _addresses(item)
+    elif isinstance(value, MethodType):  # each access makes a new object
+        yield from (id(value.__self__), id(value.__func__))
+    else:
+        yield id(value)
 
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, State],
-        prefix: str,
-        local_metadata: dict[str, object],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        """Load states that were saved after ``persistent(True)``."""
-        # Metric._load_from_state_dict sets all states that it finds, of any shape and with any settings.
-        saved = {name: state_dict[prefix + name] for name in self._defaults if prefix + name in state_dict}
-        entry = state_dict.pop(prefix + SAVED_BY, None)
-        if saved:
-            try:
-                saved_by = read_entry(entry) if entry is not None else {}  # states without it are older
-                self._check_loadable(saved, saved_by.get("settings"))
-            except ValueError as error:
-                error_msgs.append(str(error))
-                return
-            is_known = bool(saved_by) and has_counted(cast(Tensor, saved["counted"]))
-            if is_known and not self._takes(saved_by["rank"], saved_by["processes"]):
-                self.reset()
-            else:
-                self.load_states(saved)
-            for name in saved:
-                state_dict[prefix + name] = getattr(self, name)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+
+def batch_codes(kind: Kind | None, samples: int | None) -> tuple[int, int]:
+    """Return the codes of a batch's kind, None without segments, and of its samples, None without that dimension."""
+    kind_code = 0 if kind is None else KINDS.index(kind) + 1
+    if samples is None:
+        return kind_code, 0 if kind is None else _NO_SAMPLES
+    return kind_code, samples + _NO_SAMPLES + 1
+
+
+def join_batch_codes(before: tuple[int, ...], codes: tuple[int, ...]) -> tuple[int, ...]:
+    """Join the codes of a batch to those of the batches before, or raise ValueError as ``join_codes`` does."""
+    # The usual cases, equal codes and the first batch, need no tensor operation.
+    if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
+        return before
+    if not any(before):
+        return codes
+    return tuple(join_codes(host_counts([before, codes])).tolist())
+
+
+def join_codes(gathered: Tensor) -> Tensor:
+    """Join the codes of batches, metrics or ranks, ``(codes, 2)`` int64, to ``(2,)``.
+
+    Raises:
+        ValueError: the codes differ; the message says what is expected.
+    """
+    kinds, samples = (sorted(set(codes) - {0}) for codes in gathered.T.tolist())
+    if len(kinds) > 1:
+        raise ValueError(
+            f"one metric was given {' and '.join(KINDS[code - 1] for code in kinds)}: expected one of them from reset "
+            "to compute, on all processes"
         )
-
-    def _apply(self, fn: Callable[[Tensor], Tensor], exclude_state: Sequence[str] = "") -> torch.nn.Module:
-        """Apply moves to a device, and ignore casts to another dtype."""
-        # Metric._apply lets .to(torch.bfloat16), which Lightning's precision="bf16-true" calls, round the float sums.
-
-        def move(tensor: Tensor) -> Tensor:
-            device = fn(torch.empty(0, device=tensor.device)).device
-            if tensor.dtype == torch.float64 and float_dtype(device) != torch.float64:
-                return tensor.to("cpu")
-            return tensor.to(device)
-
-        self._computed = None  # Metric._apply would move it with the old device's precision
-        # Each update reads ``counted``; on an accelerator each read would wait for the device.
-        return super()._apply(move, (*exclude_state, "counted"))
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        """Restore a copied or pickled metric, whose callables may have another number in this process."""
-        # Metric.__setstate__ keeps the saved number, which may belong to different callables in this process.
-        super().__setstate__(state)
-        number = callables_number(self.scorer.reader, self.scorer.measure)
-        self._defaults["callables"] = number.to(self.callables.device)
-        self.callables = number.to(self.callables.device)
-
-    @contextmanager
-    def synced(self) -> Iterator[None]:
-        """Join the states of all processes for a ``with`` block, if ``compute`` would, and restore them after it."""
-        should_sync = self.sync_on_compute and not self._is_synced
-        self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=should_sync)
-        try:
-            yield
-        finally:
-            if should_sync and self._is_synced:
-                self.unsync()
-
-    def merge_state(self, incoming_state: dict[str, State] | torchmetrics.Metric) -> None:
-        """Add another metric's states to this metric's, with its segments after this metric's.
-
-        Args:
-            incoming_state: a metric of the same class with the same settings, or its ``metric_state``, on any device.
-
-        Raises:
-            ValueError: another class, other settings, another kind of input, or missing states; this metric does not
-                change.
-        """
-        rows = as_list(self.rows) if self._keeps_rows else []
-        incoming = incoming_state.metric_state if isinstance(incoming_state, torchmetrics.Metric) else incoming_state
-        if isinstance(incoming, dict) and "settings" in incoming:
-            described = incoming_state.describe_settings() if isinstance(incoming_state, States) else None
-            self._check_settings(incoming["settings"], described)
-            if set(self._defaults) <= set(incoming):  # else _reduce_states names the missing states
-                self._check_loadable({name: incoming[name] for name in self._defaults if name != "callables"})
-        with self._undone_on_error():
-            super().merge_state(incoming_state)
-            if self._keeps_rows:
-                self.rows = rows + moved(as_list(incoming["rows"]), self._device_of("rows"))
-        merged = incoming_state.update_count if isinstance(incoming_state, torchmetrics.Metric) else 1
-        # Metric.merge_state counts no update, so compute would warn, and it keeps the value computed before.
-        self._update_count += merged
-        self._computed = None
-
-    def _reduce_states(self, incoming_state: dict[str, State]) -> None:
-        """Add another metric's states in front of this metric's."""
-        # Metric._reduce_states raises for tensors on two devices, and for a list of rows with synced (joined) rows.
-        missing = [name for name in self._defaults if name not in incoming_state]
-        if missing:
-            raise ValueError(f"the incoming state lacks {missing}: expected the states {list(self._defaults)}")
-        for name in self._defaults:
-            if name not in self._DESCRIPTIVE:
-                state = getattr(self, name)
-                incoming = moved(incoming_state[name], self._device_of(name))
-                both = [*as_list(incoming), *as_list(state)]
-                setattr(self, name, both if name == "rows" else join_states(name, both))
-
-    def _sync_dist(
-        self, dist_sync_fn: Callable[..., list[Tensor]] = gather_all_tensors, process_group: object = None
-    ) -> None:
-        """Add up the states of all ranks: gather them as one tensor of bytes, and join them."""
-        # Metric._sync_dist gathers state by state: 13 gathers and 7 barriers, and ranks with different averages, which
-        # have different states, would wait for each other.
-        gather = gather_buffers if dist_sync_fn is gather_all_tensors else dist_sync_fn
-        for name, state in join_shares(self.gather_shares(gather, process_group or self.process_group)).items():
-            setattr(self, name, state.to(self._device_of(name)))
-
-    def gather_shares(self, gather: Gather, group: object = None) -> list[dict[str, Tensor]]:
-        """Return the states of every rank, as of ``saved_states``, when every rank has called this.
-
-        Raises:
-            ValueError: the ranks have metrics with different settings; on all ranks, after the states were gathered.
-            RuntimeError: another rank could not read its states; that one raises its own error, as late.
-        """
-        # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
-        level = settings_digest(self.confidence).to(self.row.device)
-        compared = len(level) + len(self.settings)
-        buffers = gather_packed(
-            lambda: torch.cat((level, self.pack_states(self.row.device))), partial(gather, group=group), self.row.device
+    if len(samples) > 1:
+        raise ValueError(
+            f"batches of {' and of '.join(map(_name_samples, samples))} hypotheses per segment: average 'none' expects "
+            "the same number in all batches"
         )
-        all_equal(torch.stack([buffer[:compared] for buffer in buffers]))
-        return [self.unpack_states(buffer[len(level) :]) for buffer in buffers]
-
-    @contextmanager
-    def _undone_on_error(self) -> Iterator[None]:
-        """Restore the states, and what torchmetrics changes with them, if the body of the ``with`` statement raises."""
-        before = {**self.__dict__}
-        # Lists grow in place. They are cut back and not copied: a copy would take longer with every batch.
-        lengths = {name: len(before[name]) for name in self._defaults if type(before[name]) is list}
-        try:
-            yield
-        except BaseException:
-            self.__dict__.update({name: before[name] for name in (*self._defaults, *_SWITCHES, "_codes")})
-            for name, length in lengths.items():
-                del before[name][length:]
-            raise
+    return gathered.amax(0)
 
 
-def world_rank() -> tuple[int, int]:
-    """Return the rank of this process in the default group and the number of processes, alone ``(0, 1)``."""
-    if not distributed.is_available() or not distributed.is_initialized():
-        return 0, 1
-    return distributed.get_rank(), distributed.get_world_size()
+def has_counted(counts: Tensor) -> bool:
+    """Return whether a segment was counted, from codes on the CPU, where reading them waits for nothing."""
+    return counts.tolist()[0] != 0
 
 
-def moved(state: AnyState, device: torch.device) -> AnyState:
-    """Return a state, a tensor or a list of tensors, on a device."""
-    return state.to(device) if isinstance(state, Tensor) else [rows.to(device) for rows in state]
+def kind_name(counts: Tensor) -> str:
+    """Return the kind for a signature, ``?`` before any data."""
+    code = counts.tolist()[0]
+    return KINDS[code - 1] if code else "?"
 
 
-def as_list(rows: State) -> list[Tensor]:
-    """Return rows as a new list, also if a sync has joined them."""
-    return [rows] if isinstance(rows, Tensor) else list(rows)
+def sample_number(counts: Tensor) -> int | None:
+    """Return how many samples a segment has, or None for one hypothesis without a dimension of samples."""
+    code = counts.tolist()[1]
+    return code - _NO_SAMPLES - 1 if code > _NO_SAMPLES else None
+
+
+def _name_samples(code: int) -> str:
+    samples = code - _NO_SAMPLES - 1
+    if samples == 1:
+        return "1 (in three dimensions)"
+    return "1" if samples < 0 else str(samples)
+
+
+def range_of(references: DocumentGroups | PaddedReferences | list[int]) -> Tensor | None:
+    """Return the range of the numbers of references of a batch, or None for a batch without segments.
+
+    A range is ``[-fewest, most]`` int64, so that the maximum joins two; on the CPU, or on the device of padded
+    references.
+    """
+    if isinstance(references, PaddedReferences):
+        lengths = references.tokens.lengths
+        if len(lengths) == 0:
+            return None
+        if references.present is None:
+            return torch.arange(-1, 2, 2, device=lengths.device)  # one each
+        counts = references.present.sum(1)
+        return torch.stack((-counts, counts)).amax(1)
+    if isinstance(references, DocumentGroups):
+        references = references.counts.tolist()
+    return host_counts([-min(references), max(references)]) if references else None
 
 
 def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
-    """Return the state for the batches of several metrics or ranks together.
-
-    Raises:
-        ValueError: different kinds of input.
-    """
+    """Return the state for several metrics or ranks together, or raise ValueError for different kinds of input."""
     if name == "rows":
         return torch.cat([*states])
     stacked = torch.stack([*states])
@@ -452,7 +184,7 @@ def join_states(name: str, states: Sequence[Tensor]) -> Tensor:
 
 
 def join_shares(shares: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the states of all ranks together, rank by rank, or raise as ``join_states`` does."""
+    """Return the states of all ranks together, with the settings of the first, or raise as ``join_states`` does."""
     joined = {"settings": shares[0]["settings"]}
     for name in shares[0]:
         if name != "settings":
@@ -460,8 +192,60 @@ def join_shares(shares: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     return joined
 
 
+def pack_states(states: Mapping[str, Tensor], device: torch.device) -> Tensor:
+    """Return states as bytes, ``(bytes,)`` uint8 on a device, in their order: the settings first, the rows last."""
+    return torch.cat([state.to(device).reshape(-1).view(torch.uint8) for state in states.values()])
+
+
+def unpack_states(packed: Tensor, defaults: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return packed states. Their defaults give names, dtypes and shapes; the rows take all bytes that are left."""
+    states = {}
+    start = 0
+    for name, default in defaults.items():
+        stop = start + default.nbytes if name != "rows" else len(packed)
+        # A copy, because a view as a wider dtype has to begin at a multiple of its width.
+        values = packed[start:stop].clone().view(default.dtype)
+        states[name] = values.reshape(-1, *default.shape[1:]) if default.dim() else values[0]
+        start = stop
+    return states
+
+
+def check_states(saved: Mapping[str, State], defaults: Mapping[str, Tensor]) -> None:
+    """Raise ValueError if states differ from the defaults in names, dtypes or shapes, but for the number of rows."""
+    if set(saved) != set(defaults):
+        raise ValueError(f"the saved states are {sorted(saved)}: expected {sorted(defaults)}")
+    for name, value in saved.items():
+        default = defaults[name]
+        for tensor in value if name == "rows" and isinstance(value, list) else [value]:
+            if not isinstance(tensor, Tensor):
+                raise ValueError(f"the saved state {name} is {type_name(tensor)}: expected a tensor")
+            free = 1 if name == "rows" else 0
+            if tensor.dtype != default.dtype or tensor.shape[free:] != default.shape[free:]:
+                raise ValueError(
+                    f"the saved state {name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
+                    f"expected {default.dtype} of shape {tuple(default.shape)}"
+                )
+
+
+def move_state(state: AnyState, device: torch.device) -> AnyState:
+    """Return a state, a tensor or a list of tensors, on a device."""
+    return state.to(device) if isinstance(state, Tensor) else [rows.to(device) for rows in state]
+
+
+def list_rows(rows: State) -> list[Tensor]:
+    """Return rows as a new list, even if a sync has joined them."""
+    return [rows] if isinstance(rows, Tensor) else list(rows)
+
+
+def write_entry(rank: int, processes: int, settings: Mapping[str, str]) -> Tensor:
+    """Return the entry for the states of a rank, ``(bytes,)`` uint8."""
+    text = json.dumps({"rank": rank, "processes": processes, "settings": settings}).encode()
+    longest = len(text) - len(f"{rank}{processes}") + _ENTRY_DIGITS
+    return byte_tensor(text.ljust(-(-longest // _ENTRY_BYTES) * _ENTRY_BYTES))
+
+
 def read_entry(entry: object) -> dict[str, Any]:
-    """Return what ``state_dict`` wrote in the entry that says whose the states are, or raise ValueError."""
+    """Return what ``write_entry`` wrote, by name, or raise ValueError for anything else."""
     try:
         saved_by = json.loads(bytes(cast(Tensor, entry).tolist()))
         if 0 <= saved_by["rank"] < saved_by["processes"] and isinstance(saved_by["settings"], dict):
@@ -469,3 +253,52 @@ def read_entry(entry: object) -> dict[str, Any]:
     except (AttributeError, KeyError, TypeError, ValueError):
         pass
     raise ValueError(f"the entry {SAVED_BY} is {type_name(entry)}: expected the bytes of state_dict")
+
+
+def gather_ranks(tensor: Tensor, group: Group = None) -> Tensor:
+    """Return the tensors of all ranks, which have one shape, joined along the first dimension, by one collective."""
+    backend = distributed.get_backend(group)
+    sent = tensor
+    if backend == "nccl" and not tensor.is_cuda:
+        sent = tensor.cuda()
+    elif backend in ("gloo", "mpi"):
+        sent = tensor.cpu()
+    gathered = [torch.empty_like(sent) for _ in range(distributed.get_world_size(group))]
+    distributed.all_gather(gathered, sent, group)
+    return torch.cat(gathered).to(tensor.device)
+
+
+def gather_packed(
+    pack: Callable[[], Tensor], gather: Callable[[Tensor], list[Tensor]], device: torch.device
+) -> list[Tensor]:
+    """Return the bytes that each rank packs, ``(bytes,)`` uint8 on a device, when every rank has called this.
+
+    Raises:
+        RuntimeError: another rank raised while it packed; that one raises its own error, as late.
+    """
+    failure = None
+    try:
+        packed = pack()
+    except Exception as error:
+        # Without this rank the others would wait for ever: it sends the words of its error.
+        failure = error
+        packed = byte_tensor(f"{type(error).__name__}: {error}".encode(errors="replace")).to(device)
+    # The last byte says whether the others are an error.
+    buffers = gather(torch.cat((packed, packed.new_full((1,), failure is not None))))
+    if failure:
+        raise failure
+    for rank, has_failed in enumerate(torch.stack([buffer[-1] for buffer in buffers]).tolist()):
+        if has_failed:
+            words = bytes(buffers[rank][:-1].tolist()).decode()
+            raise RuntimeError(f"rank {rank} cannot read its states: {words}")
+    return [buffer[:-1] for buffer in buffers]
+
+
+def gather_buffers(
+    buffer: Tensor, group: Group = None, gather: Callable[[Tensor, Group], Tensor] = gather_ranks
+) -> list[Tensor]:
+    """Return the one-dimensional tensors of all ranks, which may differ in length, by two collectives."""
+    sizes: list[int] = gather(torch.tensor([len(buffer)], device=buffer.device), group).tolist()
+    padded = torch.nn.functional.pad(buffer, (0, max(sizes) - len(buffer)))
+    rows = gather(padded, group).reshape(len(sizes), -1)
+    return [row[:size] for row, size in zip(rows, sizes, strict=True)]

@@ -1,4 +1,4 @@
-"""The values of metrics: one of several as a metric of its own, and the names under which values are written."""
+"""The values of metrics: one of several values as a metric, and the names under which values are written."""
 
 from __future__ import annotations
 
@@ -26,14 +26,11 @@ Metrics: TypeAlias = (
 
 
 class Item:
-    """One value of a metric of several, such as ``rouge["rougeL_fmeasure"]``, in either framework.
+    """One value of a metric that computes several, such as ``rouge["rougeL_fmeasure"]``, in either framework."""
 
-    Attributes:
-        whole: the metric with all values.
-        value: the name of this one.
-    """
-
+    #: The metric with all values.
     whole: Any
+    #: The name of this one.
     value: str
     #: The interval has two values of its own.
     confidence = None
@@ -54,7 +51,7 @@ class Item:
 
     @property
     def device(self) -> torch.device:
-        """Where text is counted."""
+        """Where the states of the metric are."""
         return self.whole.device
 
     @property
@@ -63,7 +60,7 @@ class Item:
         return self.whole.signature
 
     def has_one_reference(self) -> bool:
-        """Return what the metric returns."""
+        """Return whether each segment of all processes has exactly one reference."""
         result: bool = self.whole.has_one_reference()
         return result
 
@@ -73,11 +70,7 @@ class Item:
 
 
 class NamedValue(CompositionalMetric):
-    """One value of a metric that computes several, with which it shares its states: ``chrf["chrf_low"]``.
-
-    Attributes:
-        value: the name of this one.
-    """
+    """One value of a metric that computes several, with which it shares its states: ``chrf["chrf_low"]``."""
 
     if TYPE_CHECKING:  # torchmetrics declares them for any metric
 
@@ -96,12 +89,10 @@ class NamedValue(CompositionalMetric):
 
     @property
     def higher_is_better(self) -> bool:  # type: ignore[override]
-        """That of the metric."""
+        """As in the metric."""
         return bool(self.whole.higher_is_better)
 
-    def __repr__(self) -> str:
-        """Show the metric and the name of the value."""
-        return f'{self.whole!r}["{self.value}"]'
+    __repr__ = Item.__repr__
 
 
 class ScoredValue(Item, NamedValue):
@@ -114,11 +105,7 @@ def computes_several(metric: Any) -> bool:
 
 
 def is_scored_value(metric: Any, index: object) -> bool:
-    """Return whether an index is the name of one of several values, not of the end of an interval, nor of a segment.
-
-    Raises:
-        KeyError: the metric computes no value with this name.
-    """
+    """Return whether an index is the name of one of several values, and raise KeyError if nothing has this name."""
     if not computes_several(metric):
         if metric.average == "none" and not isinstance(index, str):
             return False
@@ -144,16 +131,13 @@ def refuse_shared_names(metrics: Mapping[str, Any]) -> None:
     )
 
 
-def copied(metrics: Metrics) -> torchmetrics.MetricCollection:
-    """Return a collection of copies that share nothing: two values of one ROUGE would count each segment twice.
-
-    Raises:
-        ValueError: two metrics that would write one name.
-    """
-    # The names in a collection have its prefix.
+def copy_metrics(metrics: Metrics) -> torchmetrics.MetricCollection:
+    """Return a collection of copies that share nothing, and raise ValueError if two metrics would write one name."""
+    # Two values of one ROUGE would count each segment twice.
+    # The names in a collection begin with its prefix.
     named: Any = dict(metrics.items()) if isinstance(metrics, (Mapping, torchmetrics.MetricCollection)) else metrics
-    found: Any = torchmetrics.MetricCollection(named).items(copy_state=False)
-    copies = {name: metric.clone() for name, metric in found}
+    collected: Any = torchmetrics.MetricCollection(named).items(copy_state=False)
+    copies = {name: metric.clone() for name, metric in collected}
     refuse_shared_names(copies)
     return torchmetrics.MetricCollection(copies)
 

@@ -22,7 +22,7 @@ from ngram_metrics.scores.python_measures import Reducer
 from ngram_metrics.scores.rouge import RougeMeasure
 from ngram_metrics.scores.rows import PYTHON_ROWS, score_corpora, score_rows
 from ngram_metrics.text.word_reader import WordReader
-from ngram_metrics.torchmetrics.agreement import range_of
+from ngram_metrics.torchmetrics.states import range_of
 
 KEYS = ("rouge1", "rouge3", "rougeL", "rougeLsum")
 

@@ -24,8 +24,7 @@ from pretend.device import DEVICE, Elsewhere, accelerator
 from torch import Tensor
 
 from ngram_metrics import Bleu, ChrF, Gleu, NgramOverlap, ROUGEScore
-from ngram_metrics.torchmetrics import accumulator
-from ngram_metrics.torchmetrics import states as saved
+from ngram_metrics.torchmetrics import accumulator, adaptor
 
 
 def _tensors(state: Any) -> list[Tensor]:
@@ -112,7 +111,7 @@ def _float64_only_on_the_cpu(device: torch.device) -> torch.dtype:
 def test_without_float64_on_the_device_the_sum_stays_on_the_cpu(case: Case, monkeypatch: pytest.MonkeyPatch):
     metric = case.filled("macro", confidence=None)
     states = states_of(metric)
-    monkeypatch.setattr(saved, "float_dtype", _float64_only_on_the_cpu)
+    monkeypatch.setattr(adaptor, "float_dtype", _float64_only_on_the_cpu)
     metric.to("meta")
     sums, dtypes = _float64_states(metric), _dtypes(metric)
     assert "score_sum" in sums
@@ -129,7 +128,7 @@ def test_without_float64_the_mean_is_rounded_once(case: Case, monkeypatch: pytes
     """Also where it was computed before a move: its dtype may be one that the device has not."""
     moved = case.filled("macro", confidence=None)
     value = moved.compute()
-    for module in (accumulator, saved):
+    for module in (accumulator, adaptor):
         monkeypatch.setattr(module, "float_dtype", lambda device: torch.float32)
     moved.to("cpu")
     metric = case.filled("macro", confidence=None)

@@ -12,7 +12,7 @@ from faces.cases import (
 )
 from torchmetrics.aggregation import SumMetric
 
-from ngram_metrics.torchmetrics import states as joined_states
+from ngram_metrics.torchmetrics import adaptor
 
 
 @pytest.mark.parametrize("by", ["metric", "states", "states of two ranks"])
@@ -51,7 +51,7 @@ def test_merge_with_a_metric_that_was_never_updated(case: Case, average: str):
 @each_metric
 def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: str, monkeypatch: pytest.MonkeyPatch):
     metric, other = case.filled(average), case.filled(average)
-    states, join = states_of(metric), joined_states.join_states
+    states, join = states_of(metric), adaptor.join_states
 
     def failing(name: str, states: Any) -> Any:
         if name == "row":  # the number of sentences is set
@@ -59,7 +59,7 @@ def test_a_merge_that_fails_leaves_the_states_as_they_were(case: Case, average: 
         return join(name, states)
 
     with monkeypatch.context() as patch:
-        patch.setattr(joined_states, "join_states", failing)
+        patch.setattr(adaptor, "join_states", failing)
         with pytest.raises(MemoryError):
             metric.merge_state(other)
     assert_same_states(metric, states)

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ngram_metrics import NgramOverlap
 from ngram_metrics.functional import ngram_overlap
+from ngram_metrics.torchmetrics.states import pack_states
 
 OPTIONS = {"ngram": 2, "pad_id": (0, -100)}
 
@@ -56,8 +57,10 @@ def synced(metrics: list[NgramOverlap]) -> Tensor:
 
     def gather(buffer: Tensor, group: object = None) -> list[Tensor]:
         """One tensor of bytes of each rank: what comes before the states, and a byte behind them, is equal on all."""
-        before = buffer[: len(buffer) - len(metrics[0].pack_states(buffer.device)) - 1]
-        return [torch.cat((before, metric.pack_states(buffer.device), buffer[-1:])) for metric in metrics]
+        before = buffer[: len(buffer) - len(pack_states(metrics[0].saved_states(), buffer.device)) - 1]
+        return [
+            torch.cat((before, pack_states(metric.saved_states(), buffer.device), buffer[-1:])) for metric in metrics
+        ]
 
     metrics[0].distributed_available_fn = lambda: True
     metrics[0].dist_sync_fn = gather
