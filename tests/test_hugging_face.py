@@ -1,17 +1,14 @@
 """Metrics as ``compute_metrics`` of a Trainer and as a reward of TRL, on what these hand over and on tiny models."""
 
 import json
-import os
 import pickle
 import re
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from programs import SUPPORT, TORCHRUN, start
 from torchmetrics import MetricCollection
 from torchmetrics.text import BLEUScore
 from torchmetrics.text import ROUGEScore as OtherROUGEScore
@@ -366,23 +363,10 @@ def test_text_that_is_scored_without_a_tokenizer_is_told(metric):
 @pytest.mark.programs
 def test_two_processes_of_a_trainer_have_the_scores_and_rewards_of_one(tmp_path):
     pytest.importorskip("accelerate")
-    program = Path(__file__).parent / "support" / "trainer_program.py"
-    torchrun = [
-        "torch.distributed.run",
-        "--nproc-per-node",
-        "2",
-        "--rdzv-backend",
-        "c10d",
-        "--rdzv-endpoint",
-        "localhost:0",
-    ]
     found = []
-    for launch in ([], ["-m", *torchrun]):
-        command = [sys.executable, *launch, str(program), str(tmp_path)]
-        surroundings = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=surroundings, check=False)
-        assert done.returncode == 0, done.stderr
-        found.append(json.loads(re.search(r"^.*?(\{\"processes\".*\})$", done.stdout, re.MULTILINE)[1]))
+    for launch in ((), TORCHRUN):
+        printed = start(SUPPORT / "trainer_program.py", tmp_path, launch=launch)
+        found.append(json.loads(re.search(r"^.*?(\{\"processes\".*\})$", printed, re.MULTILINE)[1]))
     one, two = found
     assert (one.pop("processes"), two.pop("processes")) == (1, 2)
     assert one["rewards"] == two["rewards"]

@@ -1,16 +1,14 @@
 """The recipe of error rates edits as a table of all prefixes does, on two processes and across a restart."""
 
 import runpy
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import EXAMPLES, TORCHRUN, start
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "error_rates.py"
+EXAMPLE = EXAMPLES / "error_rates.py"
 TEXTS = st.lists(st.sampled_from(["a", "b", "cc"]), min_size=1, max_size=6).map(" ".join)
 
 
@@ -38,12 +36,9 @@ def test_the_rates_are_those_of_the_table(pairs):
 @pytest.mark.programs
 def test_two_processes_count_on_after_a_restart(tmp_path):
     """Each of two runs counts a segment on each rank: 2 edits in 4 words, which the second adds to the first."""
-    launch = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
-    command = [*launch, "--rdzv-endpoint", "localhost:0", str(EXAMPLE), str(tmp_path)]
     for runs in (1, 2):
-        run = subprocess.run(command, capture_output=True, text=True, timeout=300)
-        assert run.returncode == 0, run.stderr
+        printed = start(EXAMPLE, tmp_path, launch=TORCHRUN)
         edits = sum(edit_distance(f"the cat {rank} sat", "the cat sat down") for rank in range(2))
         expected = {"cer": round(edits / (2 * len("the cat sat down")), 4), "wer": 0.5}
-        assert run.stdout.replace("\n", "") == str(expected) * 2
+        assert printed.replace("\n", "") == str(expected) * 2
         assert [int(torch.load(tmp_path / f"rank{rank}.pt")["wer.length"]) for rank in range(2)] == [4 * runs] * 2

@@ -2,42 +2,28 @@
 
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import sacrebleu
+from programs import ROOT, SUPPORT, TORCHRUN, start
 
 from ngram_metrics.functional import bleu_score, ngram_overlap, rouge_score
 
-ROOT = Path(__file__).parents[2]
 NO_TOKENS = {-100, 0, 1}  # ByT5: padding, which the decoder also starts with, and end
-TORCHRUN = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--rdzv-backend", "c10d"]
 
 if importlib.util.find_spec("transformers") is None or importlib.util.find_spec("accelerate") is None:
     pytest.skip("the Trainer needs transformers and accelerate", allow_module_level=True)
 
 
-def recipe(folder: Path, *launch: str) -> dict:
-    script = ROOT / "tests" / "support" / "trainer_recipe.py"
-    # Nothing is to be fetched, and no GPU is needed.
-    offline = {
-        "HF_HUB_OFFLINE": "1",
-        "TRANSFORMERS_OFFLINE": "1",
-        "CUDA_VISIBLE_DEVICES": "",
-        "ACCELERATE_USE_CPU": "1",
-    }
-    done = subprocess.run(
-        [sys.executable, *launch, str(script), str(ROOT / "docs" / "guides" / "hugging_face.md"), str(folder)],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env={**os.environ, **offline},
-        cwd=folder,
+def recipe(folder: Path, launch: tuple[str, ...] = ()) -> dict:
+    start(
+        SUPPORT / "trainer_recipe.py",
+        ROOT / "docs" / "guides" / "hugging_face.md",
+        folder,
+        launch=launch,
+        folder=folder,
     )
-    assert done.returncode == 0, done.stderr
     return json.loads((folder / "result.json").read_text())
 
 
@@ -89,6 +75,6 @@ def test_scores_are_those_of_what_the_models_wrote(tmp_path: Path):
 
 @pytest.mark.slow
 def test_two_processes_report_each_sentence_once(tmp_path: Path):
-    result = recipe(tmp_path, *TORCHRUN, "--rdzv-endpoint", "localhost:0")
+    result = recipe(tmp_path, TORCHRUN)
     assert result["processes"] == 2
     check(result)

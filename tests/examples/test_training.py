@@ -3,13 +3,11 @@
 import csv
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
-from programs import example, only, run
+from programs import example, only, run, start
 
 from ngram_metrics.functional import chrf_score
 
@@ -24,14 +22,6 @@ def ignite_run():
 @pytest.fixture(scope="module")
 def lightning_run():
     return example("lightning_run")
-
-
-def started(program: str, *options: object) -> str:
-    """What a program prints that is a process of its own, and starts others."""
-    command = [sys.executable, program, "--sentences", SENTENCES, *options]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-    return done.stdout
 
 
 @pytest.mark.programs
@@ -136,7 +126,9 @@ def test_lightning_logs_the_scores_and_keeps_the_best_model(tmp_path: Path, ligh
 
 @pytest.mark.slow
 def test_lightning_logs_the_scores_of_all_sentences_in_two_processes(tmp_path: Path, lightning_run):
-    options = ("--devices", 2, "--out", tmp_path)
-    check_lightning(lightning_run, tmp_path, started(lightning_run.__file__, "--epochs", 1, *options), 1, processes=2)
-    printed = started(lightning_run.__file__, "--epochs", 2, *options, "--resume")
+    options = ("--sentences", SENTENCES, "--devices", 2, "--out", tmp_path)
+    check_lightning(
+        lightning_run, tmp_path, start(Path(lightning_run.__file__), "--epochs", 1, *options), 1, processes=2
+    )
+    printed = start(Path(lightning_run.__file__), "--epochs", 2, *options, "--resume")
     assert re.findall(r"epoch (\d)   val/bleu", printed) == ["1"]

@@ -1,6 +1,8 @@
-"""The examples as modules: what several runs import is imported once."""
+"""The examples as modules, where what several runs import is imported once, and as programs of their own."""
 
 import importlib
+import os
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -9,7 +11,19 @@ from typing import Any
 
 import pytest
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+SUPPORT = ROOT / "tests" / "support"
+#: What starts a program on two processes, at a port that is free.
+TORCHRUN = (
+    *("-m", "torch.distributed.run", "--nproc-per-node", "2"),
+    *("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"),
+)
+#: Nothing is fetched, and no GPU is needed.
+OFFLINE = {
+    **{"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "CUDA_VISIBLE_DEVICES": "", "ACCELERATE_USE_CPU": "1"},
+    "OMP_NUM_THREADS": "1",
+}
 
 
 def example(name: str) -> ModuleType:
@@ -33,3 +47,14 @@ def run(module: ModuleType, *options: Any) -> None:
         warnings.simplefilter("ignore")  # no error to a program
         patch.setattr(sys, "argv", [str(module.__file__), *map(str, options)])
         module.main()
+
+
+def start(
+    program: Path, *options: Any, launch: tuple[str, ...] = (), folder: Path | None = None, limit: int = 400
+) -> str:
+    """What a program prints that is a process of its own, or several."""
+    command = [sys.executable, *launch, str(program), *map(str, options)]
+    surroundings = {**os.environ, **OFFLINE}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit, env=surroundings)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
