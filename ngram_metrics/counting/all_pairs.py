@@ -37,16 +37,7 @@ from torch import Tensor
 from ngram_metrics.counting.documents import CPU, DocumentGroups, RaggedPairs
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
 from ngram_metrics.counting.matches import ngram_totals, pair_matches
-from ngram_metrics.counting.pools import (
-    NgramTable,
-    Pool,
-    SmallLayout,
-    indices,
-    make_table,
-    pools,
-    small_layouts,
-    tally,
-)
+from ngram_metrics.counting.pools import NgramTable, Pool, SmallLayout, indices, make_table, pools, small_layouts, tally
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
 BLOCK_CELLS = 1 << 22

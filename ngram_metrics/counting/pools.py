@@ -30,15 +30,7 @@ from ngram_metrics.counting.documents import (
     ragged_chunks,
     repeat_each,
 )
-from ngram_metrics.counting.keys import (
-    KEY_BITS,
-    Digits,
-    SortedKeys,
-    bit_length,
-    ragged_digits,
-    run_starts,
-    sorted_keys,
-)
+from ngram_metrics.counting.keys import KEY_BITS, Digits, SortedKeys, bit_length, ragged_digits, run_starts, sorted_keys
 from ngram_metrics.counting.numpy_matches import must_use_torch
 
 #: Limit of rows times tokens of the largest group in a pool of several: it bounds a matrix with a column per n-gram.

@@ -16,14 +16,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.corpus import corpus_ngrams
-from ngram_metrics.counting.documents import (
-    PaddedPairs,
-    RaggedSides,
-    RaggedTokens,
-    concatenate,
-    owners,
-    row_chunks,
-)
+from ngram_metrics.counting.documents import PaddedPairs, RaggedSides, RaggedTokens, concatenate, owners, row_chunks
 from ngram_metrics.counting.keys import Digits, bit_length, rank_in_rows, run_ends, run_starts, sorted_keys
 
 #: Bits of a count where a sum holds the counts of both sides, as in ``ngram_metrics.counting.matches``.

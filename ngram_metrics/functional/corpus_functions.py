@@ -13,12 +13,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import Average, Smoothing, check_choice, checked_number, checked_order
-from ngram_metrics.counting.documents import (
-    PaddedTokens,
-    RaggedTokens,
-    move_result,
-    ragged_from_rows,
-)
+from ngram_metrics.counting.documents import PaddedTokens, RaggedTokens, move_result, ragged_from_rows
 from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric import definitions

@@ -13,13 +13,7 @@ from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import checked_order
 from ngram_metrics.counting import matches
 from ngram_metrics.counting.corpus import corpus_ngrams
-from ngram_metrics.counting.documents import (
-    PaddedSides,
-    RaggedSides,
-    RaggedTokens,
-    copy_to,
-    host_counts,
-)
+from ngram_metrics.counting.documents import PaddedSides, RaggedSides, RaggedTokens, copy_to, host_counts
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References

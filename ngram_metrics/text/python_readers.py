@@ -15,12 +15,7 @@ from ngram_metrics.basics.options import check_booleans, check_id, fixed_pad_id,
 from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters
-from ngram_metrics.text.tokenizer_option import (
-    callable_name,
-    check_tokenizer,
-    reads_text_as_it_is,
-    tokenizer_signature,
-)
+from ngram_metrics.text.tokenizer_option import callable_name, check_tokenizer, reads_text_as_it_is, tokenizer_signature
 from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 
 if TYPE_CHECKING:

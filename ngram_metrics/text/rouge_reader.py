@@ -47,9 +47,7 @@ from ngram_metrics.text.single_texts import (
     summary_of_ids,
 )
 from ngram_metrics.text.stemmer import rouge_stem
-from ngram_metrics.text.tokenizer_option import (
-    rule_of,
-)
+from ngram_metrics.text.tokenizer_option import rule_of
 from ngram_metrics.text.word_bounds import ROUGE, Integers, Rule
 from ngram_metrics.text.words import number_words
 
