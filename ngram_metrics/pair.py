@@ -20,7 +20,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ngram_metrics.basics.options import ROUGE_KEYS, resolve_effective_order
-from ngram_metrics.counting.python_matches import Summary, Tokens
+from ngram_metrics.counting.python_matches import RougeText, Tokens
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters, split_words, summary_of_ids
@@ -275,7 +275,9 @@ def rouge(
             require_hashable([words for words, _ in summaries])
     else:
         separator = sentence_separator_id
-        summaries = [Summary(ids, [ids]) if separator is None else summary_of_ids(ids, separator) for ids in documents]
+        summaries = [
+            RougeText(ids, [ids]) if separator is None else summary_of_ids(ids, separator) for ids in documents
+        ]
     if len(summaries) == 2 or accumulate == "best":
         counts = python_scores.rouge_counts(summaries[0], summaries[1:], variants)
         scores = map(python_scores.rouge_score, counts)

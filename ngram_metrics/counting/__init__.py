@@ -11,10 +11,9 @@ Ids are read as the metrics read them, in two layouts:
 * Lists: a sequence with one item for each segment, which is a sequence of integers or a 1-D integer tensor or array; an
   item of ``target`` may also be a sequence of several references. They are counted on the CPU.
 
-On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On other devices, in graphs that
-``torch.compile`` or a trace records, and for what does not fit the others (high orders, more than 255 references) one
-kernel in torch counts. The counts are the same. To have everything counted by the torch kernel, for a comparison, set
-``NGRAM_METRICS_COUNTING=torch`` in the environment.
+On a CPU n-grams are counted in numpy, and common subsequences by RapidFuzz. On other devices, and in graphs that
+``torch.compile`` or a trace records, a kernel in torch gives the same counts. To have it count padded ids on a CPU too,
+for a comparison, set ``NGRAM_METRICS_COUNTING=torch`` in the environment.
 
 ``ngram_metrics.functional.matched_orders`` says where the matches are: for each token the longest order of a matched
 n-gram that covers it.

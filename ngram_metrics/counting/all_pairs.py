@@ -1,10 +1,9 @@
 """N-gram matches of every hypothesis with every reference of its group, for minimum Bayes risk decoding.
 
-Only n-grams that occur on both sides matter. Most occur in a few documents: for these the pairs of documents that share
-the n-gram are listed, and the smaller counts added. A few n-grams occur in many documents: these are counted by a
-matrix product, which is then cheaper. The work is cut into pools of whole groups, and a large group into blocks of
-hypotheses; no cut changes the counts. A small batch on a CPU has all its n-grams in one table of numpy.
-Groups of one hypothesis and one reference are segments.
+Only n-grams that occur on both sides matter. Most occur in a few documents: the pairs of documents that share such an
+n-gram are listed, and the smaller counts added. The n-grams that occur in many documents are counted by a matrix
+product, which is then cheaper. The work is cut into pools of whole groups, and a large group into blocks of hypotheses.
+No cut changes the counts. A small batch on a CPU has all its n-grams in one table of numpy.
 
 Example: the hypotheses ``x x y`` and ``x z``, the references ``x x`` and ``y z``. ``x`` is in three documents and is
 counted in the table; ``y`` and ``z``, in two each, are listed. The matches of order 1 are 2 1 and 1 1.
@@ -36,7 +35,7 @@ from torch import Tensor
 
 from ngram_metrics.counting.documents import CPU, DocumentGroups, RaggedPairs
 from ngram_metrics.counting.keys import bit_length, run_ends, run_starts, sorted_keys
-from ngram_metrics.counting.matches import ngram_totals, pair_matches
+from ngram_metrics.counting.matches import count_matches, ngram_totals
 from ngram_metrics.counting.pools import NgramTable, Pool, SmallLayout, indices, make_table, pools, small_layouts, tally
 
 #: Counts in a block of the result, 4 bytes each. Smaller blocks cost less memory and, on the CPU, fewer cache misses.
@@ -60,7 +59,7 @@ ACCELERATOR_LISTED_PAIRS = 1 << 22
 
 
 class MatchBlock(NamedTuple):
-    """Matches of some hypotheses, with zeros for the documents that a group has fewer than another.
+    """Matches of some hypotheses, with zeros for missing documents where groups differ in size.
 
     Attributes:
         groups: the index of the first group, and of the last plus 1.
@@ -82,10 +81,9 @@ class MatchBlock(NamedTuple):
 def all_pairs_matches(
     hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device = CPU
 ) -> Iterator[MatchBlock]:
-    """Count the matches of each hypothesis with each reference of its group, block by block.
+    """Count the matches of each hypothesis with each reference of its group, in blocks that cover all groups in order.
 
-    A block has at most ``BLOCK_CELLS`` counts, or one hypothesis. A caller that turns each block into scores at once
-    needs no more memory for counts, however many pairs there are.
+    A block has at most ``BLOCK_CELLS`` counts, or one hypothesis.
 
     Args:
         hypotheses: any number of documents per group, even 0. If the references are the same documents, pass the same
@@ -93,16 +91,13 @@ def all_pairs_matches(
         references: any number of documents for each of the same groups, with the same vocabulary.
         max_order: the longest order to count, at least 1.
         device: where the pairs are counted.
-
-    Yields:
-        Blocks that cover all groups, in order.
     """
     groups = len(hypotheses.counts)
-    # A group may be empty, so that the number of documents says nothing.
+    # Each group is checked, because groups may be empty.
     if 0 < groups <= BLOCK_CELLS // max_order and all(
         bool((side.counts == 1).all()) for side in (hypotheses, references)
     ):
-        matches = pair_matches(RaggedPairs(hypotheses.tokens, references.tokens), max_order).to(device)
+        matches = count_matches(RaggedPairs(hypotheses.tokens, references.tokens), max_order).to(device)
         columns = (side.tokens.lengths.unsqueeze(1).to(device) for side in (hypotheses, references))
         yield MatchBlock((0, groups), (0, 1), matches.view(groups, 1, 1, max_order), *columns)
         return
@@ -151,7 +146,7 @@ def _count_small(layout: SmallLayout) -> Tensor:
 
 
 def _sum_minima(table: NgramTable, layout: SmallLayout) -> NDArray[np.float32]:
-    """Return for each order and group the sum of the smaller counts, ``(orders * groups, hypotheses, references)``."""
+    """Return the sum of the smaller counts of each order and group, ``(orders * groups, hypotheses, references)``."""
     counts, bounds = table
     hypotheses, references = counts[:, : layout.sizes[0], None], counts[:, None, layout.first_reference :]
     # The row of zeros is for groups without n-grams at the end: reduceat takes the row at their bound.
@@ -161,10 +156,7 @@ def _sum_minima(table: NgramTable, layout: SmallLayout) -> NDArray[np.float32]:
 
 
 def _sum_products(table: NgramTable, layout: SmallLayout) -> NDArray[np.float32]:
-    """Return what ``_sum_minima`` does, as a product as in ``fill_product``.
-
-    An n-gram has a column for each threshold up to its largest count.
-    """
+    """Return the sums of ``_sum_minima`` as a product, with a column for each n-gram and count up to its largest."""
     counts, bounds = table
     most = counts.max(1, initial=0).astype(np.int64)  # (ngrams,)
     ends = most.cumsum()
@@ -187,7 +179,7 @@ def _fill_diagonal(matches: Tensor, lengths: Tensor) -> None:
 
 
 class _Runs(NamedTuple):
-    """Sorted n-grams, in which adjacent equal n-grams of a document are one run.
+    """Sorted n-grams, where equal n-grams of a document are one run.
 
     Attributes:
         key: ``(runs,)`` int64, ascending.
@@ -220,11 +212,8 @@ def _shared_ngrams(pool: Pool, max_order: int) -> list[tuple[CountTable, ListedP
 def _select_shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tuple[_Runs, Tensor, Tensor]:
     """Find the n-grams that any pair may share.
 
-    Args:
-        runs: the sorted n-grams.
-        prefix: ``(runs,)`` int64, the same for equal n-grams.
-        valid: ``(runs,)`` bool, whether the n-gram ends inside its document.
-        pool: the documents.
+    ``prefix`` ``(runs,)`` int64 is equal for equal n-grams, and ``valid`` ``(runs,)`` bool says which end inside their
+    document.
 
     Returns:
         The runs of such n-grams; the number of each run's n-gram, ascending, with gaps; and ``(n-grams,)`` bool,
@@ -235,8 +224,7 @@ def _select_shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tu
     remaining = indices(valid & ~(starts & torch.cat((starts[1:], starts[:1]))))
     runs = _Runs(*_select(remaining, *runs))
     ngram = (starts.cumsum(0, dtype=torch.int64) - 1).index_select(0, remaining)
-    # The runs of each n-gram: at least as many as its documents.
-    either = tally(ngram, len(prefix))  # (n-grams,)
+    either = tally(ngram, len(prefix))  # (n-grams,), the runs of each: at least as many as its documents
     if pool.same:
         pairs = either * either
     else:
@@ -259,7 +247,7 @@ def _select_shared(runs: _Runs, prefix: Tensor, valid: Tensor, pool: Pool) -> tu
 
 
 def _split_by_cost(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> tuple[CountTable, ListedPairs | None]:
-    """Split the n-grams of an order as ``_select_shared`` says."""
+    """Return the frequent n-grams of an order as a table, and the others as listed pairs."""
     in_table = frequent.index_select(0, ngram)
     in_list = indices(~in_table)
     table_ngram = (frequent.cumsum(0, dtype=torch.int64) - 1).index_select(0, ngram)  # (runs,)
@@ -272,7 +260,7 @@ def _split_by_cost(runs: _Runs, ngram: Tensor, frequent: Tensor, pool: Pool) -> 
 
 
 def _select(index: Tensor, *fields: Tensor) -> tuple[Tensor, ...]:
-    """Select from fields of equal length, where an ascending index of the same length selects everything."""
+    """Select from fields of equal length by an ascending index, which selects everything if it is as long."""
     return fields if len(index) == len(fields[0]) else tuple(field.index_select(0, index) for field in fields)
 
 
@@ -281,7 +269,7 @@ class CountTable(NamedTuple):
 
     Attributes:
         counts: ``(ngrams, depth)`` float32 or int32, the count of the n-gram in each row of its group.
-        ngram: ``(groups, columns)`` int64, the n-gram of each column, as wide as the largest group.
+        ngram: ``(groups, columns)`` int64, the n-gram of each column; as many columns as the largest group needs.
         threshold: ``(groups, columns)``, the dtype of ``counts``, the largest threshold of the column; a missing column
             has a number that no count reaches.
         weight: ``(groups, columns)`` float32 in ``[1, LARGEST_WEIGHT]``.
@@ -294,13 +282,9 @@ class CountTable(NamedTuple):
 
 
 def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountTable:
-    """Return the table of counts.
+    """Return the table of counts: the count of an n-gram in a row is the sum over its entries.
 
-    Args:
-        ngram: ``(entries,)`` int64, numbers from 0 without gaps, ascending with the groups.
-        row: ``(entries,)`` int64, the row in the pool.
-        count: ``(entries,)`` int64, at least 1: an n-gram's count in a row is the sum over its entries.
-        pool: the documents.
+    The entries are ``(entries,)`` int64 each; the numbers ``ngram`` have no gaps and ascend with the groups.
     """
     ngrams = int(ngram[-1]) + 1 if len(ngram) else 0
     cell = ngram * pool.depth + pool.row_in_group().index_select(0, row)
@@ -308,10 +292,10 @@ def count_table(ngram: Tensor, row: Tensor, count: Tensor, pool: Pool) -> CountT
     dtype = torch.float32 if len(pool.row) < 1 << 24 else torch.int32
     counts = torch.zeros(ngrams * pool.depth, dtype=dtype, device=row.device)
     counts = counts.scatter_add_(0, cell, count.to(dtype)).view(ngrams, pool.depth)  # (ngrams, depth)
-    # An n-gram takes as many places as its largest count, and each different count of a document is a cut between them.
+    # An n-gram has as many thresholds as its largest count, and each different count of a document is a cut among them.
     largest = counts.amax(1).long()  # (ngrams,)
     begin = largest.cumsum(0) - largest
-    cuts = torch.zeros(int(largest.sum()) + 1, dtype=torch.bool, device=row.device)  # (places + 1,)
+    cuts = torch.zeros(int(largest.sum()) + 1, dtype=torch.bool, device=row.device)  # (thresholds + 1,)
     cuts[::LARGEST_WEIGHT] = True
     cuts[-1:] = True
     repeated = indices(largest > 1)
@@ -342,8 +326,7 @@ def fill_product(matches: Tensor, table: CountTable, pool: Pool, rows: tuple[int
         counts = table.counts.index_select(0, ngram.reshape(-1)).view(*ngram.shape, pool.depth)
         reaches = counts.ge_(threshold.unsqueeze(-1)).float()  # (groups, columns, depth)
         weighted = reaches[..., slice(*rows)] * weight.unsqueeze(-1)
-        # The sums are in float32, because autocast's bfloat16 would round them. Ones and weights are exact in any
-        # precision to which the product may convert its factors.
+        # Autocast would round the sums to bfloat16. Ones and weights are exact in any precision of the factors.
         with torch.autocast(matches.device.type, enabled=False):
             product = torch.bmm(weighted.transpose(1, 2), reaches[..., pool.first_reference :])
         if first == 0:
@@ -357,11 +340,11 @@ class ListedPairs(NamedTuple):
 
     Attributes:
         hypothesis: ``(entries,)`` int64, the row of the hypothesis, ascending.
-        hypothesis_count: ``(entries,)``, the pool's ``count_dtype``, the count of the n-gram in the hypothesis.
+        hypothesis_count: ``(entries,)`` of the pool's ``count_dtype``, how often the hypothesis has the n-gram.
         first: ``(entries,)`` int64, the index of the first reference entry with the n-gram.
         partners: ``(entries,)`` int64, the number of reference entries with the n-gram.
         reference: ``(reference entries,)`` int64, the row of the reference, n-gram after n-gram.
-        reference_count: ``(reference entries,)``, the pool's ``count_dtype``, the count of the n-gram in the reference.
+        reference_count: ``(reference entries,)`` of the pool's ``count_dtype``, how often the reference has the n-gram.
     """
 
     hypothesis: Tensor
@@ -373,15 +356,7 @@ class ListedPairs(NamedTuple):
 
 
 def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: Pool) -> ListedPairs:
-    """Find the documents that share n-grams.
-
-    Args:
-        ngram: ``(entries,)`` int64 in ``[0, ngrams)``; each number belongs to one group.
-        ngrams: an exclusive upper bound of the numbers.
-        row: ``(entries,)`` int64, the row in the pool.
-        count: ``(entries,)`` int64, at least 1: an n-gram's count in a row is the sum over its entries.
-        pool: the documents.
-    """
+    """Find the documents that share n-grams, from entries as in ``count_table`` with numbers below ``ngrams``."""
     row_bits = bit_length(pool.rows)
     ngram_and_row, by = torch.sort((ngram << row_bits) | row)
     last = indices(run_ends(ngram_and_row))  # (entries,)
@@ -434,7 +409,7 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
 
 
 def _pieces(partners: Tensor) -> Iterator[tuple[slice, int]]:
-    """Yield pieces of entries with ``partners`` ``(entries,)``, each with the sum of its partners."""
+    """Yield pieces of entries with so many ``partners`` ``(entries,)``, each with the sum of its partners."""
     at_once = CPU_LISTED_PAIRS if partners.device.type == "cpu" else ACCELERATOR_LISTED_PAIRS
     ends = partners.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0

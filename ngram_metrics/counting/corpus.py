@@ -1,7 +1,7 @@
 """The n-grams of a corpus: how often each occurs, in how many documents, and in which of them most often.
 
-Each text of a corpus is compared with all others, so all of them have one vocabulary. A document is a text, or several
-texts whose n-grams belong together, such as the references of a segment; no n-gram crosses the border of two texts.
+All texts of a corpus have one vocabulary. A document is a text, or several texts whose n-grams belong together, such as
+the references of a segment. No n-gram crosses the border of two texts.
 
 The n-grams of an order are numbered from those of the order below: an n-gram is the number of its first tokens and the
 number of its last one. A stable sort by these two leaves equal n-grams in the order of their documents, so one sort for
@@ -10,12 +10,12 @@ n-grams.
 
 Example: the documents ``a b a``, ``b a`` and ``a``, order 1.
 
-========  ========  =====  =====  =========  =======  =====  ======
-n-gram    document  count  total  documents  largest  owner  second
-========  ========  =====  =====  =========  =======  =====  ======
-a         0, 1, 2   2 1 1  4      3          2        0      1
-b         0, 1      1 1    2      2          1        0      1
-========  ========  =====  =====  =========  =======  =====  ======
+========  ========  =====  =========  =======  =====  ======
+n-gram    document  count  documents  largest  owner  second
+========  ========  =====  =========  =======  =====  ======
+a         0, 1, 2   2 1 1  3          2        0      1
+b         0, 1      1 1    2          1        0      1
+========  ========  =====  =========  =======  =====  ======
 
 The largest count in a document other than the owner is the second one, also for ``b``, whose two counts are equal.
 
@@ -52,20 +52,6 @@ from ngram_metrics.counting.keys import (
 from ngram_metrics.counting.numpy_matches import must_use_torch
 
 
-class Largest(NamedTuple):
-    """The documents that have most of each n-gram.
-
-    Attributes:
-        most: ``(ngrams,)`` int64, the largest count in a document.
-        owner: ``(ngrams,)`` int64, the first document with this count.
-        second: ``(ngrams,)`` int64, the largest count in any other document, 0 if no other has the n-gram.
-    """
-
-    most: Tensor
-    owner: Tensor
-    second: Tensor
-
-
 class CorpusNgrams(NamedTuple):
     """The n-grams of one order: an entry for each n-gram of each document that has it.
 
@@ -88,33 +74,28 @@ class CorpusNgrams(NamedTuple):
         """Return the number of distinct n-grams, ``()`` int64."""
         return self.ngram[-1:].sum() + min(1, len(self.ngram))
 
-    def totals(self) -> Tensor:
-        """Return how often each n-gram occurs, ``(ngrams,)`` int64."""
-        return self._sums(self.times)
-
     def documents(self) -> Tensor:
         """Return how many documents have each n-gram, ``(ngrams,)`` int64."""
-        return self._sums(torch.ones_like(self.times))
+        return torch.zeros_like(self.last).index_add_(0, self.ngram, torch.ones_like(self.times))
 
-    def largest(self) -> Largest:
-        """Return the largest count of each n-gram in a document, this document, and the second largest count."""
+    def largest(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the largest count of each n-gram in a document, the first document with it, and the second largest.
+
+        Each is ``(ngrams,)`` int64. The second largest count is that of another document, 0 if no other has the n-gram.
+        """
         none = torch.zeros_like(self.last)
         largest = none.scatter_reduce(0, self.ngram, self.times, "amax")
         has_most = self.times == largest.index_select(0, self.ngram)
-        # The first entry with the largest count, as a place among the entries.
         entry = torch.arange(len(self.ngram), device=self.ngram.device)
         candidate = torch.where(has_most, entry, len(entry))
         first = torch.full_like(none, len(entry)).scatter_reduce(0, self.ngram, candidate, "amin")
         others = self.times.index_fill(0, first, 0)
         owner = self.document.index_select(0, first)
-        return Largest(largest, owner, none.scatter_reduce(0, self.ngram, others, "amax"))
+        return largest, owner, none.scatter_reduce(0, self.ngram, others, "amax")
 
     def sum_by_document(self, values: Tensor, documents: int) -> Tensor:
         """Sum values of the entries, ``(entries,)``, over each document: ``(documents,)``."""
         return values.new_zeros(documents).index_add_(0, self.document, values)
-
-    def _sums(self, values: Tensor) -> Tensor:
-        return torch.zeros_like(self.last).index_add_(0, self.ngram, values)
 
 
 def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None = None) -> Iterator[CorpusNgrams]:
@@ -123,8 +104,7 @@ def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None 
     Args:
         tokens: the texts, with one vocabulary.
         max_order: the longest order to count, at least 1.
-        document: ``(texts,)`` int64, ascending, the document of each text; None if each is
-            one.
+        document: ``(texts,)`` int64, ascending, the document of each text; None if each text is one.
     """
     lengths = tokens.lengths
     document = torch.arange(len(lengths), device="cpu") if document is None else document
@@ -153,44 +133,35 @@ def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None 
 
 
 def _sort_slots(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tensor]:
-    """Sort ascending slots by their keys, and those with equal keys in ascending order.
+    """Sort keys with their ascending slots; equal keys keep the order of their slots.
 
-    On a CPU numpy sorts numbers much faster than torch sorts them with their places. So a number is the key with the
-    place in its lowest bits, if both fit.
+    NumPy sorts plain numbers much faster than torch sorts numbers with an index. So the index is in the lowest bits of
+    each number, if both fit.
     """
-    place_bits = bit_length(len(slot))
-    if must_use_torch() or key_bits + place_bits > KEY_BITS:
+    index_bits = bit_length(len(slot))
+    if must_use_torch() or key_bits + index_bits > KEY_BITS:
         key, order = torch.sort(key, stable=True)
         return key, slot.index_select(0, order)
-    packed = (key << place_bits | torch.arange(len(slot), device="cpu")).numpy()
+    packed = (key << index_bits | torch.arange(len(slot), device="cpu")).numpy()
     packed.sort()
-    position = torch.from_numpy(packed & np.int64((1 << place_bits) - 1))
-    return torch.from_numpy(packed >> place_bits), slot.index_select(0, position)
+    index = torch.from_numpy(packed & np.int64((1 << index_bits) - 1))
+    return torch.from_numpy(packed >> index_bits), slot.index_select(0, index)
 
 
 def _entries(ngram: Tensor, document: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return each n-gram and document once, equal n-grams as neighbours, with their number of occurrences."""
-    slots = len(ngram)
     starts = (run_starts(ngram) | run_starts(document)).nonzero().squeeze(1)
-    count = starts.diff(append=starts.new_full((1,), slots))
+    count = starts.diff(append=starts.new_full((1,), len(ngram)))
     return ngram.index_select(0, starts), document.index_select(0, starts), count
 
 
 def distinct_ngrams(tokens: RaggedTokens | PaddedTokens, order: int) -> Tensor:
-    """Count the distinct n-grams of one order in each document.
-
-    Args:
-        tokens: documents one after another, or in rows ``(documents, width)``.
-        order: at least 1.
-
-    Returns:
-        ``(documents,)`` int64 on the device of the ids.
-    """
+    """Return the number of distinct n-grams of one order in each document, ``(documents,)`` int64."""
     counts = [tokens.ids.new_zeros(0)]
     if isinstance(tokens, PaddedTokens):
         rows, width = tokens.ids.shape
         for start, stop in row_chunks(rows, width, tokens.ids.device):
-            counts.append(_count_in_rows(PaddedTokens(*(field[start:stop] for field in tokens)), order))
+            counts.append(_count_in_rows(tokens.slice(start, stop), order))
     else:
         for start, stop in ragged_chunks(tokens.lengths, tokens.ids.device, update=True):
             counts.append(_count_in_documents(tokens.slice(start, stop), order))
@@ -198,12 +169,11 @@ def distinct_ngrams(tokens: RaggedTokens | PaddedTokens, order: int) -> Tensor:
 
 
 def _count_in_rows(tokens: PaddedTokens, order: int) -> Tensor:
-    ids, lengths = tokens
-    width = ids.shape[1]
+    width = tokens.ids.shape[1]
     if width < order:
-        return lengths.new_zeros(len(lengths))
-    remaining = lengths.unsqueeze(1) - torch.arange(width, device=ids.device)
-    return _first_of_their_kind(Digits(rank_in_rows(ids), remaining, bit_length(width), None, 0), order).sum(1)
+        return torch.zeros_like(tokens.lengths)
+    digits = Digits(rank_in_rows(tokens.ids), tokens.remaining(), bit_length(width), None, 0)
+    return _first_of_their_kind(digits, order).sum(1)
 
 
 def _count_in_documents(tokens: RaggedTokens, order: int) -> Tensor:
@@ -215,7 +185,7 @@ def _count_in_documents(tokens: RaggedTokens, order: int) -> Tensor:
 
 
 def _first_of_their_kind(digits: Digits, order: int) -> Tensor:
-    """Mark one slot of each distinct n-gram, ``(..., slots)`` bool, in slots that are sorted by n-gram."""
+    """Mark one slot of each distinct n-gram, ``(..., slots)`` bool, among slots that are sorted by n-gram."""
     for keys in sorted_keys(digits, order):  # noqa: B007
         pass  # only the last sort is needed, and no other is kept
     (prefix,) = keys.prefixes(order, order)

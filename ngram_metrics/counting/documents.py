@@ -3,46 +3,42 @@
 *Ragged*: the tokens of all documents one after another, and the length of each document; made from strings and lists.
 *Padded*: one row per document, the tokens first, the rest of the row ignored; made from id tensors on any device.
 
-A ragged batch is on the CPU, so its sizes may control the work; what is counted in it goes to another device, and not
-its tokens. A padded batch is on any device and is described by its shape alone, so nothing waits for the device.
+A ragged batch is on the CPU, so its sizes may control the work. A padded batch is on any device, and only its shape
+does, so that nothing waits for the device.
 
-Batches are cut into chunks of whole groups, so that no number of segments exhausts memory: the peak memory of the
-counting module is proportional to the largest chunk. A chunk is at most the budget below, or one group if that is
-larger.
+Batches are cut into chunks of whole groups, each at most the budget below or a single group. So the peak memory is
+proportional to the largest chunk, however many segments there are.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-#: The ids past the end of a padded hypothesis, and of a padded reference. They are no tokens, and differ, so no n-gram
-#: with one of them is in both.
+#: The ids past the end of a padded hypothesis, and of a padded reference. They differ, so that no n-gram with one of
+#: them is on both sides.
 PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
-#: The kind of input of a segment.
-Kind = Literal["text", "tokens", "ids"]
-
 CPU = torch.device("cpu")
 #: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few launches are faster.
 CPU_SLOTS = 1 << 16
 ACCELERATOR_SLOTS = 1 << 22
 #: Limits for an update of a training loop. A larger batch is a corpus, for which threads are worth starting.
 UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18
-#: On a CPU torch shares an operation on more than 2^15 elements among threads and waits for the last thread. That takes
-#: milliseconds per operation if data loaders keep the cores busy. Each group adds two elements to its slots.
+#: A chunk of an update has fewer than 2^15 elements, from which on torch starts threads. Each group adds two to its
+#: slots.
 UPDATE_CHUNK_SLOTS = (1 << 15) - 2 * UPDATE_GROUPS
 
 
 class RaggedTokens(NamedTuple):
     """Documents in the ragged layout: one after another.
 
-    Ids are compared only within a segment or a row. In different ones equal ids may be different words.
+    Ids are compared only within a segment or a row: elsewhere an equal id may be another word.
 
     Attributes:
         ids: ``(tokens,)`` int64 on the CPU, every id in ``[0, id_bound)``.
@@ -68,10 +64,6 @@ class RaggedTokens(NamedTuple):
         end = before + int(lengths[start:stop].sum())
         return RaggedTokens(self.ids[before:end], self.lengths[start:stop], self.id_bound)
 
-    def tile(self, times: int) -> RaggedTokens:
-        """Return all documents ``times`` times, one after another."""
-        return RaggedTokens(self.ids.repeat(times), self.lengths.repeat(times), self.id_bound)
-
     def take(self, documents: Tensor) -> RaggedTokens:
         """Return documents by their indices, also out of order or repeated."""
         lengths, position = _take_groups(self.lengths, documents)
@@ -88,12 +80,20 @@ class PaddedTokens(NamedTuple):
     """Documents in the padded layout: in rows.
 
     Attributes:
-        ids: ``(..., width)`` int64; see ``PaddedSides`` for the values past a row's length, which all else ignores.
+        ids: ``(..., width)`` int64; only matching reads the values past a row's length, see ``PaddedSides``.
         lengths: ``(...,)`` int64 on the same device, each in ``[0, width]``.
     """
 
     ids: Tensor
     lengths: Tensor
+
+    def slice(self, start: int, stop: int) -> PaddedTokens:
+        """Return rows ``start`` to ``stop - 1``, sharing storage."""
+        return PaddedTokens(self.ids[start:stop], self.lengths[start:stop])
+
+    def remaining(self) -> Tensor:
+        """Return the number of tokens from each slot on, ``(..., width)`` int64, below 1 past the end of a row."""
+        return self.lengths.unsqueeze(-1) - torch.arange(self.ids.shape[-1], device=self.ids.device)
 
 
 class DocumentGroups(NamedTuple):
@@ -117,10 +117,6 @@ class DocumentGroups(NamedTuple):
         """Return some groups by their indices."""
         counts, documents = _take_groups(self.counts, groups)
         return DocumentGroups(self.tokens.take(documents), counts)
-
-    def tile(self, times: int) -> DocumentGroups:
-        """Return all groups ``times`` times, one after another."""
-        return DocumentGroups(self.tokens.tile(times), self.counts.repeat(times))
 
     def slice(self, start: int, stop: int) -> DocumentGroups:
         """Return groups ``start`` to ``stop - 1``, sharing storage."""
@@ -206,7 +202,7 @@ class PaddedSides(NamedTuple):
 
 
 #: Segments in either layout; pairs have one reference each.
-Documents = RaggedPairs | PaddedPairs | RaggedSides | PaddedSides
+SidesOrPairs = RaggedSides | PaddedSides | RaggedPairs | PaddedPairs
 
 
 class RaggedSummaries(NamedTuple):
@@ -221,7 +217,6 @@ class Batch(NamedTuple):
 
     Attributes:
         sides: the documents as words, characters or ids.
-        kind: the kind of input; None for a batch without sentences.
         leading_shape: ``(segments, samples)`` if the batch has a dimension of samples: sample s of segment b is then
             hypothesis ``b * samples + s``. None for ``(segments,)``.
         words: the documents as words too, for chrF++.
@@ -229,11 +224,10 @@ class Batch(NamedTuple):
             between two sentences; None if each document is one sentence.
         separator_id: the id between two sentences of padded summaries.
         texts: the texts themselves, for a measure that splits them into words itself: each document is then one token,
-            the place of its text.
+            the index of its text.
     """
 
     sides: RaggedSides | PaddedSides
-    kind: Kind | None
     leading_shape: tuple[int, int] | None = None
     words: RaggedSides | None = None
     summaries: RaggedSummaries | PaddedSides | None = None
@@ -246,14 +240,13 @@ def drop_ids(
 ) -> PaddedTokens:
     """Remove negative and ``dropped`` ids from padded rows and close the gaps, without waiting for the device.
 
+    The remaining ids are followed by ``PAST_REFERENCE`` or ``PAST_HYPOTHESIS``.
+
     Args:
         ids: ``(..., width)`` of any integer dtype; a negative id stands for padding, as -100 does in labels.
         dropped: ids to remove at any position, such as padding.
         separator: an id that is kept even if it is negative, unless it is in ``dropped``.
         hypothesis_first: whether the first row of each segment ``(segments, rows, width)`` is its hypothesis.
-
-    Returns:
-        The rows with their remaining ids moved to the front in order, then ``PAST_REFERENCE`` or ``PAST_HYPOTHESIS``.
     """
     ids = ids.long()
     is_token = kept_ids(ids, dropped, separator)
@@ -274,7 +267,7 @@ def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
     if keeps_negative:
         is_token = (ids >= 0) | (ids == separator)
     elif others:
-        # In one step less: of two numbers that are not negative, these bits are 0 only if they are equal.
+        # One step less than two comparisons: a negative id makes it negative, and only an equal one makes it 0.
         is_token = (ids ^ others.pop()) > 0
     else:
         is_token = ids >= 0
@@ -286,11 +279,11 @@ def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
 def drop_from_sides(
     hypotheses: Tensor, references: Tensor, dropped: Sequence[int], separator: int | None = None
 ) -> tuple[PaddedTokens, PaddedTokens]:
-    """Return hypotheses ``(segments, width)`` and references ``(segments, references, width)`` without dropped ids."""
+    """Return hypotheses ``(segments, width)`` and references ``(segments, references, width)`` after ``drop_ids``."""
     rows = hypotheses.long().unsqueeze(1)
     references = references.long()
     if hypotheses.shape[-1] == references.shape[-1]:
-        # What is done with both sides at once is one launch.
+        # Both sides at once take half the launches.
         ids, lengths = drop_ids(torch.cat((rows, references), 1), dropped, separator, hypothesis_first=True)
         return PaddedTokens(ids[:, 0], lengths[:, 0]), PaddedTokens(ids[:, 1:], lengths[:, 1:])
     ids, lengths = drop_ids(rows, dropped, separator, hypothesis_first=True)
@@ -302,11 +295,7 @@ def padded_sides(
 ) -> PaddedSides:
     """Return padded ids as documents without gaps, in steps that do not depend on the data.
 
-    Args:
-        hypotheses: ``(segments, width)`` of any integer dtype.
-        references: ``(segments, references, width)`` of any integer dtype; a row without a token is missing.
-        dropped: ids to remove at any position, see ``drop_ids``.
-        separator: an id that is kept.
+    The arguments are those of ``drop_from_sides``. A reference without a token is missing.
     """
     hypothesis_tokens, tokens = drop_from_sides(hypotheses, references, dropped, separator)
     present = None
@@ -325,8 +314,7 @@ def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
 
 def ragged_from_rows(*sides: PaddedTokens) -> RaggedTokens:
     """Return padded rows ``(documents, width)`` one after another and renumbered, which waits for the device."""
-    inside = [torch.arange(side.ids.shape[1], device=side.ids.device) < side.lengths.unsqueeze(1) for side in sides]
-    tokens = torch.cat([side.ids.masked_select(is_token) for side, is_token in zip(sides, inside, strict=True)])
+    tokens = torch.cat([side.ids.masked_select(side.remaining() > 0) for side in sides])
     lengths = torch.cat([side.lengths for side in sides])
     return ragged_from_ids(tokens.cpu(), lengths.cpu())
 
@@ -343,7 +331,7 @@ def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
 
 
 def has_data(ids: Tensor) -> bool:
-    """Return whether a tensor is in the memory of the CPU, and not one without data, such as in ``torch.vmap``."""
+    """Return whether a tensor is in the memory of the CPU; in ``torch.vmap``, for example, it has no data."""
     try:
         return ids.device.type == "cpu" and ids.data_ptr() is not None
     except RuntimeError:
@@ -360,8 +348,13 @@ def counting_device(device: torch.device | str | None) -> torch.device:
     return torch.device("cpu" if device is None else device)
 
 
-def move_result(result: Tensor, device: torch.device | str | None) -> Tensor:
-    """Return a result on a device, in float32 if the device has no float64; for None where it is."""
+def move_result(result: Tensor, device: torch.device | str | None, given: object = None) -> Tensor:
+    """Return a result on a device, in float32 if the device has no float64.
+
+    None is the device of what was given, if that was padded ids, else the device of the result.
+    """
+    if device is None and isinstance(given, Tensor):
+        device = given.device
     if device is None:
         return result
     where = torch.device(device)
@@ -378,14 +371,13 @@ def host_counts(counts: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
 def copy_to(device: torch.device, *tensors: Tensor) -> list[Tensor]:
     """Return tensors of the CPU on a device, in one copy, for which the CPU does not wait if the device is CUDA.
 
-    All have numbers of the same number of bytes; or all are on the device, and are returned as they are.
+    Their dtypes have equal sizes. Tensors that are on the device are returned as they are.
     """
     if device.type == "cpu" or tensors[0].device.type != "cpu":
         return list(tensors)
     sizes = [tensor.numel() for tensor in tensors]
     dtype = tensors[0].dtype
-    # Only from pinned memory does a copy return before it is done; torch gives this memory to no other until then.
-    pinned = device.type == "cuda"
+    pinned = device.type == "cuda"  # only a copy from pinned memory returns before it is done
     joined = torch.empty(sum(sizes), dtype=dtype, device="cpu", pin_memory=pinned)
     torch.cat([tensor.flatten().view(dtype) for tensor in tensors], out=joined)
     parts = joined.to(device, non_blocking=pinned).split(sizes)
@@ -404,10 +396,10 @@ def remaining_tokens(lengths: Tensor) -> Tensor:
     return ends - torch.arange(len(ends), device="cpu")
 
 
-def _take_groups(sizes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the sizes of the groups with these numbers, and the indices of their members."""
-    starts = (sizes.cumsum(0) - sizes).index_select(0, numbers)
-    sizes = sizes.index_select(0, numbers)
+def _take_groups(sizes: Tensor, groups: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sizes of groups by their indices, and the indices of their members."""
+    starts = (sizes.cumsum(0) - sizes).index_select(0, groups)
+    sizes = sizes.index_select(0, groups)
     return sizes, flat_positions(sizes) + repeat_each(starts, sizes)
 
 
@@ -419,14 +411,13 @@ def owners(counts: Tensor) -> Tensor:
 def repeat_each(values: Tensor, times: Tensor) -> Tensor:
     """Return ``values`` with each repeated ``times`` times, both one-dimensional int64 on the CPU.
 
-    The same as ``torch.repeat_interleave``, which on a CPU starts all threads even for two elements, and waits for
-    them. That takes milliseconds if other processes keep the cores busy, several times per update.
+    On a CPU ``torch.repeat_interleave`` starts all threads even for two elements, and waits for them.
     """
     return torch.from_numpy(values.numpy().repeat(times.numpy()))
 
 
 def _slot_budget(groups: int, slots: int, device: torch.device, update: bool) -> int:
-    """Return the largest number of token slots of a chunk: on a CPU, fewer for an update of a few segments."""
+    """Return the largest number of token slots of a chunk, fewer on a CPU for an update of a few segments."""
     if device.type != "cpu":
         return ACCELERATOR_SLOTS
     few = update and groups <= UPDATE_GROUPS and slots <= UPDATE_SLOTS
@@ -444,7 +435,7 @@ def ragged_chunks(sizes: Tensor, device: torch.device = CPU, update: bool = Fals
 def even_chunks(sizes: NDArray[np.int64], largest: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of groups with ``sizes`` ``(groups,)``, each within ``largest`` or a single group.
 
-    The ranges have about the same size: a small rest would be sorted more slowly, by comparison instead of by radix.
+    The ranges have about the same size, because a small rest would be sorted by comparison, which is slower than radix.
     """
     ends = sizes.cumsum()
     total = int(ends[-1]) if len(ends) else 0

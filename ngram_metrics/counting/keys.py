@@ -2,11 +2,11 @@
 
 An n-gram is a number with one digit per token, the first token highest, after the number of its group (only documents
 of the same group are compared). The digit 0 means 'past the end of the document', so an n-gram counts if its last digit
-is not 0. Nothing is hashed: two different n-grams never share a key.
+is not 0. Nothing is hashed.
 
-Once the keys of the longest order are sorted, equal n-grams of every shorter order are adjacent too, because a shorter
-n-gram is the number without its last digits. So one sort serves every order whose digits fit an int64 together. If they
-do not all fit, the n-grams that fit are ranked, and the next sort continues with the rank in place of group and prefix.
+Sorting the keys of the longest order makes equal n-grams of every shorter order adjacent too, because a shorter n-gram
+is the number without its last digits. So one sort serves all orders whose digits fit an int64 together. If not all fit,
+the n-grams that fit are ranked, and the next sort continues with the rank in place of group and prefix.
 
 Example: the document ``b a b a`` with a = 1 and b = 2, digits of 2 bits, orders 1 to 2, in base 4.
 
@@ -41,8 +41,7 @@ KEY_BITS = 63
 class Digits(NamedTuple):
     """The tokens of hypotheses and references in one tensor, from which keys are made.
 
-    The last dimension holds the slots of one or more groups. Padded layout: each row is a group. Ragged layout: there
-    is one row, and ``group`` is the group of each slot.
+    In the padded layout each row is a group. In the ragged layout one row holds the slots of all groups.
 
     Attributes:
         digits: ``(..., slots)`` int64 in ``[0, 2**bits)``; at least 1 for a token, ignored elsewhere.
@@ -95,16 +94,12 @@ class SortedKeys(NamedTuple):
 
 
 def ragged_digits(sides: Sequence[RaggedTokens], group: Tensor, groups: int) -> Digits:
-    """Lay out documents one after another.
+    """Lay out documents with one vocabulary one after another.
 
-    Args:
-        sides: documents with one vocabulary.
-        group: ``(documents of all sides,)`` int64 on the CPU, the group of each document.
-        groups: the number of groups.
+    ``group`` ``(documents of all sides,)`` int64 is the group of each, below ``groups``.
     """
     ids = torch.cat([side.ids for side in sides])
     lengths = torch.cat([side.lengths for side in sides])
-    # At least one bit, even if no document has a token.
     bits = bit_length(max(1, *(side.id_bound for side in sides)))
     return Digits(ids.add_(1), remaining_tokens(lengths), bits, repeat_each(group, lengths), bit_length(groups - 1))
 
@@ -136,26 +131,14 @@ def dense_ranks(ascending: Tensor, slot: Tensor) -> Tensor:
 
 
 def rank_in_rows(ids: Tensor) -> Tensor:
-    """Renumber the ids of each row ``1, 2, ...`` in ascending order.
-
-    Args:
-        ids: ``(..., slots)`` int64, any values.
-
-    Returns:
-        ``(..., slots)`` int64 in ``[1, slots]``; equal ids of a row get equal numbers.
-    """
+    """Renumber the ids ``(..., slots)`` of each row ``1, 2, ...`` in ascending order, equal ids with equal numbers."""
     return dense_ranks(*torch.sort(ids))
 
 
 def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
     """Sort the n-grams of the orders ``1..max_order``, in as few sorts as the bits of a key allow.
 
-    Exactly one of the results serves each order. In every sort the keys are ordered by group, in ascending order of the
-    groups, so each group keeps its range of slots.
-
-    Args:
-        tokens: the digits of all documents.
-        max_order: at least 1.
+    Exactly one of the results serves each order. Every sort leaves each group its range of slots.
     """
     slots = tokens.digits.shape[-1]
     if tokens.bits + max(tokens.group_bits, bit_length(slots)) > KEY_BITS:
@@ -169,7 +152,7 @@ def sorted_keys(tokens: Digits, max_order: int) -> Iterator[SortedKeys]:
             key.bitwise_left_shift_(tokens.bits)
             if distance < slots:
                 key[..., : slots - distance].bitwise_or_(tokens.digits[..., distance:])
-        # An n-gram past the end of its document would have last digits from the next document: they become 0.
+        # The last digits of an n-gram past the end of its document are from the next document: they become 0.
         past = (served + taken - tokens.remaining).clamp_(0, taken).mul_(tokens.bits)
         key.bitwise_right_shift_(past).bitwise_left_shift_(past)
         keys, slot = torch.sort(key)

@@ -1,8 +1,7 @@
 """Where n-grams match: for each token the longest order of a matched n-gram that covers it.
 
-The number of matched n-grams of a hypothesis is the one that ``ngram_metrics.counting.matches.clipped_matches``
-counts. Of n equal n-grams the first k are matched, where k is the clipped count: the largest count in one reference, if
-that is smaller than n. In each reference the first k are matched, where k is the count in the hypothesis.
+A hypothesis has as many matched n-grams as ``ngram_metrics.counting.matches.count_matches`` counts. The first k of
+equal n-grams are matched, where k is the largest count in one reference; in a reference, the count in the hypothesis.
 """
 
 from __future__ import annotations
@@ -39,14 +38,9 @@ from ngram_metrics.counting.keys import (
 def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple[Tensor, Tensor]:
     """Return for each token the longest order of a matched n-gram that covers it, or 0.
 
-    Args:
-        sides: hypotheses, one per segment, and their references.
-        max_order: the longest order, at least 1.
-
     Returns:
-        Orders of the tokens of hypotheses and of references, int64 in ``[0, max_order]``. Ragged: ``(tokens,)`` each,
-        on the device of the ids. Padded: ``(segments, width)`` and ``(segments, references, width)``; 0 past the end
-        of a row.
+        Orders of the tokens of hypotheses and of references, int64 in ``[0, max_order]`` in the shape of their ids; 0
+        past the end of a row.
     """
     hypotheses, references = [], []
     for chunk in chunks_of(sides):
@@ -59,21 +53,21 @@ def matched_positions(sides: RaggedSides | PaddedSides, max_order: int) -> tuple
     return torch.cat(hypotheses), torch.cat(references).reshape(ids.shape)
 
 
-def chunks_of(sides: RaggedSides | PaddedSides) -> Iterator[Chunk]:
+def chunks_of(sides: RaggedSides | PaddedSides) -> Iterator[SegmentDigits]:
     """Yield segments in chunks within the memory budget."""
     if isinstance(sides, PaddedSides):
         return _padded_chunks(sides.hypotheses, sides.references.tokens)
     return _ragged_chunks(*sides)
 
 
-class Chunk(NamedTuple):
-    """Some groups laid out for counting.
+class SegmentDigits(NamedTuple):
+    """Some segments laid out for counting.
 
     Attributes:
         tokens: the digits; the slots of hypotheses are before those of references.
         hypothesis_slots: the number of slots in a row that belong to hypotheses.
         document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None if each has one reference.
-        documents: the largest number of documents of a group.
+        documents: the largest number of documents of a segment.
     """
 
     tokens: Digits
@@ -82,28 +76,25 @@ class Chunk(NamedTuple):
     documents: int
 
 
-def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterator[Chunk]:
-    """Yield rows of hypotheses ``(segments, width)`` and of their references ``(segments, ..., width)``."""
-    sides = (hypotheses, references)
+def _padded_chunks(hypotheses: PaddedTokens, references: PaddedTokens) -> Iterator[SegmentDigits]:
+    """Yield rows of hypotheses ``(segments, width)`` and of their references ``(segments, references, width)``."""
     device = hypotheses.ids.device
-    width, reference_width = (side.ids.shape[-1] for side in sides)
-    count = references.lengths.shape[1:].numel()
+    width = hypotheses.ids.shape[-1]
+    _, count, reference_width = references.ids.shape
     slots = width + count * reference_width
     for start, stop in row_chunks(len(hypotheses.ids), slots, device):
-        rows = [PaddedTokens(*(field[start:stop] for field in side)) for side in sides]
+        rows = hypotheses.slice(start, stop), references.slice(start, stop)
         ids = torch.cat([side.ids.flatten(1) for side in rows], 1)
-        remaining = [
-            (side.lengths.unsqueeze(-1) - torch.arange(side.ids.shape[-1], device=device)).flatten(1) for side in rows
-        ]
+        remaining = torch.cat([side.remaining().flatten(1) for side in rows], 1)
         document = None
         if count > 1:
             slot = torch.arange(slots, device=device)
             document = ((slot - width).div(max(1, reference_width), rounding_mode="floor") + 1).clamp(min=0)
-        digits = Digits(rank_in_rows(ids), torch.cat(remaining, 1), bit_length(slots), None, 0)
-        yield Chunk(digits, width, document, count + 1)
+        digits = Digits(rank_in_rows(ids), remaining, bit_length(slots), None, 0)
+        yield SegmentDigits(digits, width, document, count + 1)
 
 
-def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[Chunk]:
+def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iterator[SegmentDigits]:
     """Yield segments with their references."""
     sizes = hypotheses.lengths + references.join().lengths
     for start, stop in ragged_chunks(sizes, update=True):
@@ -117,17 +108,17 @@ def _ragged_chunks(hypotheses: RaggedTokens, references: DocumentGroups) -> Iter
             lengths = torch.cat([side.lengths for side in sides])
             document = repeat_each(torch.cat((in_group.new_zeros(stop - start), in_group)), lengths)
         digits = ragged_digits(sides, group, stop - start)
-        yield Chunk(digits, len(sides[0].ids), document, count + 1)
+        yield SegmentDigits(digits, len(sides[0].ids), document, count + 1)
 
 
-def matched_starts(chunk: Chunk, max_order: int) -> Iterator[tuple[int, Tensor]]:
+def matched_starts(chunk: SegmentDigits, max_order: int) -> Iterator[tuple[int, Tensor]]:
     """Yield each order, from 1 on, and where its matched n-grams start: ``(..., slots)`` bool."""
     for keys in sorted_keys(chunk.tokens, max_order):
         for order in range(keys.first, keys.last + 1):
             yield order, _starts(keys, order, chunk)
 
 
-def _longest_orders(chunk: Chunk, max_order: int) -> Tensor:
+def _longest_orders(chunk: SegmentDigits, max_order: int) -> Tensor:
     slots = chunk.tokens.digits.shape[-1]
     longest = torch.zeros_like(chunk.tokens.digits)
     if slots == 0:
@@ -140,12 +131,12 @@ def _longest_orders(chunk: Chunk, max_order: int) -> Tensor:
     return longest
 
 
-def _starts(keys: SortedKeys, order: int, chunk: Chunk) -> Tensor:
+def _starts(keys: SortedKeys, order: int, chunk: SegmentDigits) -> Tensor:
     """Return for each slot whether a matched n-gram starts there, ``(..., slots)`` bool."""
     prefix = keys.prefixes(order, order)[0]
     slots = prefix.shape[-1]
     bits = bit_length(slots)
-    # The slots of a run are not sorted. This sorts them by document, the hypothesis first.
+    # Sort the slots of each run by document, the hypothesis first.
     by_slot = torch.sort((run_starts(prefix).cumsum(-1, dtype=torch.int64) << bits) | keys.slot).values
     run, slot = by_slot >> bits, by_slot & ((1 << bits) - 1)
     if chunk.document is None:

@@ -3,10 +3,9 @@
 Papineni et al. 2002, section 2.1: the matches of an n-gram are the smaller of its counts in hypothesis and reference;
 with several references, the reference count is the largest of their counts.
 
-On a CPU all segments are counted by ``ngram_metrics.counting.numpy_matches``. Padded tokens of other devices, and those
-of a call that is compiled or traced, are counted here. No step depends on data: they run on the ``meta`` device,
-compile in one graph and never wait for a GPU. The keys of both sides are sorted, and those of a hypothesis are looked
-up in each reference. The work is cut into chunks of whole segments, which does not change the counts.
+On a CPU ``ngram_metrics.counting.numpy_matches`` counts. Padded tokens of other devices, and those of a call that is
+compiled or traced, are counted here. No step depends on data: they run on the ``meta`` device, compile in one graph and
+never wait for a GPU. The keys of both sides are sorted, and those of a hypothesis are looked up in each reference.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from ngram_metrics.counting.documents import (
     PAST_HYPOTHESIS,
     PAST_REFERENCE,
     DocumentGroups,
-    Documents,
     PaddedPairs,
     PaddedReferences,
     PaddedSides,
-    RaggedPairs,
     RaggedSides,
+    SidesOrPairs,
     owners,
     row_chunks,
 )
@@ -42,43 +40,25 @@ def count_ngrams(lengths: Tensor, order: int) -> Tensor:
     return (lengths - (order - 1)).clamp(min=0)
 
 
-def pair_matches(pairs: RaggedPairs | PaddedPairs, max_order: int) -> Tensor:
-    """Count the matches of each hypothesis with the reference of the same index.
-
-    Args:
-        pairs: the documents.
-        max_order: the longest order to count, at least 1.
-
-    Returns:
-        ``(pairs, orders)`` int64: for each order the sum over its n-grams of the smaller count.
-    """
-    return _matches(pairs, max_order)
-
-
-def clipped_matches(sides: RaggedSides | PaddedSides, max_order: int) -> Tensor:
-    """Count the matches of each hypothesis with all its references, clipped by the largest of their counts.
-
-    Args:
-        sides: hypotheses, one per segment, and their references.
-        max_order: the longest order to count, at least 1.
+def count_matches(documents: SidesOrPairs, max_order: int) -> Tensor:
+    """Count the matches of each hypothesis with its references, up to an order of at least 1.
 
     Returns:
         ``(segments, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
         hypothesis and the largest count in one reference.
     """
-    return _matches(sides.only_pairs or sides, max_order)
+    if isinstance(documents, (RaggedSides, PaddedSides)):
+        documents = documents.only_pairs or documents
+    if has_numpy_segments(documents):
+        return numpy_matches(documents, max_order)
+    if isinstance(documents, PaddedPairs):
+        return _row_matches(documents.hypotheses.ids, documents.references.ids.unsqueeze(1), max_order)
+    assert isinstance(documents, PaddedSides)
+    return _row_matches(documents.hypotheses.ids, documents.references.tokens.ids, max_order)
 
 
 def closest_reference_length(hypothesis_lengths: Tensor, references: DocumentGroups | PaddedReferences) -> Tensor:
-    """Return for each segment the reference length nearest to the hypothesis length, of two the shorter.
-
-    Args:
-        hypothesis_lengths: ``(segments,)`` int64, on the device of the ids.
-        references: the references of the same segments.
-
-    Returns:
-        ``(segments,)`` int64, on the same device.
-    """
+    """Return the reference length nearest to each hypothesis length ``(segments,)`` int64, the shorter on a tie."""
     lengths = references.tokens.lengths
     if references.single or len(hypothesis_lengths) == 0:
         return lengths.reshape(-1)
@@ -100,19 +80,10 @@ def _distance(hypothesis: Tensor, reference: Tensor) -> Tensor:
     return torch.add(reference > hypothesis, (reference - hypothesis).abs(), alpha=2)
 
 
-def _matches(documents: Documents, max_order: int) -> Tensor:
-    if has_numpy_segments(documents):
-        return numpy_matches(documents, max_order)
-    if isinstance(documents, PaddedPairs):
-        return _row_matches(documents.hypotheses.ids, documents.references.ids.unsqueeze(1), max_order)
-    assert isinstance(documents, PaddedSides)
-    return _row_matches(documents.hypotheses.ids, documents.references.tokens.ids, max_order)
-
-
 def _row_matches(hypotheses: Tensor, references: Tensor, max_order: int) -> Tensor:
     """Count the matches of hypotheses ``(segments, width)`` with references ``(segments, references, width)``."""
     segments, count, reference_width = references.shape
-    # No document has an n-gram that is longer than itself: those orders take neither time nor memory.
+    # Orders longer than a document have no n-grams, and take neither time nor memory.
     orders = min(max_order, hypotheses.shape[1], reference_width)
     if segments == 0 or orders == 0:
         return hypotheses.new_zeros(segments, max_order)
@@ -128,8 +99,8 @@ def _row_matches(hypotheses: Tensor, references: Tensor, max_order: int) -> Tens
 def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
     """Return the matches of each row, ``(segments, orders)``, where no row is shorter than the longest order.
 
-    The documents of a segment are laid out one after another, and a key is made at every slot. Between two documents,
-    and after the last, is what stands past their ends, so that no n-gram that leaves its document is in both sides.
+    The documents of a segment are laid out one after another, and a key is made at every slot. The ids past their ends
+    separate them, so that no n-gram that leaves its document is on both sides.
     """
     segments, width = hypotheses.shape
     _, count, reference_width = references.shape
@@ -155,12 +126,12 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
 
 
 def _rank_in_rows(values: Tensor) -> Tensor:
-    """Return for each value how many of its row ``(rows, slots)`` are smaller: equal numbers for equal values."""
+    """Return for each value of a row ``(rows, slots)`` how many values of the row are smaller."""
     return torch.searchsorted(torch.sort(values).values, values)
 
 
 def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
-    """Return the number that ``length`` digits from each slot on make, where there are as many: ``(rows, slots)``."""
+    """Return the number that the ``length`` digits from each slot on form: ``(rows, slots - length + 1)``."""
     if length == 1:
         return digits
     half = length // 2
@@ -172,13 +143,10 @@ def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
 
 
 def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> Tensor:
-    """Return the matches of keys ``(segments, width)`` in keys ``(segments, references, width)``, for the last orders.
+    """Return the matches ``(orders, segments)`` of keys ``(segments, width)`` and ``(segments, references, width)``.
 
-    Of equal n-grams of a hypothesis the first k are matched, where k is the largest count in one reference. In sorted
-    keys, the i-th of its kind has i - 1 fewer keys below it than its place says.
-
-    Returns:
-        ``(orders, segments)`` int64.
+    The orders are those of the last digits of the keys. The first k of equal n-grams of a hypothesis are matched, where
+    k is the largest count in one reference.
     """
     device = hypotheses.device
     dropped_bits = torch.arange((orders - 1) * bits, -1, -bits, device=device).reshape(-1, 1, 1)

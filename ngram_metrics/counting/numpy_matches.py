@@ -1,25 +1,23 @@
 """Clipped matches on a CPU, in numpy: the same counts as ``ngram_metrics.counting.matches``.
 
-A numpy operation on a few thousand numbers takes a third of the time of a torch operation and starts no threads, and
-numpy sorts numbers without an index twice as fast as torch sorts them with one. So the segments are cut into chunks
-whose arrays stay in the cache. The keys are those of ``ngram_metrics.counting.keys``, with four differences:
+NumPy takes a third of the time of torch for a few thousand numbers, starts no threads, and sorts numbers without an
+index in half the time. So the segments are cut into chunks whose arrays stay in the cache. The keys are those of
+``ngram_metrics.counting.keys``, with four differences:
 
 * Below the last digit is the number of the document: 0 for a hypothesis, r for its r-th reference.
-* If ids are wide, a digit is the place of a token in the chunk, the last place of equal tokens; or, of a segment for
-  which places are too wide, its rank among the tokens of its segment, which takes one more sort.
+* If ids are wide, a digit is the last position of the token in the chunk. If positions are too wide for a segment, a
+  digit is the rank of the token in its segment, which takes one more sort.
 * Past the end of a document the digits are 0 in a hypothesis, and all bits are 1 in a reference. Neither is the digit
   of a token, so an n-gram that ends outside its document has no matches.
-* The keys are moved so that segments follow one another, and sorted in bins of a few segments, without an index. To
-  sort bins of 200 keys takes a fifth of the time of sorting a chunk at once. The highest digit tells the segments of a
-  bin apart.
+* The keys are moved so that segments follow one another, and sorted in bins of a few segments. Sorting bins of 200 keys
+  takes a fifth of the time of sorting a chunk at once. The highest digit tells the segments of a bin apart.
 
-A running sum over the sorted keys adds 1 for a slot of the hypothesis and -1 for a slot of a reference. The absolute
-difference between the ends of a run of equal n-grams is the number of its slots without a match, with one reference.
-With several it is so for all but the few n-grams that occur twice in the hypothesis and twice in the references
-together: the slots of these are counted document by document.
+A running sum over the sorted keys adds 1 for a slot of the hypothesis and -1 for a slot of a reference. With one
+reference, a run of equal n-grams has as many slots without a match as the sum differs between its ends. With several
+references this is exact except for n-grams that occur at least twice on both sides, which are counted document by
+document.
 
-Segments whose keys do not fit even then, long ones or those of high orders, are counted apart from the others, a few
-orders in each round.
+Segments whose keys do not fit, because they are long or the orders high, are counted in rounds of a few orders.
 
 Example: the hypothesis ``a b a`` and the reference ``b a`` with a = 1 and b = 2, digits of 2 bits, orders 1 to 2, in
 base 4, with the number of the document after a dot.
@@ -53,12 +51,12 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ngram_metrics.counting.documents import (
     DocumentGroups,
-    Documents,
     PaddedReferences,
     PaddedTokens,
     RaggedPairs,
     RaggedSides,
     RaggedTokens,
+    SidesOrPairs,
     even_chunks,
     has_data,
 )
@@ -69,14 +67,14 @@ if _COUNTING not in ("", "torch"):
     raise ValueError(f"the environment has NGRAM_METRICS_COUNTING={_COUNTING!r:.60}: expected 'torch', or nothing")
 #: Whether the environment has torch count on a CPU too, for comparisons.
 FORCES_TORCH = _COUNTING == "torch"
-#: The slots of a chunk of several segments need at most and at least this many bits. Fewer calls take less time than
-#: more; of fewer bits the keys can hold more orders and references.
+#: The most and the fewest bits of the slots of a chunk of several segments. More bits take fewer calls; with fewer bits
+#: a key holds more orders and references.
 MOST_SLOT_BITS, LEAST_SLOT_BITS = 16, 11
 #: The largest number of slots of a chunk of several segments that is counted in rounds.
 _ROUND_SLOTS = 1 << 13
 #: A bin has at least this many slots, if there are more segments and a key can number them.
 _BIN_SLOTS = 192
-#: Ids beyond this bound are renumbered: a table of the places of all ids would take too much memory.
+#: Ids beyond this bound are renumbered, because a table of their positions would take too much memory.
 _MOST_IDS = 1 << 22
 
 
@@ -84,8 +82,8 @@ class NumpySegments(NamedTuple):
     """Segments as numpy arrays.
 
     Attributes:
-        ids: ``(tokens,)`` integers in ``[0, id_bound)``: of the hypotheses, and of the references.
-        lengths: ``(documents,)`` int64: of the hypotheses, and of the references.
+        ids: ``(tokens,)`` integers in ``[0, id_bound)`` of the hypotheses and of the references.
+        lengths: ``(documents,)`` int64 of the hypotheses and of the references.
         counts: ``(segments,)`` int64, the number of references of each segment, at least 1; None if each has one.
         id_bound: an exclusive upper bound of the ids.
         sizes: ``(segments,)`` int64, the tokens of each segment.
@@ -138,9 +136,9 @@ class Chunk(NamedTuple):
     """Some segments.
 
     Attributes:
-        segments: which ones.
-        ids: ``(slots,)`` int64, a copy: of the hypotheses, then of the references.
-        lengths: ``(documents,)`` int64: of the hypotheses, then of the references.
+        segments: their indices.
+        ids: ``(slots,)`` int64, a copy, of the hypotheses before the references.
+        lengths: ``(documents,)`` int64 of the hypotheses before the references.
         counts: ``(segments,)`` int64, the number of references of each segment; None if each has one.
         sizes: ``(segments,)`` int64, the slots of each segment.
         starts: ``(segments,)`` int64, the slots of all segments before each.
@@ -157,7 +155,7 @@ class Chunk(NamedTuple):
         """Return for each slot its index where segments follow one another, ``(slots,)``."""
         hypotheses = self.lengths[: len(self.sizes)]
         hypotheses_upto = hypotheses.cumsum()
-        # References of earlier segments come before a hypothesis; hypotheses of later ones not before a reference.
+        # A hypothesis moves behind earlier references, and a reference ahead of later hypotheses.
         references_before = self.starts - hypotheses_upto + hypotheses
         hypotheses_after = hypotheses_upto - hypotheses_upto[-1]
         if self.counts is not None:
@@ -180,14 +178,14 @@ class Chunk(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How segments are counted whose keys fit. A key has a segment, digits and a document from the highest bits on.
+    """The layout of keys that fit: a segment, digits and a document, from the highest bits on.
 
     Attributes:
         slot_bits: a chunk of several segments has fewer slots than a number of so many bits.
         segment_bits: the bits of the number of a segment in its bin; below 0 if no key fits.
         bits: the width of a digit.
         orders: the number of orders that are counted; longer n-grams have no matches.
-        uses_places: whether a digit is the place of a token in the chunk plus 1, and not its id plus 1.
+        uses_positions: whether a digit is the position of a token in the chunk plus 1, and not its id plus 1.
         document_bits: the bits of the number of a document in its segment.
     """
 
@@ -195,7 +193,7 @@ class Plan(NamedTuple):
     segment_bits: int
     bits: int
     orders: int
-    uses_places: bool
+    uses_positions: bool
     document_bits: int
 
     @property
@@ -204,8 +202,8 @@ class Plan(NamedTuple):
         return (1 << self.slot_bits) - 2
 
 
-def has_numpy_segments(documents: Documents) -> bool:
-    """Return whether ``numpy_segments`` may read documents: lists, and padded ids on the CPU, if torch need not."""
+def has_numpy_segments(documents: SidesOrPairs) -> bool:
+    """Return whether ``numpy_segments`` may read documents: lists, and padded ids on the CPU unless torch must."""
     if isinstance(documents, (RaggedPairs, RaggedSides)):
         return True
     return not must_use_torch() and has_data(documents.hypotheses.ids) and has_data(_tokens(documents.references).ids)
@@ -219,8 +217,8 @@ def must_use_torch() -> bool:
     return FORCES_TORCH or torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 
 
-def numpy_segments(documents: Documents) -> NumpySegments:
-    """Return segments as numpy arrays, for which ``has_numpy_segments`` is true."""
+def numpy_segments(documents: SidesOrPairs) -> NumpySegments:
+    """Return segments for which ``has_numpy_segments`` is true as numpy arrays."""
     hypotheses = documents.hypotheses
     references = _tokens(documents.references)
     ids = hypotheses.ids.numpy(), references.ids.numpy()
@@ -257,7 +255,7 @@ def _tokens(references: DocumentGroups | PaddedReferences | RaggedTokens | Padde
     return references.tokens if isinstance(references, (DocumentGroups, PaddedReferences)) else references
 
 
-def numpy_matches(documents: Documents, max_order: int) -> Tensor:
+def numpy_matches(documents: SidesOrPairs, max_order: int) -> Tensor:
     """Return the matches ``(segments, orders)`` int64 of segments for which ``has_numpy_segments`` is true."""
     segments = numpy_segments(documents)
     # No segment has a match that is longer than one of its documents.
@@ -265,7 +263,7 @@ def numpy_matches(documents: Documents, max_order: int) -> Tensor:
     matches = np.zeros((len(segments.sizes), orders), np.int64)
     plan = _plan(segments, orders)
     fits = np.full(len(matches), plan.segment_bits >= 0)
-    if plan.uses_places:
+    if plan.uses_positions:
         fits &= segments.sizes <= plan.slots
     if fits.any():
         matches[fits] = _count_at_once(segments.select(fits), plan)
@@ -290,11 +288,7 @@ def _plan(segments: NumpySegments, orders: int) -> Plan:
 
 
 def _rank_in_segments(segments: NumpySegments) -> tuple[NumpySegments, NDArray[np.int64]]:
-    """Number the ids of each segment ``0, 1, ...`` in ascending order.
-
-    Returns:
-        The segments, and ``(segments,)`` int64, how many different ids each has.
-    """
+    """Return segments with the ids of each numbered ``0, 1, ...``, and how many each has, ``(segments,)`` int64."""
     ranked = []
     distinct = np.zeros_like(segments.sizes)
     for chunk in segments.chunks(1 << MOST_SLOT_BITS):
@@ -317,7 +311,7 @@ def _rank_in_segments(segments: NumpySegments) -> tuple[NumpySegments, NDArray[n
 
 
 def _count_ranked(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
-    """Return the matches of segments, ``(segments, orders)``, whose ids or places do not fit."""
+    """Return the matches of segments, ``(segments, orders)``, whose ids or positions do not fit."""
     matches = np.zeros((len(segments.sizes), orders), np.int64)
     segments, distinct = _rank_in_segments(segments)
     document_bits = segments.document_bits
@@ -336,15 +330,15 @@ def _count_ranked(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
 def _count_at_once(segments: NumpySegments, plan: Plan) -> NDArray[np.int64]:
     """Return the matches of segments whose keys fit, ``(segments, orders)``."""
     matches = np.zeros((len(segments.sizes), plan.orders), np.int64)
-    # Of each equal token the last place is read, so only entries that this chunk wrote: nothing is cleared.
-    places = np.empty(segments.id_bound if plan.uses_places else 0, np.int64)
+    # Only entries that this chunk wrote are read, so nothing is cleared.
+    positions = np.empty(segments.id_bound if plan.uses_positions else 0, np.int64)
     for chunk in segments.chunks(plan.slots):
         digits = chunk.ids
         if not len(digits):
             continue
-        if plan.uses_places:
-            places[digits] = np.arange(len(digits), dtype=np.int64)
-            digits = places[digits]
+        if plan.uses_positions:
+            positions[digits] = np.arange(len(digits), dtype=np.int64)
+            digits = positions[digits]
         digits += 1
         keys = _sorted_keys(digits, chunk, plan)
         matches[chunk.segments] = _count(keys, chunk.sizes, plan)
@@ -354,8 +348,8 @@ def _count_at_once(segments: NumpySegments, plan: Plan) -> NDArray[np.int64]:
 def _count_in_rounds(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
     """Return the matches of segments, ``(segments, orders)``, however many digits a key would have.
 
-    A round counts the orders whose digits fit. The next round goes on from the longest of these n-grams, by their rank,
-    where they are in both sides: no longer n-gram matches elsewhere.
+    A round counts the orders whose digits fit. The next round extends the longest of these n-grams, by their rank,
+    if both sides have them.
     """
     matches = np.zeros((len(segments.sizes), orders), np.int64)
     bits = (segments.id_bound + 1).bit_length()
@@ -393,7 +387,7 @@ def _count_in_rounds(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
 
 
 def add_empty_orders(matches: Tensor, orders: int) -> Tensor:
-    """Return matches ``(groups, some orders)`` with a 0 for each order that is missing: ``(groups, orders)``."""
+    """Return matches ``(groups, some orders)`` with 0 for each missing order: ``(groups, orders)``."""
     missing = orders - matches.shape[1]
     return torch.nn.functional.pad(matches, (0, missing)) if missing else matches
 
@@ -407,7 +401,7 @@ def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray
         if doubled == "1":
             keys = _append_keys(keys, digits, order, plan.bits)
             order += 1
-    # The last slots of each document have digits past its end, where those of the next one are so far.
+    # The last keys of each document have digits of the next one, which the digits past its end replace.
     tails = np.minimum(chunk.lengths, plan.orders - 1)
     tails_upto = tails.cumsum()
     remaining = tails_upto.repeat(tails) - np.arange(tails_upto[-1])
@@ -433,20 +427,14 @@ def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray
 
 
 def _append_keys(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int, bits: int) -> NDArray[np.int64]:
-    """Return each key with the key of ``others`` that is ``distance`` slots after it, which has this number of bits."""
+    """Return each key with the key of ``others``, of so many bits, that is ``distance`` slots after it."""
     longer = keys << bits
     longer[: max(0, len(keys) - distance)] |= others[distance:]
     return longer
 
 
 def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
-    """Return the matches of segments, ``(segments, orders)``.
-
-    Args:
-        keys: ``(slots,)``, sorted in each segment.
-        sizes: ``(segments,)``, the slots of each segment.
-        plan: the digits of the keys.
-    """
+    """Return the matches ``(segments, orders)`` of segments of so many slots, from their sorted keys ``(slots,)``."""
     orders = plan.orders
     segments = sizes.nonzero()[0]  # those that have tokens
     starts = (sizes.cumsum() - sizes)[segments]
@@ -483,9 +471,9 @@ def _rank_ngrams(keys: NDArray[np.int64], document_bits: int) -> tuple[NDArray[n
 
 
 def _running_sums(keys: NDArray[np.int64], plan: Plan) -> NDArray[np.int32]:
-    """Return how many slots more of hypotheses than of references are before each, and in all, ``(slots + 1,)``.
+    """Return how many more slots of hypotheses than of references are before each slot, and in all, ``(slots + 1,)``.
 
-    numpy's running sum takes six times as long as torch's, because np.cumsum accumulates through memory.
+    torch sums them, because np.cumsum accumulates through memory and takes six times as long.
     """
     sums = np.zeros(len(keys) + 1, np.int32)
     sums[1:] = keys
@@ -501,16 +489,12 @@ def _running_sums(keys: NDArray[np.int64], plan: Plan) -> NDArray[np.int32]:
 def _add_unmatched(
     unmatched: NDArray[np.int32], bounds: NDArray[np.int64], keys: NDArray[np.int64], plan: Plan
 ) -> None:
-    """Add to the slots without a match of each run ``(runs,)`` those that only all references together match.
+    """Correct in place how many slots of each run ``(runs,)`` have no match, counted as if references were one text.
 
-    Args:
-        unmatched: of each run as if all references were one text; corrected in place.
-        bounds: ``(runs + 1,)``, where runs begin, and the last one ends.
-        keys: ``(slots,)``, sorted in each segment.
-        plan: the digits of the keys.
+    ``bounds`` ``(runs + 1,)`` is where runs begin, and the last one ends, among the sorted keys ``(slots,)``.
     """
     sizes = bounds[1:] - bounds[:-1]
-    # Two slots of one match are of the hypothesis and of one reference.
+    # A run of one match needs no correction.
     runs = (sizes - unmatched > 2).nonzero()[0]
     if not len(runs):
         return

@@ -2,11 +2,10 @@
 
 ``aggregate_matches`` compares each hypothesis with the aggregate of all references of its group: the count of an n-gram
 in the aggregate is its average count in the references (Vamvas and Sennrich 2024, "Linear-time Minimum Bayes Risk
-Decoding with Reference Aggregation"). So the work grows with the number of documents and not of pairs. Averages are
-fractions, so all counts are multiplied by the number of references and stay integers.
+Decoding with Reference Aggregation"). So the work grows with the number of documents and not of pairs. All counts are
+multiplied by the number of references, so that averages stay integers.
 
-A small batch on a CPU is one table of n-grams and documents, made in numpy, whose operations take less time to start
-than those of torch.
+A small batch on a CPU is one table of n-grams and documents, made in NumPy, which has less overhead for few numbers.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ POOL_CELLS = 1 << 24
 POOL_PAIRS = 1 << 24
 #: A small batch has at most this number of slots. The arrays of all orders together then stay in a CPU's cache.
 SMALL_SLOTS = 1 << 14
-#: Limit of its slots times the rows of a group and the orders, counting each group as the largest: it bounds the arrays
-#: made from its table, 4 bytes for each, and the counts of all its pairs.
+#: Limit of the slots of a small batch times the rows of a group and the orders, as if all groups were the largest. It
+#: bounds the arrays made from its table, 4 bytes for each, and the counts of all its pairs.
 SMALL_CELLS = 1 << 22
 
 
@@ -51,14 +50,13 @@ class Pool(NamedTuple):
     fewer documents than another group, some rows are empty. Hypotheses that are also the references have their rows
     once.
 
-    Example: group 0 has the hypotheses ``x`` and ``y`` and the reference ``r``, group 1 the hypothesis ``z`` and the
-        reference ``s``. There are at most two hypotheses and one reference, so ``first_reference`` is 2 and ``depth``
-        3: ``x y r`` are the rows 0, 1, 2, and ``z s`` the rows 3 and 5; row 4 is empty.
+    Example: groups of the hypotheses ``x y`` and the reference ``r``, and of the hypothesis ``z`` and the reference
+        ``s``. ``first_reference`` is 2 and ``depth`` 3: ``x y r`` are the rows 0, 1, 2, and ``z s`` the rows 3 and 5.
 
     Attributes:
         groups: the index of the first group, and of the last plus 1.
         digits: the tokens of all documents.
-        row: ``(slots,)`` int64, the row of each slot's document: the group in the pool times ``depth``, and the row in
+        row: ``(slots,)`` int64, the row of each slot's document: the group in the pool times ``depth``, plus the row in
             the group.
         depth: the number of rows of a group.
         first_reference: the largest number of hypotheses in a group; 0 if they are the references.
@@ -106,13 +104,10 @@ class Pool(NamedTuple):
 def pools(
     hypotheses: DocumentGroups, references: DocumentGroups, pairs: int, device: torch.device = CPU
 ) -> Iterator[Pool]:
-    """Cut groups into pools, in order, each within the budgets or a single group.
+    """Cut groups into pools on a device, in order, each within the budgets or a single group.
 
-    Args:
-        hypotheses: documents of each group.
-        references: documents of the same groups; the same object twice is laid out once.
-        pairs: the largest number of pairs of a hypothesis and a reference, including padding to the largest group.
-        device: where the pools are counted.
+    A pool of several groups has at most so many ``pairs``, with padding. The same documents on both sides are laid out
+    once.
     """
     same = references is hypotheses
     sizes = hypotheses.join().lengths
@@ -152,9 +147,9 @@ def _pool(
     depth = first_reference + reference_lengths.shape[1]
     sides = (references,) if same else (hypotheses, references)
     group = torch.cat([owners(side.counts) for side in sides])
-    places = [flat_positions(side.counts) + first for side, first in zip(sides, (0, first_reference), strict=False)]
+    in_group = [flat_positions(side.counts) + first for side, first in zip(sides, (0, first_reference), strict=False)]
     lengths = torch.cat([side.tokens.lengths for side in sides])
-    row = repeat_each(group * depth + torch.cat(places), lengths)
+    row = repeat_each(group * depth + torch.cat(in_group), lengths)
     digits = ragged_digits([side.tokens for side in sides], group, groups[1] - groups[0])
     assert digits.group is not None
     row, hypothesis_lengths, reference_lengths, *parts = copy_to(
@@ -182,7 +177,7 @@ def indices(mask: Tensor) -> Tensor:
 
 
 class SmallLayout(NamedTuple):
-    """Where the documents of a batch stand in a table: the rows are those of a ``Pool``.
+    """The rows of the documents of a batch in a table, as in a ``Pool``.
 
     Attributes:
         ids: the tokens of the hypotheses, and those of the references; or those of all, one after another.
@@ -223,7 +218,7 @@ class SmallLayout(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether the documents are counted in a table: on a CPU, within the budget, with keys that fit."""
+        """Whether the documents are counted in a table: on a CPU, within the budget, with keys that fit int64."""
         if not self.orders or must_use_torch():
             return False
         slots = np.bincount(self.group, self.lengths)  # (groups,)
@@ -257,10 +252,7 @@ def small_layout(sides: Sequence[DocumentGroups], max_order: int) -> SmallLayout
 
 
 def small_layouts(sides: Sequence[DocumentGroups], max_order: int) -> list[tuple[int, SmallLayout]]:
-    """Cut a batch into parts of whole groups: the first group of each, and where its documents stand.
-
-    A part has at most ``SMALL_SLOTS`` slots, or a single group.
-    """
+    """Return the first group and the layout of each part of a batch, of at most ``SMALL_SLOTS`` slots or one group."""
     groups = len(sides[0].counts)
     ranges: Iterable[tuple[int, int]] = [(0, groups)]
     if sum(len(side.tokens.ids) for side in sides) > SMALL_SLOTS:
@@ -279,7 +271,7 @@ def row_layout(tokens: RaggedTokens, hypotheses: int, max_order: int) -> SmallLa
 
 
 class NgramTable(NamedTuple):
-    """The n-grams of a small batch that occur more than once in their group: no other has a match.
+    """The n-grams of a small batch that occur more than once in their group, as others have no match.
 
     Attributes:
         counts: ``(ngrams, depth)`` float32, exact, the count of the n-gram in each row of its group.
@@ -293,8 +285,8 @@ class NgramTable(NamedTuple):
 def make_table(layout: SmallLayout) -> NgramTable:
     """Count the n-grams of a small batch in each document.
 
-    The keys are those of ``ngram_metrics.counting.keys``, with the row of the document below the last digit. Documents
-    lie so far apart that zeros follow the last token in each key.
+    The keys are those of ``ngram_metrics.counting.keys``, with the row of the document below the last digit. Zeros
+    between documents follow the last token.
     """
     orders, bits = layout.orders, layout.bits
     row_bits = bit_length(layout.depth - 1)
@@ -327,9 +319,7 @@ def make_table(layout: SmallLayout) -> NgramTable:
 
 
 class AggregateMatches(NamedTuple):
-    """Counts of each hypothesis and of its aggregate reference, all multiplied by R, the number of references.
-
-    Their quotients are those of the average counts. Without references all counts are 0.
+    """Counts of each hypothesis and its aggregate reference, multiplied by R, the number of references, which may be 0.
 
     Attributes:
         matches: ``(hypotheses, orders)`` int64: for each order the sum over n-grams of the minimum of two numbers: R
@@ -346,17 +336,9 @@ class AggregateMatches(NamedTuple):
 def aggregate_matches(
     hypotheses: DocumentGroups, references: DocumentGroups, max_order: int, device: torch.device = CPU
 ) -> AggregateMatches:
-    """Count the matches of each hypothesis with the aggregate of its group's references.
+    """Count the matches of each hypothesis, in their order, with the aggregate of its group's references.
 
-    Args:
-        hypotheses: any number of documents per group, even 0. If the references are the same documents, pass the same
-            object twice: it is then counted once.
-        references: any number of documents for each of the same groups, with the same vocabulary.
-        max_order: the longest order to count, at least 1.
-        device: where they are counted, if it is not the CPU also if they are few.
-
-    Returns:
-        The counts of all hypotheses, in their order.
+    The arguments are those of ``ngram_metrics.counting.all_pairs.all_pairs_matches``.
     """
     sides = hypotheses, references
     layouts = [layout for _, layout in small_layouts(sides, max_order)]
@@ -373,7 +355,7 @@ def aggregate_matches(
 
 
 def small_aggregates(layout: SmallLayout) -> AggregateMatches:
-    """Count the matches of each hypothesis of a small batch as ``aggregate_matches`` does."""
+    """Return the counts of ``aggregate_matches`` for a small batch."""
     return AggregateMatches(_small_matches(layout), *_aggregate_totals(layout))
 
 
@@ -397,7 +379,6 @@ def _pool_matches(pool: Pool, hypotheses: DocumentGroups, references: DocumentGr
         for keys in sorted_keys(pool.digits, max_order)
         for order in range(keys.first, keys.last + 1)
     ]
-    # The places of the hypotheses are known on the CPU.
     present = owners(counts) * pool.hypothesis_lengths.shape[1] + flat_positions(counts)  # (hypotheses,)
     return torch.stack(orders, -1).flatten(0, 1).index_select(0, present.to(device))
 
@@ -418,7 +399,7 @@ def _small_matches(layout: SmallLayout) -> Tensor:
 
 
 def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor) -> Tensor:
-    """Return the matches of one order, ``(groups, hypotheses)``, with ``(groups,)`` references."""
+    """Return the matches of one order, ``(groups, hypotheses)``, where ``reference_counts`` is ``(groups,)`` int64."""
     prefix = keys.keys >> (keys.bits * (keys.last - order))
     ngram = run_starts(prefix).cumsum(0, dtype=torch.int64) - 1  # (slots,), ascending
     row = pool.row.index_select(0, keys.slot)

@@ -10,29 +10,24 @@ from typing import NamedTuple
 Tokens = Sequence[Hashable]
 
 
-class Summary(NamedTuple):
-    """A text as ROUGE counts it.
-
-    Attributes:
-        words: its words.
-        sentences: for ROUGE-Lsum, the words of each of its sentences.
-    """
+class RougeText(NamedTuple):
+    """A text as ROUGE counts it: its words and, for ROUGE-Lsum, the words of each of its sentences."""
 
     words: Tokens
     sentences: Sequence[Tokens] = ()
 
 
-#: They follow the last token, and equal no token and not each other.
+#: They follow the last token, and differ from every token and from each other.
 _END_OF_HYPOTHESIS = object()
 _END_OF_REFERENCE = object()
 
 
-def clipped_matches(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
-    """Return for each order how many n-grams match, each at most as often as the reference that has most of it.
+def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) -> list[int]:
+    """Return for each order how many n-grams match, each at most as often as one reference has it.
 
-    The places at which equal n-grams begin, in the hypothesis and in the references, are a group. The next token parts
-    a group into those of the n-grams that are longer by one, and a group with places on one side only is done. Most
-    groups soon have one place on each side, and are followed token by token.
+    The positions where equal n-grams begin, in the hypothesis and in the references, are a group. The next token splits
+    a group into those of the n-grams that are longer by one, and a group with positions on one side only is done. Most
+    groups soon have one position on each side, and are followed token by token.
     """
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]
     most: Callable[[Sequence[int]], int] = len
@@ -75,7 +70,7 @@ def clipped_matches(hypothesis: Tokens, references: Sequence[Tokens], orders: in
 
 
 def _most_in_one(references: Sequence[Tokens]) -> Callable[[Sequence[int]], int]:
-    """Return the function that counts places in the reference that has most of them."""
+    """Return the function that counts positions in the reference that has most of them."""
     owner = [index for index, reference in enumerate(references) for _ in range(len(reference) + 1)]
     return lambda positions: max(Counter([owner[position] for position in positions]).values())
 
@@ -83,8 +78,7 @@ def _most_in_one(references: Sequence[Tokens]) -> Callable[[Sequence[int]], int]
 def subsequence_length(first: Tokens, second: Tokens) -> int:
     """Return the length of a longest common subsequence (Hyyrö 2004).
 
-    A row of the table is the bits of an integer. A bit is 0 where the length grows from one token of ``second`` to the
-    next.
+    A row of the table is an integer, whose bits are 0 where the length grows from a token of ``second`` to the next.
     """
     if len(first) < len(second):
         first, second = second, first
@@ -103,8 +97,7 @@ def match_words(hypothesis: Tokens, reference: Tokens) -> int:
 def match_short_pair(hypothesis: Tokens, reference: Tokens) -> tuple[int, int, int]:
     """Return the clipped matches of orders 1 and 2 and the length of a longest common subsequence, in one pass.
 
-    An n-gram of the hypothesis has the bits of the places where its equals end in the reference. Equal n-grams have
-    equal bits, and different ones have none in common. The time of each step grows with the length of the reference.
+    The bits of an n-gram of the hypothesis are the positions where equal n-grams end in the reference.
     """
     get = _places(reference).get
     row = full = (1 << len(reference)) - 1
@@ -124,7 +117,7 @@ def match_short_pair(hypothesis: Tokens, reference: Tokens) -> tuple[int, int, i
 
 
 def _clip(ngrams: Sequence[int]) -> int:
-    """Return how many n-grams match, from the places of each in the reference: each at most as often as it has them."""
+    """Return how many n-grams match, from the positions of each in the reference, as the bits of an integer."""
     distinct = {*ngrams}
     if len(distinct) == len(ngrams):
         return len(ngrams)
@@ -133,10 +126,7 @@ def _clip(ngrams: Sequence[int]) -> int:
 
 
 def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int:
-    """Return the hits of ROUGE-Lsum: the tokens of the reference that are in a common subsequence with a sentence.
-
-    A token counts at most as often as the hypothesis has it. See ``ngram_metrics.counting.subsequence.union``.
-    """
+    """Return the hits of ROUGE-Lsum, see ``ngram_metrics.counting.subsequence.union``."""
     if len(hypothesis) == 1 == len(reference):
         return subsequence_length(hypothesis[0], reference[0])
     hits: Counter[Hashable] = Counter()
@@ -150,20 +140,20 @@ def union_hits(hypothesis: Sequence[Tokens], reference: Sequence[Tokens]) -> int
 
 
 def _places(tokens: Tokens) -> dict[Hashable, int]:
-    """Return the places of each token as the bits of an integer."""
-    places: dict[Hashable, int] = {}
+    """Return the positions of each token as the bits of an integer."""
+    positions: dict[Hashable, int] = {}
     bit = 1
     for token in tokens:
-        if token in places:
-            places[token] |= bit
+        if token in positions:
+            positions[token] |= bit
         else:
-            places[token] = bit
+            positions[token] = bit
         bit += bit
-    return places
+    return positions
 
 
 def _choose_subsequence(sentence: Tokens, positions: dict[Hashable, int], size: int) -> int:
-    """Return the places in a reference sentence of the common subsequence that rouge_score chooses, as bits."""
+    """Return the positions in a reference sentence of the common subsequence that rouge_score chooses, as bits."""
     row = full = (1 << size) - 1
     steps = []
     for token in sentence:
@@ -173,7 +163,7 @@ def _choose_subsequence(sentence: Tokens, positions: dict[Hashable, int], size: 
         steps.append((mask, ~row))
     chosen, below = 0, full
     for mask, grows in reversed(steps):
-        # At or below its place the walk back stops at the token itself, which it takes, or where the row grows.
+        # The walk back stops at or below its position at the token itself, which it takes, or where the row grows.
         position = ((mask | grows) & below).bit_length() - 1
         if position < 0:
             break

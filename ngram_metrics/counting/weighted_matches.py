@@ -38,17 +38,14 @@ class NgramWeights(NamedTuple):
     weights: Sequence[Tensor]
 
     def tokens(self, ids: Tensor) -> Tensor:
-        """Return the number of each token among those of the corpus, for others the number of tokens."""
+        """Return the number of each token in the corpus; unknown ones get the number of tokens."""
         tokens = len(self.weights[0]) - 1
         return torch.where((ids >= 0) & (ids < tokens), ids, tokens)
 
     def longer(self, order: int, prefix: Tensor, last: Tensor) -> Tensor:
-        """Return the numbers of n-grams of an order above 1, for others the number of n-grams of this order.
+        """Return the numbers of n-grams of an order above 1; unknown ones get the number of n-grams of this order.
 
-        Args:
-            order: the order.
-            prefix: the number of each n-gram without its last token.
-            last: the number of this token.
+        ``prefix`` is the number of each n-gram without its last token, and ``last`` the number of this token.
         """
         keys, tokens = self.keys[order - 2], len(self.weights[0]) - 1
         if not len(keys):
@@ -79,10 +76,7 @@ class WeightedMatches(NamedTuple):
 def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWeights | None) -> WeightedMatches:
     """Sum the weighted n-grams of each hypothesis and each of its references.
 
-    Args:
-        sides: segments; with ``weights`` their tokens are numbered as those of the corpus, else by one vocabulary.
-        max_order: the longest order.
-        weights: the weights; None for ln(segments / those in which a reference has the n-gram, at least 1).
+    Without ``weights``, an n-gram weighs ln(segments / segments in which a reference has it, at least 1).
     """
     segments = sides.hypotheses.documents
     documents, hypothesis, reference = _hypotheses_first(sides)
@@ -96,7 +90,7 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
         in_reference = is_reference.index_select(0, ngrams.document)
         starts = run_starts(ngrams.ngram) | run_starts(segment.index_select(0, ngrams.document))
         if weights is None:
-            # Of a segment with this n-gram, the last document is a reference if any reference has it.
+            # If a reference of a segment has this n-gram, the last document of the segment with it is a reference.
             has_reference = torch.cat((starts[1:], starts.new_ones(min(1, len(starts))))) & in_reference
             frequency = torch.zeros_like(ngrams.last).index_add_(0, ngrams.ngram, has_reference.long())
             weight = math.log(max(1, segments)) - frequency.clamp(min=1).to(dtype).log()
@@ -109,14 +103,13 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
                 ngram_number = weights.longer(order, prefix, last)
             weight = weights.weights[order - 1].take(ngram_number)
         weight = weight.index_select(0, ngrams.ngram)  # (entries,)
-        # The first entry of a segment is that of its hypothesis, if the hypothesis has the n-gram.
+        # If the hypothesis of a segment has the n-gram, the first entry of the segment is its own.
         first = (torch.arange(len(starts), device="cpu") * starts).cummax(0).values
         hypothesis_weights = (ngrams.times * ~in_reference).index_select(0, first) * weight
         own_weights = ngrams.times * weight
         products = torch.minimum(hypothesis_weights, own_weights) * own_weights * in_reference
-        sums.append(
-            _sum_by_document(torch.stack((products, own_weights.square())), ngrams.document, documents.documents)
-        )
+        terms = products, own_weights.square()
+        sums.append(torch.stack([ngrams.sum_by_document(values, documents.documents) for values in terms]))
     products, squares = torch.stack(sums, -1).unbind(0)  # (documents, orders)
     own_squares = squares.index_select(0, hypothesis)
     return WeightedMatches(products.index_select(0, reference), own_squares, squares.index_select(0, reference))
@@ -125,8 +118,7 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
 def _hypotheses_first(sides: RaggedSides) -> tuple[RaggedTokens, Tensor, Tensor]:
     """Return all documents, each hypothesis before its references.
 
-    The other two are ``(references,)`` int64: the index among all documents of the hypothesis of each reference, and
-    that of each reference.
+    With them come for each reference the indices of its hypothesis and of itself, ``(references,)`` int64.
     """
     counts = sides.references.counts
     owner = owners(counts)
@@ -136,24 +128,15 @@ def _hypotheses_first(sides: RaggedSides) -> tuple[RaggedTokens, Tensor, Tensor]
     return documents.take(torch.cat((hypothesis, reference)).argsort()), hypothesis.index_select(0, owner), reference
 
 
-def _sum_by_document(values: Tensor, document: Tensor, documents: int) -> Tensor:
-    """Sum values of entries, ``(2, entries)``, over each document: ``(2, documents)``."""
-    return torch.stack([row.new_zeros(documents).index_add_(0, document, row) for row in values])
-
-
 def padded_weighted_matches(pairs: PaddedPairs, weights: NgramWeights) -> WeightedMatches:
     """Sum the weighted n-grams of pairs, whose tokens are numbered as those of the corpus are."""
-    (hypotheses, lengths), (references, reference_lengths) = pairs
-    device, width = hypotheses.device, hypotheses.shape[1]
+    width, reference_width = (side.ids.shape[1] for side in pairs)
     sums = [weights.weights[0].new_zeros(0, 3, len(weights.weights))]
-    for start, stop in row_chunks(len(hypotheses), width + references.shape[1], device):
-        part = slice(start, stop)
-        ids = torch.cat((hypotheses[part], references[part]), 1)
-        remaining = [
-            side_lengths[part].unsqueeze(1) - torch.arange(side.shape[1], device=device)
-            for side_lengths, side in ((lengths, hypotheses), (reference_lengths, references))
-        ]
-        digits = Digits(rank_in_rows(ids), torch.cat(remaining, 1), bit_length(ids.shape[1]), None, 0)
+    for start, stop in row_chunks(len(pairs.hypotheses.ids), width + reference_width, pairs.hypotheses.ids.device):
+        rows = [side.slice(start, stop) for side in pairs]
+        ids = torch.cat([side.ids for side in rows], 1)
+        remaining = torch.cat([side.remaining() for side in rows], 1)
+        digits = Digits(rank_in_rows(ids), remaining, bit_length(ids.shape[1]), None, 0)
         sums.append(_sum_rows(digits, ids, width, weights))
     return WeightedMatches(*torch.cat(sums).unbind(1))
 

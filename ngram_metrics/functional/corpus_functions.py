@@ -90,7 +90,7 @@ def distinct(
         scores = torch.stack(by_order, -1)  # (..., orders)
         if average == "none" and batch.leading_shape is not None:
             scores = scores.reshape(*batch.leading_shape, len(orders))
-    return _on_device(scores if isinstance(ngram, Sequence) else scores.squeeze(-1), texts, device)
+    return move_result(scores if isinstance(ngram, Sequence) else scores.squeeze(-1), device, texts)
 
 
 @named_arguments
@@ -155,7 +155,7 @@ def self_repetition(
     order = checked_order(ngram)
     corpus = _read(texts, WordReader(tokenizer, pad_id=pad_id))
     _warn_of_one_text(corpus)
-    return _on_device(self_repetition_score(repeated_elsewhere(corpus, order)), texts, device)
+    return move_result(self_repetition_score(repeated_elsewhere(corpus, order)), device, texts)
 
 
 @named_arguments
@@ -200,14 +200,7 @@ def self_bleu(
         scores = torch.zeros(corpus.documents, dtype=torch.float64, device="cpu")
     else:
         scores = measure.score(self_bleu_statistics(corpus, measure.ngram))
-    return _on_device(scores if average == "none" else scores.sum() / max(1, len(scores)), texts, device)
-
-
-def _on_device(scores: Tensor, texts: Hypotheses, device: torch.device | str | None) -> Tensor:
-    """Return scores on the device, for None on that of padded ids."""
-    if device is None and isinstance(texts, Tensor):
-        device = texts.device
-    return move_result(scores, device)
+    return move_result(scores if average == "none" else scores.sum() / max(1, len(scores)), device, texts)
 
 
 def _read(texts: Hypotheses, reader: WordReader) -> RaggedTokens:

@@ -13,7 +13,7 @@ from ngram_metrics.basics.options import checked_bool
 from ngram_metrics.counting.documents import counting_device
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
-from ngram_metrics.counting.python_matches import clipped_matches
+from ngram_metrics.counting.python_matches import match_ngrams
 from ngram_metrics.functional.score_functions import ngram_overlap
 from ngram_metrics.scores.chrf import ChrfMeasure, aggregate_scores, score_aggregates
 from ngram_metrics.scores.pair_scores import pair_scores, score_row
@@ -156,7 +156,7 @@ def _score_short_row(measure: ChrfMeasure, hypotheses: list[str], references: li
             if hypothesis == reference:
                 matches[pair] = ngram_totals(len(reference), measure.char_order)
             elif pair not in matches:
-                matches[pair] = clipped_matches(hypothesis, [reference], measure.char_order)
+                matches[pair] = match_ngrams(hypothesis, [reference], measure.char_order)
             fields = chrf_fields(matches[pair], len(hypothesis), len(reference))
             scores.append(100 * measure.score_in_python(*fields))
     shape = 1, len(hypotheses), len(references)

@@ -13,7 +13,7 @@ from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import checked_order
 from ngram_metrics.counting import matches
 from ngram_metrics.counting.corpus import corpus_ngrams
-from ngram_metrics.counting.documents import PaddedSides, RaggedSides, RaggedTokens, copy_to, host_counts
+from ngram_metrics.counting.documents import PaddedSides, PaddedTokens, RaggedSides, RaggedTokens, copy_to, host_counts
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
@@ -88,7 +88,7 @@ def clipped_matches(
     lengths = hypotheses.lengths
     closest = matches.closest_reference_length(lengths, references)
     return NgramMatches(
-        matches.clipped_matches(sides, order),
+        matches.count_matches(sides, order),
         matches.ngram_totals(lengths, order),
         matches.ngram_totals(closest, order),
     )
@@ -134,12 +134,12 @@ def ngram_counts(
         ngrams = torch.cat((ngrams.index_select(0, entries.prefix), last.unsqueeze(1)), 1)
     by_document = torch.sort(entries.document, stable=True).indices
     ngram_of_entry = entries.ngram.index_select(0, by_document)
-    found = NgramCounts(
+    counts = NgramCounts(
         ngrams.index_select(0, ngram_of_entry),
         entries.document.index_select(0, by_document),
         entries.times.index_select(0, by_document),
     )
-    return NgramCounts(*copy_to(ids.device, *found)) if isinstance(ids, Tensor) else found
+    return NgramCounts(*copy_to(ids.device, *counts)) if isinstance(ids, Tensor) else counts
 
 
 @named_arguments
@@ -187,8 +187,9 @@ def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tupl
         if segments.leading_shape is not None:
             raise ValueError("ids has three dimensions: expected (documents, width)")
         rows = reader.encode(segments).sides.hypotheses
-        tokens = rows.ids.masked_select(torch.arange(rows.ids.shape[1], device=rows.ids.device) < rows.lengths[:, None])
-        tokens, lengths = tokens.cpu(), rows.lengths.cpu()
+        assert isinstance(rows, PaddedTokens)
+        tokens = rows.ids.masked_select(rows.remaining() > 0).cpu()
+        lengths = rows.lengths.cpu()
     else:
         documents = cast("Sequence[Sequence[int]]", reader.read_in_python(segments)[0])
         try:

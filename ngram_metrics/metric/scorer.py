@@ -15,13 +15,13 @@ from torch import Tensor
 
 from ngram_metrics.basics.options import RESAMPLES, Average, check_choice
 from ngram_metrics.counting import numpy_matches
-from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts, move_result
+from ngram_metrics.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.metric.signature import format_signature
 from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.scores.rows import pack, score_corpora, score_rows, unpack
-from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
+from ngram_metrics.text.input_forms import Kind, PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_segment
 from ngram_metrics.text.reader import Reader
@@ -97,15 +97,13 @@ class Scorer:
             UserWarning: no segments.
         """
         segments = self._read(preds, target)
-        if device is None and isinstance(segments, PaddedSegments):
-            device = segments.hypotheses.device
-        return move_result(self._score(segments), device)
+        return move_result(self._score(segments), device, segments.hypotheses)
 
     def _score(self, segments: Segments | PaddedSegments) -> Tensor:
         if self.is_counted_in_python(segments):
             return self._score_in_python(segments)
-        counted = self._count_in_arrays(segments)
-        rows = counted.rows
+        batch = self.reader.encode(segments)
+        rows = pack(self.measure.statistics(batch), self.measure.layout)
         if not len(rows):
             warn_of_no_segment()
         if self.average == "micro":
@@ -113,7 +111,7 @@ class Scorer:
         else:
             scores = score_rows(self.measure, rows)
             if self.average == "none":
-                shape = counted.leading_shape
+                shape = batch.leading_shape
                 return scores if shape is None else scores.reshape(*shape, *scores.shape[1:])
             sums = scores.sum(0)
         scores = score_corpora(self.measure, sums, max(1, len(rows)), self.average)
@@ -125,17 +123,14 @@ class Scorer:
         if self.is_counted_in_python(segments):
             counts, references = self._count_in_python(segments)
             return Counted(host_counts(counts), segments.known_kind, references, None)
-        return self._count_in_arrays(segments)
+        batch = self.reader.encode(segments)
+        rows = pack(self.measure.statistics(batch), self.measure.layout)
+        return Counted(rows, segments.known_kind, batch.sides.references, batch.leading_shape)
 
     def _read(self, preds: Hypotheses, target: References | None) -> Segments | PaddedSegments:
         if self.measure.has_references:
             return read(preds, target, self.reader.sample_padding)
         return read_texts(preds)
-
-    def _count_in_arrays(self, segments: Segments | PaddedSegments) -> Counted:
-        batch = self.reader.encode(segments)
-        rows = pack(self.measure.statistics(batch), self.measure.layout)
-        return Counted(rows, batch.kind, batch.sides.references, batch.leading_shape)
 
     def is_counted_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether a batch is counted in plain Python: a small one on a CPU, of what the reader reads in Python.

@@ -49,7 +49,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.counting.documents import Batch, float_dtype
-from ngram_metrics.counting.matches import clipped_matches, closest_reference_length, ngram_totals
+from ngram_metrics.counting.matches import closest_reference_length, count_matches, ngram_totals
 from ngram_metrics.scores.measure import Layout, Measure, PairCounts, exponential
 from ngram_metrics.scores.python_measures import PythonBleu
 
@@ -83,7 +83,7 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
         hypotheses, references = batch.sides
         lengths = hypotheses.lengths
         return BleuStatistics(
-            matches=clipped_matches(batch.sides, self.ngram),
+            matches=count_matches(batch.sides, self.ngram),
             totals=ngram_totals(lengths, self.ngram),
             hypothesis_length=lengths,
             reference_length=closest_reference_length(lengths, references),

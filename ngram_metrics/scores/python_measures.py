@@ -20,7 +20,7 @@ from ngram_metrics.basics.options import (
     checked_order,
     exact,
 )
-from ngram_metrics.counting.python_matches import Summary, Tokens
+from ngram_metrics.counting.python_matches import RougeText, Tokens
 from ngram_metrics.scores import python_scores
 
 #: How several references become one count: see ``ngram_metrics.scores.rouge``.
@@ -282,12 +282,12 @@ class PythonRouge(PythonMeasure):
         object.__setattr__(self, "variants", checked)
 
     def count_in_python(
-        self, hypothesis: Summary | Tokens, references: Sequence[Summary | Tokens]
+        self, hypothesis: RougeText | Tokens, references: Sequence[RougeText | Tokens]
     ) -> tuple[Sequence[int], ...]:
         """Count one segment in plain Python."""
         # Without sentences, the words are one sentence.
         first, *others = (
-            document if isinstance(document, Summary) else Summary(document, [document])
+            document if isinstance(document, RougeText) else RougeText(document, [document])
             for document in (hypothesis, *references)
         )
         rows = python_scores.rouge_counts(first, others, self.variants, self.reducer, self.alpha)

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 
 from ngram_metrics.counting.python_matches import (
-    Summary,
+    RougeText,
     Tokens,
-    clipped_matches,
+    match_ngrams,
     match_short_pair,
     match_words,
     subsequence_length,
@@ -46,7 +46,7 @@ def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) ->
     closest = len(references[0])
     if len(references) > 1:
         closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
-    return clipped_matches(hypothesis, references, ngram), ngram_totals(length, ngram), length, closest
+    return match_ngrams(hypothesis, references, ngram), ngram_totals(length, ngram), length, closest
 
 
 def bleu_precisions(
@@ -123,7 +123,7 @@ def chrf_counts(
     for reference in references:
         row: ChrfCounts = ([], [], [])
         for own_tokens, reference_tokens, order in zip(hypothesis, reference, orders, strict=True):
-            matches = clipped_matches(own_tokens, [reference_tokens], order)
+            matches = match_ngrams(own_tokens, [reference_tokens], order)
             fields = chrf_fields(matches, len(own_tokens), len(reference_tokens))
             for counts, kind_counts in zip(row, fields, strict=True):
                 counts.extend(kind_counts)
@@ -172,7 +172,7 @@ def gleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) ->
     """Return the matches of all orders, and the n-grams of the side that has more, with the best reference."""
     has = sum(ngram_totals(len(hypothesis), ngram))
     rows = [
-        (sum(clipped_matches(hypothesis, [reference], ngram)), max(has, sum(ngram_totals(len(reference), ngram))))
+        (sum(match_ngrams(hypothesis, [reference], ngram)), max(has, sum(ngram_totals(len(reference), ngram))))
         for reference in references
     ]
     return max(rows, key=lambda row: gleu_score(row) if row[1] else -1.0)
@@ -196,8 +196,8 @@ def repetition_score(counts: tuple[int, int]) -> float:
 
 
 def rouge_counts(
-    hypothesis: Summary,
-    references: Sequence[Summary],
+    hypothesis: RougeText,
+    references: Sequence[RougeText],
     variants: Sequence[int | str],
     reducer: str = "best",
     alpha: float | None = None,
@@ -220,7 +220,7 @@ def rouge_counts(
     return [max(key_counts, key=lambda counts: rouge_score(counts, alpha)[column]) for key_counts in counts_by_key]
 
 
-def _rouge_row(hypothesis: Summary, reference: Summary, variants: Sequence[int | str]) -> list[Counts]:
+def _rouge_row(hypothesis: RougeText, reference: RougeText, variants: Sequence[int | str]) -> list[Counts]:
     """Return the counts of each key with one reference."""
     words, sentences = hypothesis
     other_words, other_sentences = reference
@@ -229,7 +229,7 @@ def _rouge_row(hypothesis: Summary, reference: Summary, variants: Sequence[int |
     length = None
     matches: Sequence[int] = ()
     if longest > 2 or has + wants >= _FEW_WORDS:
-        matches = clipped_matches(words, [other_words], longest)
+        matches = match_ngrams(words, [other_words], longest)
     elif longest == len(variants) == 1:
         matches = (match_words(words, other_words),)
     elif longest:
@@ -273,7 +273,7 @@ def ngram_totals(length: int, orders: int) -> list[int]:
 
 def _count_order(hypothesis: Tokens, reference: Tokens, ngram: int) -> Counts:
     has, wants = (max(0, len(document) - ngram + 1) for document in (hypothesis, reference))
-    return clipped_matches(hypothesis, [reference], ngram)[-1], has, wants
+    return match_ngrams(hypothesis, [reference], ngram)[-1], has, wants
 
 
 def _f_score(precision: float, recall: float, factor: float) -> float:

@@ -22,7 +22,7 @@ from ngram_metrics.counting.documents import (
     RaggedSides,
     owners,
 )
-from ngram_metrics.counting.matches import pair_matches
+from ngram_metrics.counting.matches import count_matches
 from ngram_metrics.scores.measure import Measure, PairCounts, Statistics
 from ngram_metrics.scores.python_measures import PythonOrder
 
@@ -70,7 +70,7 @@ def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
     lengths = [side.lengths for side in pairs.documents]
     if max_order == 0:
         return PairCounts(lengths[0].new_zeros(len(lengths[0]), 0), *lengths)
-    return PairCounts(pair_matches(pairs.documents, max_order), *lengths)
+    return PairCounts(count_matches(pairs.documents, max_order), *lengths)
 
 
 def best_pair(score: Tensor, pairs: Pairs) -> Tensor:

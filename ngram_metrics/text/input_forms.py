@@ -30,7 +30,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.counting.documents import Kind
 from ngram_metrics.text.input_warnings import (
     look_swapped,
     transposition_hint,
@@ -40,6 +39,8 @@ from ngram_metrics.text.input_warnings import (
 from ngram_metrics.text.inputs import Document, Hypotheses, References, list_column
 from ngram_metrics.text.messages import NameOf, pluralize, shortened, type_name
 
+#: The kind of input of a segment.
+Kind = Literal["text", "tokens", "ids"]
 #: Kinds of numpy dtypes for objects, and three for str.
 _NO_NUMBERS = "OUST"
 _ONE_SEGMENT = "a single segment of ids goes into a list"

@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 from itertools import chain
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from ngram_metrics.basics.options import pad_ids, refuse_missing_pad_id
@@ -48,10 +49,11 @@ class Reader(PythonReader):
         batch = self.encode(segments._replace(hypotheses=every))
         if len(systems) == 1:
             return batch
+        repeated = torch.arange(len(systems[0]), device="cpu").repeat(len(systems))
         parts = {name: getattr(batch, name) for name in ("sides", "words", "summaries")}
         return batch._replace(
             **{
-                name: part._replace(references=part.references.tile(len(systems)))
+                name: part._replace(references=part.references.take(repeated))
                 for name, part in parts.items()
                 if part is not None
             }
@@ -160,7 +162,7 @@ class Reader(PythonReader):
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         """Encode padded ids without gaps, in steps that do not depend on the data."""
         sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
-        return Batch(sides, segments.known_kind, leading_shape=segments.leading_shape)
+        return Batch(sides, segments.leading_shape)
 
     def _check_tokens(self, segments: Segments) -> None:
         """Warn of tokens that are whole texts."""
@@ -191,7 +193,7 @@ def _tokens(row: Sequence[int], dropped: Container[int]) -> list[int]:
 
 def batch_of(segments: Segments, tokens: RaggedTokens) -> Batch:
     """Return a batch from the tokens of all documents."""
-    return Batch(sides_of(segments, tokens), segments.known_kind)
+    return Batch(sides_of(segments, tokens))
 
 
 def sides_of(segments: Segments, tokens: RaggedTokens) -> RaggedSides:

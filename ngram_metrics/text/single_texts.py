@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain, groupby, islice
 
-from ngram_metrics.counting.python_matches import Summary, Tokens
+from ngram_metrics.counting.python_matches import RougeText, Tokens
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.stemmer import rouge_stem
 from ngram_metrics.text.tokenizer_option import batch_tokenizer, call_each, reads_text_as_it_is
@@ -109,7 +109,7 @@ def read_summaries(
     tokenizer: object,
     splitter: Callable[[str], Sequence[str]] | None,
     name_of: NameOf,
-) -> list[Summary]:
+) -> list[RougeText]:
     """Return what ROUGE counts in each text: its words and, for ROUGE-Lsum, the words of its sentences.
 
     Raises:
@@ -117,9 +117,9 @@ def read_summaries(
     """
     reading = use_stemmer, normalizer, tokenizer
     if normalizer is None and tokenizer is None and not (with_sentences or use_stemmer):
-        return [Summary(split_rouge(text)) for text in texts]
+        return [RougeText(split_rouge(text)) for text in texts]
     if not with_sentences:
-        return list(map(Summary, rouge_words(texts, *reading, name_of)))
+        return list(map(RougeText, rouge_words(texts, *reading, name_of)))
     summaries = split_sentences(texts, splitter, name_of)
     owners = [index for index, sentences in enumerate(summaries) for _ in sentences]
     words = rouge_words([*chain.from_iterable(summaries)], *reading, lambda index: name_of(owners[index]))
@@ -127,8 +127,8 @@ def read_summaries(
     lines = [list(islice(remaining, len(sentences))) for sentences in summaries]
     if splitter is None and normalizer is None and tokenizer in SPLIT_AT_LINES:
         # A line without words is none: as a sentence it would be compared with every other one.
-        return [Summary([*chain.from_iterable(sentences)], [*filter(None, sentences)]) for sentences in lines]
-    return list(map(Summary, rouge_words(texts, *reading, name_of), lines))
+        return [RougeText([*chain.from_iterable(sentences)], [*filter(None, sentences)]) for sentences in lines]
+    return list(map(RougeText, rouge_words(texts, *reading, name_of), lines))
 
 
 def split_ids(document: Sequence[int], separator: int) -> list[list[int]]:
@@ -137,10 +137,10 @@ def split_ids(document: Sequence[int], separator: int) -> list[list[int]]:
     return [list(run) for is_separator, run in runs if not is_separator]
 
 
-def summary_of_ids(document: Sequence[int], separator: int) -> Summary:
+def summary_of_ids(document: Sequence[int], separator: int) -> RougeText:
     """Return the ids of a document and of its sentences, without the separator between them."""
     sentences = split_ids(document, separator)
-    return Summary([*chain.from_iterable(sentences)], sentences)
+    return RougeText([*chain.from_iterable(sentences)], sentences)
 
 
 def _stem(words: Tokens, name_of: NameOf, index: int) -> list[str]:

@@ -23,9 +23,10 @@ import numpy as np
 import torch
 from torch import Tensor, distributed
 
-from ngram_metrics.counting.documents import DocumentGroups, Kind, PaddedReferences, host_counts
+from ngram_metrics.counting.documents import DocumentGroups, PaddedReferences, host_counts
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric.settings_digest import digest
+from ngram_metrics.text.input_forms import Kind
 from ngram_metrics.text.messages import type_name
 
 #: A state. The rows are a list, or one tensor after a sync has joined them.

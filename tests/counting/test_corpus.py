@@ -52,7 +52,8 @@ def table(texts, max_order, document=None, id_bound=None):
     owner = None if document is None else torch.tensor(document, dtype=torch.int64)
     rows, names, words = [], [()], []
     for order, found in enumerate(corpus_ngrams(tokens, max_order, owner), 1):
-        columns = found.totals(), found.documents(), *found.largest()
+        totals = torch.zeros_like(found.last).index_add(0, found.ngram, found.times)
+        columns = totals, found.documents(), *found.largest()
         last = found.last.tolist()
         numbers = list(zip(found.prefix.tolist(), last, strict=True))
         assert numbers == sorted(numbers)

@@ -12,7 +12,7 @@ from layouts import padded_sides, ragged_sides
 
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.counting.matched_positions import chunks_of, matched_positions, matched_starts
-from ngram_metrics.counting.matches import clipped_matches
+from ngram_metrics.counting.matches import count_matches
 from ngram_metrics.functional import matched_orders
 
 LAYOUTS = {"ragged": ragged_sides, "padded": padded_sides}
@@ -86,7 +86,7 @@ def test_orders_are_those_of_plain_loops(layout, batch, longest, slots):
 
 @both_layouts
 @given(batch=batches.filter(bool), longest=st.integers(1, 6))
-def test_as_many_ngrams_are_matched_as_clipped_matches_counts(layout, batch, longest):
+def test_as_many_ngrams_are_matched_as_count_matches_counts(layout, batch, longest):
     sides = LAYOUTS[layout](batch)
     counted = [0] * longest
     for chunk in chunks_of(sides):
@@ -95,7 +95,7 @@ def test_as_many_ngrams_are_matched_as_clipped_matches_counts(layout, batch, lon
                 counted[order - 1] += int(starts[..., : chunk.hypothesis_slots].sum())
     assert (
         counted
-        == clipped_matches(sides, longest).sum(0).tolist()
+        == count_matches(sides, longest).sum(0).tolist()
         == np.sum(oracles.match_rows(batch, longest), 0).tolist()
     )
 

@@ -22,7 +22,7 @@ from ngram_metrics.counting.documents import (
     RaggedTokens,
 )
 from ngram_metrics.counting.keys import Digits, sorted_keys
-from ngram_metrics.counting.matches import clipped_matches, ngram_totals
+from ngram_metrics.counting.matches import count_matches, ngram_totals
 
 LARGEST = 2**63 - 1
 
@@ -39,7 +39,7 @@ def counted_with_torch():
 
 
 def count(layout, batch, max_order):
-    return clipped_matches(LAYOUTS[layout](batch), max_order).tolist()
+    return count_matches(LAYOUTS[layout](batch), max_order).tolist()
 
 
 def batches(ids, longest=12, sentences=6, references=4):
@@ -123,7 +123,7 @@ def test_padded_keys_stay_exact_where_they_straddle_the_word(slots):
     for max_order in {1, 63 // bits - 1, 63 // bits, 63 // bits + 1, 2 * (63 // bits) + 1}:
         sides = padded_sides(batch, spare=slots % 2)
         assert sides.hypotheses.ids.shape[1] + sides.references.tokens.ids.shape[2] == slots
-        assert clipped_matches(sides, max_order).tolist() == oracles.match_rows(batch, max_order)
+        assert count_matches(sides, max_order).tolist() == oracles.match_rows(batch, max_order)
 
 
 @pytest.mark.parametrize("length", [2, 4, 8, 16])
@@ -179,9 +179,10 @@ def test_chunks_are_as_large_as_the_device_and_the_batch_allow(device, update, m
 
 @both_layouts
 def test_single_references_are_counted_as_pairs(layout, monkeypatch):
-    monkeypatch.setattr(matches, "_matches", lambda pairs, max_order: (type(pairs), max_order))
+    monkeypatch.setattr(matches, "has_numpy_segments", lambda pairs: True)
+    monkeypatch.setattr(matches, "numpy_matches", lambda pairs, max_order: (type(pairs), max_order))
     pairs = {"ragged": RaggedPairs, "padded": PaddedPairs}[layout]
-    assert clipped_matches(LAYOUTS[layout]([([1], [[1]])]), 3) == (pairs, 3)
+    assert count_matches(LAYOUTS[layout]([([1], [[1]])]), 3) == (pairs, 3)
 
 
 @pytest.mark.parametrize("max_order", [1, 4])
@@ -192,7 +193,7 @@ def test_single_references_are_counted_as_pairs(layout, monkeypatch):
 )
 @both_layouts
 def test_empty_documents_and_batches(layout, batch, max_order):
-    rows = clipped_matches(LAYOUTS[layout](batch), max_order)
+    rows = count_matches(LAYOUTS[layout](batch), max_order)
     assert rows.tolist() == oracles.match_rows(batch, max_order)
     assert rows.shape == (len(batch), max_order)
     assert rows.dtype == torch.int64
@@ -205,7 +206,7 @@ def test_padded_rows_of_no_width(sentences, references):
     hypotheses = PaddedTokens(torch.zeros(sentences, 0, dtype=torch.int64), nothing[:, 0])
     present = nothing == 0 if references > 1 else None
     none = PaddedReferences(PaddedTokens(nothing.unsqueeze(-1)[..., :0], nothing), present)
-    assert clipped_matches(PaddedSides(hypotheses, none), 3).tolist() == [[0, 0, 0]] * sentences
+    assert count_matches(PaddedSides(hypotheses, none), 3).tolist() == [[0, 0, 0]] * sentences
 
 
 @pytest.mark.covering

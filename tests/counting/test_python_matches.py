@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from rouge_oracle import table
 
 from ngram_metrics.counting.python_matches import (
-    Summary,
-    clipped_matches,
+    RougeText,
+    match_ngrams,
     match_short_pair,
     match_words,
     subsequence_length,
@@ -29,7 +29,7 @@ def test_matches_and_lengths_are_those_of_plain_loops(hypothesis, reference, ord
             for text in (hypothesis, reference)
         ]
         expected.append((counts[0] & counts[1]).total())
-    assert clipped_matches(hypothesis, [reference], orders) == expected
+    assert match_ngrams(hypothesis, [reference], orders) == expected
     length = table(hypothesis, reference)[-1][-1]
     assert subsequence_length(hypothesis, reference) == length
     assert match_words(hypothesis, reference) == expected[0]
@@ -39,7 +39,7 @@ def test_matches_and_lengths_are_those_of_plain_loops(hypothesis, reference, ord
 @pytest.mark.parametrize("limit", [0, 10**9])
 @given(hypothesis=texts, reference=texts, variants=st.sampled_from([(1,), (2, "L"), ("L",), (1, 3, "L"), ("Lsum", 1)]))
 def test_counts_of_rouge_do_not_depend_on_the_number_of_words(limit, hypothesis, reference, variants):
-    sides = [Summary(text, [text]) for text in (hypothesis, reference)]
+    sides = [RougeText(text, [text]) for text in (hypothesis, reference)]
     expected = python_scores.rouge_counts(sides[0], sides[1:], variants)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(python_scores, "_FEW_WORDS", limit)
@@ -48,5 +48,5 @@ def test_counts_of_rouge_do_not_depend_on_the_number_of_words(limit, hypothesis,
 
 def test_the_one_sentence_of_a_summary_may_have_other_words():
     """A splitter may return anything."""
-    sides = [Summary(["a", "b"], [["c"]]), Summary(["a", "b"], [["c", "d"]])]
+    sides = [RougeText(["a", "b"], [["c"]]), RougeText(["a", "b"], [["c", "d"]])]
     assert python_scores.rouge_counts(sides[0], sides[1:], ["L", "Lsum"]) == [(2, 2, 2), (1, 1, 2)]

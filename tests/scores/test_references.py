@@ -107,7 +107,7 @@ def test_where_a_lower_score_is_better_the_lowest_is_the_best(batch):
     ]
     measure = Unmatched(1)
     for sides in (ragged_sides(batch), padded_batch(batch)):
-        assert measure.score(measure.statistics(Batch(sides, "ids"))).tolist() == expected
+        assert measure.score(measure.statistics(Batch(sides))).tolist() == expected
 
 
 @pytest.mark.parametrize("columns", [(), (2,), (2, 3)])

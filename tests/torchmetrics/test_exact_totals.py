@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ngram_metrics import Bleu, NgramOverlap, ROUGEScore
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens
-from ngram_metrics.counting.matches import clipped_matches
+from ngram_metrics.counting.matches import count_matches
 
 BOUNDS = (2**24, 2**31, 2**53)
 
@@ -100,9 +100,9 @@ def test_a_document_has_more_matches_than_2_to_the_16():
         document = RaggedTokens(torch.zeros(tokens, dtype=torch.int64), torch.tensor([tokens]), 1)
         longer = RaggedTokens(torch.zeros(tokens + 9, dtype=torch.int64), torch.tensor([tokens + 9]), 1)
         one = DocumentGroups(longer, torch.tensor([1]))
-        assert clipped_matches(RaggedSides(document, one), 2).tolist() == [[tokens, tokens - 1]]
+        assert count_matches(RaggedSides(document, one), 2).tolist() == [[tokens, tokens - 1]]
         other_way = RaggedSides(longer, DocumentGroups(document, torch.tensor([1])))
-        assert clipped_matches(other_way, 2).tolist() == [[tokens, tokens - 1]]
+        assert count_matches(other_way, 2).tolist() == [[tokens, tokens - 1]]
 
 
 # The mean of millions of sentences.

@@ -3,15 +3,15 @@
 On a CPU RapidFuzz counts: each document becomes a ``str`` whose code points are the ids. For padded tokens of other
 devices, and while operations are recorded, this module prepares pairs, and
 ``ngram_metrics.counting.subsequence.table`` fills the table. No step depends on data: they run on the ``meta`` device,
-compile in one graph and never wait for a GPU. The sentences of lists are prepared here too: their pairs are cut into
-chunks of similar size, so that texts of 3 and of 3,000 tokens in one batch do not all take the time of the longest.
+compile in one graph and never wait for a GPU. Pairs of sentences of lists are cut into chunks of similar size here, so
+that short texts do not take the time of the longest in the batch.
 
 If launching an operation costs more than its work, both halves of the steps run at once. A cut of the short text in the
 middle corresponds to some cut of the long text: a common subsequence matches the tokens before one cut with tokens
-before the other (Hirschberg 1975). So the first half of the steps runs from the left, the second half from the right on
-both texts reversed, as two pairs of one chunk: half the steps, each twice as wide. The last row of each half gives the
-longest common subsequence with the long text to the left, or to the right, of any cut. The largest sum over all cuts is
-the length.
+before the other (Hirschberg 1975). So the first half of the steps runs from the left, and the second half from the
+right on both texts reversed, as two pairs of one chunk: half the steps, each twice as wide. The last row of each half
+gives the longest common subsequence with either side of any cut of the long text. The largest sum over all cuts is the
+length.
 
 Example: the long side ``a b a c`` and the short side ``b a``. The first half is ``b``: with the first 0, 1, 2, 3, 4
 tokens of the long side it shares 0 0 1 1 1. The second half is ``a``: with the remaining tokens it shares 1 1 1 0 0.
@@ -59,7 +59,7 @@ CPU_STEP_WORDS = 1 << 11
 #: Up to this number of words of both halves, launching a step on an accelerator costs more than its work. Their bits,
 #: 55 per word, take 58 MB.
 WORDS_IN_HALVES = 1 << 17
-#: Ids below this bound are code points of a ``str``; others are items of a list, which takes several times as long.
+#: Ids below this bound are code points of a ``str``; larger ids are items of a list, which takes several times as long.
 CODE_POINTS = sys.maxunicode + 1
 #: Joining costs as much as the launches of this many steps.
 JOINING_STEPS = 16
@@ -86,10 +86,7 @@ def _lengths_of_texts(pairs: NumpySegments) -> NDArray[np.int64]:
 
 
 def as_texts(ids: NDArray[np.int64], lengths: NDArray[np.int64], id_bound: int) -> list[str] | list[list[int]]:
-    """Return documents as RapidFuzz takes them: each as a ``str``, or of many different ids as a list.
-
-    The documents of one call can be compared with one another.
-    """
+    """Return documents, which can be compared with each other, as RapidFuzz takes them: as ``str``, else as lists."""
     tokens: str | list[int]
     if id_bound > CODE_POINTS:
         tokens = np.unique(ids, return_inverse=True)[1].tolist()
@@ -149,22 +146,12 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
 def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor:
     """Rank the ids of both sides of some rows together: ``(pairs, width + steps)`` int64, 0 past a document's end."""
     ranks = rank_in_rows(torch.cat((long.ids[rows], short.ids[rows]), 1))
-    inside = [
-        torch.arange(side.ids.shape[1], device=ranks.device) < side.lengths[rows].unsqueeze(1) for side in (long, short)
-    ]
+    inside = [side.slice(rows.start, rows.stop).remaining() > 0 for side in (long, short)]
     return ranks * torch.cat(inside, 1)
 
 
 def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens) -> RaggedTokens:
-    """Renumber the tokens of each pair ``1, 2, ...``, equal tokens with equal numbers.
-
-    Args:
-        hypotheses: one document per pair.
-        references: one document per pair, with the same vocabulary.
-
-    Returns:
-        All hypotheses and then all references, with their new ids.
-    """
+    """Renumber the tokens of each pair ``1, 2, ...``, and return all hypotheses before all references."""
     bound = len(hypotheses.ids) + len(references.ids) + 1
     ranked: tuple[list[RaggedTokens], list[RaggedTokens]] = ([], [])
     for start, stop in ragged_chunks(hypotheses.lengths + references.lengths, update=True):
@@ -178,15 +165,11 @@ def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens) -> RaggedToke
 
 
 def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> tuple[Tensor, Tensor]:
-    """Number the distinct tokens of the first pair from 1, and continue with those of the next pair.
-
-    Args:
-        sides: hypotheses and references.
-        pair: ``(tokens of both sides,)`` int64, the pair of each token.
+    """Number the distinct tokens of the first pair from 1, and continue with the next pair.
 
     Returns:
-        The number of each token, ``(tokens of both sides,)``; and ``(pairs,)`` int64, the count of numbers in the pairs
-        before.
+        The number of each token of both sides, ``(tokens,)``, like ``pair``, the pair of each; and ``(pairs,)`` int64,
+        the count of numbers in the pairs before.
     """
     ids = torch.cat([side.ids for side in sides])
     bound = max(side.id_bound for side in sides)
@@ -204,9 +187,7 @@ def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> 
 def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, int]]:
     """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
 
-    Args:
-        long: ``(pairs,)`` int64, the lengths of the long sides, which fill the words.
-        short: ``(pairs,)`` int64, the lengths of the short sides, which are the steps.
+    The lengths ``(pairs,)`` int64 of the long sides fill the words, and those of the short sides are the steps.
 
     Yields:
         The indices of the pairs of a chunk, int64, each pair once; and the largest lengths in it.
@@ -215,7 +196,7 @@ def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, in
         return
     budget = word_budget(long.device)
     words = word_count(long)
-    # Those with most words first, and among these those with most steps.
+    # Pairs with most words first, and with most steps on a tie.
     order = torch.argsort(words * (int(short.max()) + 1) + short, descending=True, stable=True)
     long = long.index_select(0, order)
     words = words.index_select(0, order)

@@ -13,7 +13,7 @@ these two bounds:
   least one token for each of the b - g buckets is not shared: at most h - b + g are. A matrix product gives g for a
   tile of pairs.
 
-RapidFuzz counts the pairs that are left. No pair is lost, and memory does not depend on the number of pairs.
+RapidFuzz counts the remaining pairs. No pair is lost, and memory does not depend on the number of pairs.
 """
 
 from __future__ import annotations
@@ -53,13 +53,8 @@ def all_pairs_subsequences(
 ) -> Iterator[MatchBlock]:
     """Count the longest common subsequence of each hypothesis with each reference of its group, block by block.
 
-    Args:
-        hypotheses: any number of documents per group, even 0.
-        references: any number of documents for each of the same groups, with the same vocabulary.
-        device: where the lengths are returned; they are counted on the CPU.
-
-    Yields:
-        Blocks that cover all groups, in order; ``matches`` has the lengths as its one order.
+    The arguments and the blocks are those of ``all_pairs_matches``; ``matches`` has the lengths as its one order. They
+    are counted on the CPU.
     """
     measures = torch.stack((hypotheses.counts, references.counts, torch.zeros_like(references.counts)), 1).tolist()
     for groups in even_runs(measures, BLOCK_PAIRS):
@@ -89,8 +84,8 @@ def _count_texts(hypotheses: DocumentGroups, references: DocumentGroups, shape: 
         lengths, hypotheses.counts.tolist(), references.counts.tolist(), strict=True
     ):
         if height and width:
-            # Two lists, also of equal documents: of one list with itself RapidFuzz counts half of the pairs, one by
-            # one, which takes longer than all pairs several at a time.
+            # Two lists even if they are equal: RapidFuzz compares a list with itself one pair at a time, which takes
+            # longer.
             hypothesis_texts, reference_texts = texts[first : first + height], texts[second : second + width]
             group_lengths[:height, :width] = cdist(
                 hypothesis_texts, reference_texts, scorer=LCSseq.similarity, dtype=np.int32
@@ -116,12 +111,7 @@ class NearPairs(NamedTuple):
 def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
     """Yield the pairs whose longest common subsequence may be at least a share of their lengths: 2 c >= share (h + r).
 
-    Args:
-        documents: documents on the CPU.
-        share: from 0 to 1.
-
-    Yields:
-        Each such pair once, and others; no pair of which one document is empty.
+    Each such pair is yielded once, and so are some others, but no pair with an empty document. ``share`` is in [0, 1].
     """
     order = np.argsort(-documents.lengths.numpy(), kind="stable")
     order = order[documents.lengths.numpy()[order] > 0]
@@ -137,7 +127,7 @@ def near_pairs(documents: RaggedTokens, share: float) -> Iterator[NearPairs]:
     dtype = np.float32 if lengths[0] < _LONG else np.float64
     least = share * (1 - _ROUNDING)
     for rows in _tiles(0, len(lengths)):
-        # Of h and r tokens, r being fewer, 2 r >= share (h + r). All rows have as many as the last one, or more.
+        # If r <= h, then 2 r >= share (h + r). The last row has the smallest h.
         fewest = least / (2 - least) * lengths[rows.stop - 1]
         last = int(np.searchsorted(-lengths, -fewest, side="right"))
         row_marks = _mark_buckets(bucket, starts, lengths, rows, buckets).astype(dtype)
@@ -182,7 +172,7 @@ def _buckets(ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> tuple[NDArra
     """Return the bucket of each token, and the number of buckets: about eight times as many as a document fills."""
     buckets = int(np.clip(BUCKETS_PER_TOKEN * len(ids) // len(lengths), LEAST_BUCKETS, MOST_BUCKETS))
     distinct, token_number = np.unique(ids, return_inverse=True)
-    # How often the document has had the token before: its place among the equal tokens of the document.
+    # How often the document has had the token before.
     keys = np.arange(len(lengths)).repeat(lengths) * len(distinct) + token_number
     order = np.argsort(keys, kind="stable")
     index = np.arange(len(keys))
@@ -201,11 +191,7 @@ def _tiles(first: int, last: int) -> Iterator[slice]:
 
 
 def _mark_buckets(
-    bucket: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    documents: slice,
-    buckets: int,
+    bucket: NDArray[np.int64], starts: NDArray[np.int64], lengths: NDArray[np.int64], documents: slice, buckets: int
 ) -> NDArray[np.bool_]:
     """Return which buckets some documents have, ``(documents, buckets)``."""
     sizes = lengths[documents]

@@ -11,9 +11,8 @@ follows from the row above (Allison and Dix 1986; Crochemore et al. 2001 and Hyy
 A column is a position of the *long* side, 55 positions per int64 word. A row is a *step*, a token of the *short* side,
 and is computed for all pairs of a chunk at once. The subtraction borrows from the next higher word if its difference is
 negative. No step waits for a borrow to propagate, as in Hyyro 2004, section 3.3: word w takes step s at the time s + w,
-one time after the word below has taken that step. Nor does a step compute the borrow: a word is so narrow that the
-highest byte of its difference is -1 if it borrows, else 0, and this byte is read directly. So a time is four
-operations, whatever the number of words, and texts of any length are one case.
+one time after the word below. Nor does a step compute the borrow: a word is so narrow that the highest byte of its
+difference is -1 if it borrows, else 0. So a time is four operations, whatever the number of words.
 
 Example: the long side ``a b a c``, its positions from the left, and the short side ``b a``. Before the first step
 ``increments`` is 0000. Step ``b``: mask 0100, so the increments are 0100 and the lengths 0 1 1 1. Step ``a``: mask
@@ -110,12 +109,7 @@ class MaskWindows(NamedTuple):
 
 
 def mask_windows(positions: Tensor, steps: Tensor, rank_bound: int) -> MaskWindows:
-    """Prepare the masks of a chunk.
-
-    Args:
-        positions: ``(pairs, width)`` int64, the ranks of the long side, at least one column; 0 is padding.
-        steps: ``(pairs, steps)`` int64, the ranks of the short side; 0 is padding.
-        rank_bound: the largest possible rank.
+    """Prepare the masks of a chunk from ranks ``(pairs, width)``, not empty, and ``(pairs, steps)``, 0 for padding.
 
     Raises:
         RuntimeError: inside ``torch.jit.trace`` or ``torch.vmap``, which cannot follow steps that overwrite their rows.
@@ -169,21 +163,16 @@ def advance(
     sentences: SentenceLimits | None = None,
     history: Tensor | None = None,
 ) -> TableState:
-    """Run the times of a window.
+    """Run the times of a window from ``start`` on, with masks ``(words, pairs)``, and overwrite the state.
 
-    Args:
-        state: the state before the window; it is overwritten.
-        masks: the masks of the window's times, each ``(words, pairs)``.
-        start: the first time.
-        sentences: None if each document is one sentence.
-        history: None, or a tensor ``(times, words, pairs)`` int64 for the increments of each time.
+    ``history`` ``(times, words, pairs)`` int64 receives the increments of each time.
     """
     increments = state.increments
     words = len(state.increments)
     either = torch.empty_like(increments)
     spare = torch.zeros_like(state.difference)
-    # This time and the time before alternate between two arrays, each with a view of its differences and one of its
-    # borrows: -1 if the word below borrows, else 0. A single word needs no borrows, and XLA has no such view.
+    # This time and the time before alternate between two arrays, each with views of its differences and its borrows: -1
+    # if the word below borrows, else 0. A single word needs no borrows, and XLA has no such view.
     now, before = (
         (whole, whole[:-1], whole[1:].view(torch.int8)[:, HIGHEST_BYTE::8] if words > 1 else whole)
         for whole in (spare, state.difference)

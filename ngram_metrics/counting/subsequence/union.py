@@ -1,12 +1,11 @@
 """Hits of the union of longest common subsequences: the count behind ROUGE-Lsum (Lin 2004, section 3.2).
 
 A reference sentence has a longest common subsequence with every sentence of the hypothesis. The hits of a summary are
-the reference tokens in any of these, each token counted at most as often as it occurs in the hypothesis. If several
-subsequences are equally long, the choice is the same as rouge_score's, token for token. rouge_score walks the table
-back from the last cell (reference position p, hypothesis token s). At a pair of equal tokens it takes the pair; else it
-moves to p - 1 unless the length is larger at (p, s - 1) than at (p - 1, s). So at token s the walk moves down to the
-highest position, at or below its own, that equals the token or where the table's row grows. If the position equals the
-token, the walk takes it; if not, the walk stays there for s - 1.
+the reference tokens in any of these, each token counted at most as often as it occurs in the hypothesis. Among equally
+long subsequences the choice is rouge_score's, token for token. rouge_score walks the table back from the last cell
+(reference position p, hypothesis token s). It takes a pair of equal tokens; else it moves to p - 1 unless the length is
+larger at (p, s - 1) than at (p - 1, s). So at token s the walk moves down to the highest position, at or below its own,
+that equals the token, which it takes, or where the table's row grows, where it stays for s - 1.
 
 Example: the reference ``a b`` and the hypothesis ``b a``. Both subsequences have one token. At the last token, ``a``,
 the walk is at ``b``; the highest candidate at or below it is ``a``, which is a hit. So the hits are 1 0, and ``b`` is
@@ -16,9 +15,8 @@ All sentences of a summary are walked at once. The bits of its reference sentenc
 ``ngram_metrics.counting.subsequence.table``, with a gap between two sentences that no borrow crosses. A gap between
 two sentences of the hypothesis restarts all tables. The walk back keeps for each position whether it is at or below the
 current position of its sentence's walk: filling the bits below all candidates finds the highest candidate of every
-sentence together. The walk back goes from high words to low words and from the last time to the first, so the same skew
-serves both directions. The rows of the table are kept for one window of times; an earlier window is computed a second
-time from its first state, so memory does not grow with the table.
+sentence together. It goes from high words to low words and from the last time to the first, so the same skew serves
+both directions. The rows of the table are kept for one window of times, and computed again for earlier windows.
 """
 
 from __future__ import annotations
@@ -59,15 +57,10 @@ from ngram_metrics.counting.subsequence.table import (
 
 
 def union_subsequence_hits(summaries: RaggedSummaries | PaddedPairs, separator_id: int | None = None) -> Tensor:
-    """Count the hits of each hypothesis summary in the reference summary of the same index.
+    """Return the hits of each hypothesis summary in the reference summary of the same index, ``(pairs,)`` int64.
 
-    Args:
-        summaries: pairs of a hypothesis and a reference: ragged, the sentences of each summary, of which there may be
-            none; or padded, in rows ``(pairs, width)``.
-        separator_id: for padded summaries: the id between two sentences; without it a row is one sentence.
-
-    Returns:
-        ``(pairs,)`` int64. For padded summaries no step depends on data, with a separator or without.
+    A ragged summary has any number of sentences. ``separator_id`` is between two sentences of a padded summary; without
+    it a row is one sentence. No step for padded summaries depends on data.
     """
     # With one sentence on each side, the union is the subsequence itself, and no token is hit too often.
     if isinstance(summaries, PaddedPairs):
@@ -107,20 +100,18 @@ def _ragged_hits(hypotheses: DocumentGroups, references: DocumentGroups) -> Tens
 def _chunk_hits(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
     """Return the hits ``(pairs,)`` of one chunk.
 
-    Args:
-        positions: ``(pairs, width)`` int64, the ranks of the reference's tokens, 0 between and after sentences.
-        steps: ``(pairs, steps)`` int64, the ranks of the hypothesis's tokens, 0 between and after sentences.
-        rank_bound: the largest possible rank.
+    The ranks of the reference's tokens ``(pairs, width)`` and of the hypothesis's ``(pairs, steps)`` are 0 between and
+    after sentences.
     """
     if positions.shape[1] == 0 or steps.shape[1] == 0:
         return positions.new_zeros(len(positions))
     union = unpack_bits(_union_bits(positions, steps, rank_bound), positions.shape[1])
-    # Two tables instead of one: for batches of a training loop each is small enough for one thread.
+    # Two tables: for batches of a training loop each is small enough for one thread.
     hit, had = (steps.new_zeros(len(steps), rank_bound + 1) for _ in range(2))
     hit.scatter_add_(1, positions, union)
     had.scatter_add_(1, steps, torch.ones_like(steps))
-    # rouge_score counts down the remaining occurrences of a token on both sides. The reference never runs out first,
-    # because a position is hit only once. So the order does not matter. Gaps have rank 0 and are never hit.
+    # rouge_score counts down the remaining occurrences of a token on both sides. The order does not matter, because a
+    # position is hit only once, so the reference never runs out first. Gaps have rank 0 and are never hit.
     return torch.minimum(hit, had).sum(1)
 
 
@@ -171,14 +162,9 @@ def _first_walk(windows: MaskWindows, sentences: SentenceLimits) -> _Walk:
 
 
 def _walk_back(walk: _Walk, masks: list[Tensor], rows: Tensor, sentences: SentenceLimits, start: int) -> _Walk:
-    """Run the times of a window, the last one first.
+    """Run the times of a window from the last one back to ``start``, and overwrite the walk.
 
-    Args:
-        walk: the state of the walks; it is overwritten.
-        masks: the masks of the window's times, each ``(words, pairs)``.
-        rows: ``(times, words, pairs)`` int64, the increments of each time.
-        sentences: the limits of the sentences.
-        start: the first time of the window.
+    Each mask is ``(words, pairs)``; ``rows`` ``(times, words, pairs)`` int64 has the increments of each time.
     """
     hit, reach, below, fills = walk
     words = len(hit)
