@@ -91,6 +91,10 @@ class PaddedTokens(NamedTuple):
         """Return rows ``start`` to ``stop - 1``, sharing storage."""
         return PaddedTokens(self.ids[start:stop], self.lengths[start:stop])
 
+    def inside(self) -> Tensor:
+        """Return which slots hold a token, ``(..., width)`` bool."""
+        return torch.arange(self.ids.shape[-1], device=self.ids.device) < self.lengths.unsqueeze(-1)
+
     def remaining(self) -> Tensor:
         """Return the number of tokens from each slot on, ``(..., width)`` int64, below 1 past the end of a row."""
         return self.lengths.unsqueeze(-1) - torch.arange(self.ids.shape[-1], device=self.ids.device)
@@ -314,7 +318,7 @@ def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
 
 def ragged_from_rows(*sides: PaddedTokens) -> RaggedTokens:
     """Return padded rows ``(documents, width)`` one after another and renumbered, which waits for the device."""
-    tokens = torch.cat([side.ids.masked_select(side.remaining() > 0) for side in sides])
+    tokens = torch.cat([side.ids.masked_select(side.inside()) for side in sides])
     lengths = torch.cat([side.lengths for side in sides])
     return ragged_from_ids(tokens.cpu(), lengths.cpu())
 

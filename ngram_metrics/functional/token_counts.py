@@ -188,7 +188,7 @@ def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tupl
             raise ValueError("ids has three dimensions: expected (documents, width)")
         rows = reader.encode(segments).sides.hypotheses
         assert isinstance(rows, PaddedTokens)
-        tokens = rows.ids.masked_select(rows.remaining() > 0).cpu()
+        tokens = rows.ids.masked_select(rows.inside()).cpu()
         lengths = rows.lengths.cpu()
     else:
         documents = cast("Sequence[Sequence[int]]", reader.read_in_python(segments)[0])

@@ -75,11 +75,9 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
 
     @property
     def layout(self) -> Layout[BleuStatistics]:
-        """The width of each field in a row."""
         return Layout(BleuStatistics, (self.ngram, self.ngram, None, None))
 
     def statistics(self, batch: Batch) -> BleuStatistics:
-        """Count matches, totals and lengths: one row per segment."""
         hypotheses, references = batch.sides
         lengths = hypotheses.lengths
         return BleuStatistics(
@@ -90,15 +88,14 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
         )
 
     def score(self, statistics: BleuStatistics) -> Tensor:
-        """Return BLEU, from 0 to 1, for statistics of any leading shape."""
-        precision, counted = self._precisions(statistics)
-        weights = counted  # (..., orders); None if all orders count alike
+        precision, has_weight = self._precisions(statistics)
+        weights = has_weight  # (..., orders); None if all orders count alike
         if self.weights is not None:
             # Each weight is filled in on the device: making a tensor from Python numbers would wait for the device.
             weights = torch.stack([precision.new_full((), weight) for weight in self.weights])
-            weights = weights if counted is None else counted * weights
+            weights = weights if has_weight is None else has_weight * weights
         possible = statistics.matches[..., 0] > 0
-        # A precision of 0 with a weight makes this -inf, and BLEU 0. On a CPU MKL's log starts threads, as its exp.
+        # A precision of 0 with a weight makes this -inf, and BLEU 0. MKL's log starts threads, like its exp.
         if weights is None:
             log_mean = torch.xlogy(possible.unsqueeze(-1), precision).mean(-1)
         else:
@@ -113,15 +110,10 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
     def parts(self, statistics: BleuStatistics) -> dict[str, Tensor]:
         """Return the smoothed precisions ``(..., orders)``, the brevity penalty ``(...)``, and the counts."""
         precisions, _ = self._precisions(statistics)
-        return {
-            "precisions": precisions,
-            "brevity_penalty": brevity_penalty(statistics),
-            **statistics._asdict(),
-        }
+        return {"precisions": precisions, "brevity_penalty": brevity_penalty(statistics), **statistics._asdict()}
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
-        """The longest order."""
         return (self.ngram,)
 
     def pair_statistics(self, *counts: PairCounts) -> BleuStatistics:
@@ -132,9 +124,9 @@ class BleuMeasure(PythonBleu, Measure[BleuStatistics]):
         )
 
     def _precisions(self, statistics: BleuStatistics) -> tuple[Tensor, Tensor | None]:
-        """Return the smoothed precision of each order ``(..., orders)``, and a factor: 1 for orders that count, else 0.
+        """Return the smoothed precision of each order ``(..., orders)``, and 1 if the order counts, else 0.
 
-        The factor has the same shape, or is None if all orders count.
+        The second is None if all orders count.
         """
         dtype = float_dtype(statistics.matches.device)
         matches = statistics.matches.to(dtype)

@@ -60,17 +60,14 @@ class ChrfMeasure(PythonChrf, PairMeasure[ChrfStatistics]):
 
     @property
     def layout(self) -> Layout[ChrfStatistics]:
-        """The width of each field in a row."""
         return Layout(ChrfStatistics, (self.char_order + self.word_order,) * 3)
 
     def statistics(self, batch: Batch) -> ChrfStatistics:
-        """Count characters and words, and keep the best reference: one row per segment."""
         matches, hypothesis, reference = super().statistics(batch)
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
         return ChrfStatistics(matches, hypothesis * (reference > 0), reference)
 
     def score(self, statistics: ChrfStatistics) -> Tensor:
-        """Return chrF, from 0 to 1, for statistics of any leading shape."""
         return self._scaled_score(statistics, 1)
 
     def selection_score(self, statistics: ChrfStatistics) -> Tensor:
@@ -109,11 +106,7 @@ def aggregate_scores(
 ) -> Tensor:
     """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of its group's references.
 
-    Args:
-        measure: the formula, without words.
-        hypotheses: any number of documents per group.
-        references: any number of documents per group; a hypothesis without references scores 0.
-        device: where they are counted.
+    The measure is without words, and a hypothesis without references scores 0.
     """
     scores = score_aggregates(measure, aggregate_matches(hypotheses, references, measure.char_order, device))
     return scores * (repeat_each(references.counts, hypotheses.counts) > 0).to(scores.device)

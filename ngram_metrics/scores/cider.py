@@ -68,7 +68,6 @@ class CiderMeasure(Measure[CiderStatistics]):
     score_bound = 16
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         object.__setattr__(self, "ngram", checked_order(self.ngram))
         object.__setattr__(self, "sigma", checked_number(self.sigma, "sigma"))
         if self.sigma == 0:
@@ -87,7 +86,6 @@ class CiderMeasure(Measure[CiderStatistics]):
 
     @property
     def layout(self) -> Layout[CiderStatistics]:
-        """The width of each field in a row."""
         return Layout(CiderStatistics, (self.ngram,))
 
     @property

@@ -35,11 +35,9 @@ class GleuMeasure(PythonGleu, OrderMeasure[GleuStatistics]):
 
     @property
     def layout(self) -> Layout[GleuStatistics]:
-        """The width of each field in a row."""
         return Layout(GleuStatistics, (None, None))
 
     def score(self, statistics: GleuStatistics) -> Tensor:
-        """Return GLEU, from 0 to 1, for statistics of any leading shape."""
         dtype = float_dtype(statistics.matches.device)
         return statistics.matches.to(dtype) / statistics.ngrams.clamp(min=1).to(dtype)
 
@@ -48,7 +46,6 @@ class GleuMeasure(PythonGleu, OrderMeasure[GleuStatistics]):
         return torch.where(statistics.ngrams > 0, self.score(statistics), -0.5)
 
     def pair_statistics(self, *counts: PairCounts) -> GleuStatistics:
-        """Return the statistics of pairs."""
         ((matches, *lengths),) = counts
         hypothesis, reference = (ngram_totals(side, self.ngram).sum(-1) for side in lengths)
         return GleuStatistics(matches.sum(-1), torch.maximum(hypothesis, reference))

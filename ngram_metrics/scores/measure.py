@@ -1,8 +1,4 @@
-"""The base class of all measures: named counts, which are summed and averaged.
-
-The counts are a NamedTuple of int64 tensors with any leading dimensions: one row per segment, the sum over a corpus,
-or a matrix of pairs.
-"""
+"""The base class of all measures: named counts, which are summed and averaged."""
 
 from __future__ import annotations
 
@@ -54,10 +50,8 @@ class Measure(PythonMeasure, Generic[Statistics]):
 
     #: The end of the scale of the scores. Tables show a scale that ends at 1 in percent.
     highest: ClassVar[float] = 1.0
-
     #: A power of two that no usual score reaches: sums of scores below it are kept as integers.
     score_bound: ClassVar[int] = 2
-
     #: Texts of systems and references read at a time, which limits memory; a progress bar moves after each such part.
     texts_at_once: ClassVar[int] = 1 << 13
 
@@ -85,7 +79,7 @@ class Measure(PythonMeasure, Generic[Statistics]):
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
 
     def select_key(self, key: int) -> Measure[Statistics]:
-        """Return the measure of one of the keys of ROUGE, by its index, or this measure if it is not ROUGE."""
+        """Return the measure of a key of ROUGE by its index; other measures return themselves."""
         return self
 
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:
@@ -97,8 +91,8 @@ class Measure(PythonMeasure, Generic[Statistics]):
 
         With one reference per segment they do not depend on the hypothesis.
         """
-        fields = zip(type(statistics).__annotations__, statistics, strict=True)
-        return {name: field for name, field in fields if name.startswith("reference_")}
+        fields = Measure.parts(self, statistics)
+        return {name: field for name, field in fields.items() if name.startswith("reference_")}
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
@@ -113,7 +107,7 @@ class Measure(PythonMeasure, Generic[Statistics]):
         self, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
     ) -> Iterator[MatchBlock]:
         """Count every hypothesis with every reference of its group in the first kind of token, block by block."""
-        # If the order of the first kind is 0, as in chrF of words alone, order 1 sets the limits of the blocks.
+        # chrF of words alone has the order 0 of characters, and order 1 sets the limits of its blocks.
         return all_pairs_matches(hypotheses, references, max(1, self.pair_orders[0]), device)
 
     def pair_statistics(self, *counts: PairCounts) -> Statistics:
@@ -132,8 +126,7 @@ AnyMeasure: TypeAlias = Measure[Any]
 def exponential(exponent: Tensor) -> Tensor:
     """Return e to the power of each number, for batches of a training loop in parts of 64 numbers.
 
-    On a CPU ``exp`` calls MKL, which shares more than 64 numbers among threads and waits for the last thread. That
-    takes milliseconds if data loaders keep the cores busy.
+    On a CPU MKL computes more than 64 numbers in threads, and waits milliseconds if data loaders keep the cores busy.
     """
     if torch.compiler.is_compiling() or exponent.device.type != "cpu" or not 64 < exponent.numel() <= UPDATE_GROUPS:
         return exponent.exp()

@@ -50,16 +50,13 @@ class OverlapMeasure(PythonOverlap, OrderMeasure[OverlapStatistics]):
 
     @property
     def layout(self) -> Layout[OverlapStatistics]:
-        """The width of each field in a row."""
         return Layout(OverlapStatistics, (None, None, None))
 
     def score(self, statistics: OverlapStatistics) -> Tensor:
-        """Return the overlap, from 0 to 1, for statistics of any leading shape."""
         dtype = float_dtype(statistics.matches.device)
         both = statistics.hypothesis_totals + statistics.reference_totals
         return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
 
     def pair_statistics(self, *counts: PairCounts) -> OverlapStatistics:
-        """Return the statistics of pairs."""
         ((matches, *lengths),) = counts
         return OverlapStatistics(matches[..., -1], *(count_ngrams(side, self.ngram) for side in lengths))

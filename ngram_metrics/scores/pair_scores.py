@@ -21,15 +21,9 @@ CACHED_COUNTS = 1 << 18
 
 
 class ScoreBlock(NamedTuple):
-    """Scores of some hypotheses.
+    """Scores ``(groups, rows, references)`` from 0 to 1 of some hypotheses, with ranges as in a ``MatchBlock``.
 
     If a group has fewer documents than another, the scores of the missing documents are arbitrary.
-
-    Attributes:
-        groups: the index of the first group, and of the last plus 1.
-        rows: the index of the first hypothesis in each of these groups, and of the last plus 1; a block with part of
-            the hypotheses has a single group.
-        scores: ``(groups, rows, references)`` from 0 to 1.
     """
 
     groups: tuple[int, int]
@@ -40,16 +34,13 @@ class ScoreBlock(NamedTuple):
 def score_blocks(
     measure: AnyMeasure, kinds: Sequence[Side], value_index: tuple[int, ...] = (), device: torch.device = CPU
 ) -> Iterator[ScoreBlock]:
-    """Score all pairs, one block at a time.
+    """Score all pairs, in blocks that cover all groups in order.
 
     Args:
         measure: the formula.
         kinds: the same documents, once for each kind of token in ``measure.pair_orders``.
         value_index: the index of the value in a score, for a measure of several.
         device: where the pairs are counted.
-
-    Yields:
-        Blocks that cover all groups, in order.
 
     Raises:
         ValueError: the measure has no score of pairs, see ``Measure.pair_orders``.
@@ -68,9 +59,7 @@ def pair_scores(
 ) -> Tensor | list[Tensor]:
     """Score all pairs of at least one group, with the arguments of ``score_blocks``.
 
-    Returns:
-        ``(groups, hypotheses, references)`` if all groups have the same number of documents, else for each group
-        ``(hypotheses, references)``.
+    Returns ``(groups, hypotheses, references)`` if all groups have the same number of documents, else a list.
     """
     hypotheses, references = kinds[0]
     shapes = list(zip(hypotheses.counts.tolist(), references.counts.tolist(), strict=True))

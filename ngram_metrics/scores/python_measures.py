@@ -89,7 +89,6 @@ class PythonBleu(PythonMeasure):
     python_text_limit, python_token_limit = 6000, 1500
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_booleans(self)
         object.__setattr__(self, "ngram", checked_order(self.ngram))
         if self.smooth not in SMOOTHINGS:
@@ -106,11 +105,9 @@ class PythonBleu(PythonMeasure):
             object.__setattr__(self, "weights", _checked_weights(self.weights, self.ngram))
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> python_scores.BleuCounts:
-        """Count one segment in plain Python."""
         return python_scores.bleu_counts(hypothesis, references, self.ngram)
 
     def score_in_python(self, *fields: Any) -> float:
-        """Score one row in plain Python."""
         return python_scores.bleu_score(fields, self.smooth, self.smooth_value, self.weights, self.effective_order)
 
     def signature(self) -> dict[str, str]:
@@ -149,7 +146,6 @@ class PythonChrf(PythonMeasure):
     eps_smoothing: bool = False
 
     def __post_init__(self) -> None:
-        """Check the settings."""
         check_booleans(self)
         for name, order in (("char_order", self.char_order), ("word_order", self.word_order)):
             object.__setattr__(self, name, checked_order(order, name, lowest=0))
@@ -162,11 +158,9 @@ class PythonChrf(PythonMeasure):
     def count_in_python(
         self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]
     ) -> python_scores.ChrfCounts:
-        """Count one segment in plain Python."""
         return python_scores.chrf_counts(hypothesis, references, self.pair_orders, self.beta, self.eps_smoothing)
 
     def score_in_python(self, *fields: Any) -> float:
-        """Score one row in plain Python."""
         return python_scores.chrf_score(fields, self.beta, self.eps_smoothing)
 
     def signature(self) -> dict[str, str]:
@@ -198,11 +192,9 @@ class PythonOrder(PythonMeasure):
     python_text_limit, python_token_limit = 8000, 1200
 
     def __post_init__(self) -> None:
-        """Check the setting."""
         object.__setattr__(self, "ngram", checked_order(self.ngram))
 
     def signature(self) -> dict[str, str]:
-        """Return the setting."""
         return {"order": str(self.ngram)}
 
 
@@ -213,11 +205,9 @@ class PythonOverlap(PythonOrder):
     ngram: int = 1
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
-        """Count one segment in plain Python."""
         return python_scores.overlap_counts(hypothesis, references, self.ngram)
 
     def score_in_python(self, *fields: Any) -> float:
-        """Score one row in plain Python."""
         return python_scores.overlap_score(fields)
 
 
@@ -228,11 +218,9 @@ class PythonGleu(PythonOrder):
     ngram: int = 4
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
-        """Count one segment in plain Python."""
         return python_scores.gleu_counts(hypothesis, references, self.ngram)
 
     def score_in_python(self, *fields: Any) -> float:
-        """Score one row in plain Python."""
         return python_scores.gleu_score(fields)
 
 
@@ -247,11 +235,9 @@ class PythonRepetition(PythonOrder):
     python_text_limit, python_token_limit = 6000, 1200
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
-        """Count one text in plain Python."""
         return python_scores.repetition_counts(hypothesis, self.ngram)
 
     def score_in_python(self, *fields: Any) -> float:
-        """Score one text in plain Python."""
         return python_scores.repetition_score(fields)
 
 
@@ -277,14 +263,12 @@ class PythonRouge(PythonMeasure):
     python_text_limit, python_token_limit = 6000, 1000
 
     def __post_init__(self) -> None:
-        """Check the orders."""
         checked = tuple(variant if variant in ("L", "Lsum") else checked_order(variant) for variant in self.variants)
         object.__setattr__(self, "variants", checked)
 
     def count_in_python(
         self, hypothesis: RougeText | Tokens, references: Sequence[RougeText | Tokens]
     ) -> tuple[Sequence[int], ...]:
-        """Count one segment in plain Python."""
         # Without sentences, the words are one sentence.
         first, *others = (
             document if isinstance(document, RougeText) else RougeText(document, [document])
@@ -294,11 +278,9 @@ class PythonRouge(PythonMeasure):
         return tuple(zip(*rows, strict=True))
 
     def score_in_python(self, *fields: Sequence[int]) -> list[tuple[float, float, float]]:
-        """Score one row in plain Python."""
         return [python_scores.rouge_score(counts, self.alpha) for counts in zip(*fields, strict=True)]
 
     def signature(self) -> dict[str, str]:
-        """Return the settings."""
         fields = {"keys": ",".join(map(str, self.variants)), "multiref": self.reducer}
         return fields if self.alpha is None else {**fields, "alpha": exact(self.alpha, "g")}
 

@@ -1,7 +1,6 @@
-"""Several references per segment, for metrics that score each pair and then choose or combine, and these metrics.
+"""Several references per segment: every hypothesis is paired with each reference, and the pairs become one row.
 
-Every hypothesis is paired with each of its references. The counts or scores of the pairs are then reduced to one row
-per segment. For padded batches nothing here depends on their data, only on their shapes.
+For padded batches nothing here depends on their data, only on their shapes.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def pair_up(sides: RaggedSides | PaddedSides) -> Pairs:
     if isinstance(sides, PaddedSides):
         ids, lengths = sides.references.tokens
         segments, count, width = ids.shape
-        # The size is written out: -1 is ambiguous if the width is 0.
+        # -1 instead of the size is ambiguous if the width is 0.
         flat = PaddedTokens(ids.reshape(segments * count, width), lengths.reshape(-1))  # (pairs, width), (pairs,)
         repeated = PaddedTokens(
             *(side.repeat_interleave(count, 0, output_size=segments * count) for side in sides.hypotheses)
@@ -74,25 +73,21 @@ def count_pairs(pairs: Pairs, max_order: int) -> PairCounts:
 
 
 def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
-    """Return the pair with the highest score of each segment, the first on ties.
+    """Return the index of the pair with the highest score of each segment, the first on ties: ``(segments, ...)``.
 
-    Args:
-        score: ``(pairs, ...)`` floating-point, finite.
-        pairs: the pairs that were scored.
-
-    Returns:
-        ``(segments, ...)`` int64, indices of pairs.
+    The scores ``(pairs, ...)`` are finite.
     """
-    first = torch.arange(pairs.segments, device=score.device).reshape(-1, *[1] * (score.dim() - 1))
+    column = (-1, *[1] * (score.dim() - 1))
+    first = torch.arange(pairs.segments, device=score.device).reshape(column)
     if pairs.references is None:
         count = len(score) // pairs.segments if pairs.segments else 1
         if pairs.present is not None:
             # A missing reference is never chosen: each segment has at least one reference.
-            score = score.masked_fill(~pairs.present.reshape(-1, *[1] * (score.dim() - 1)), -math.inf)
+            score = score.masked_fill(~pairs.present.reshape(column), -math.inf)
         return score.unflatten(0, (pairs.segments, count)).argmax(1) + first * count
     assert pairs.segment is not None
-    pair_index = torch.arange(len(score), device=score.device).reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
-    segment = pairs.segment.reshape(-1, *[1] * (score.dim() - 1)).expand_as(score)
+    pair_index = torch.arange(len(score), device=score.device).reshape(column).expand_as(score)
+    segment = pairs.segment.reshape(column).expand_as(score)
     shape = (pairs.segments, *score.shape[1:])
     highest = score.new_full(shape, -math.inf).scatter_reduce(0, segment, score, "amax")
     candidate = torch.where(score == highest.gather(0, segment), pair_index, len(score))
@@ -102,10 +97,7 @@ def best_pair(score: Tensor, pairs: Pairs) -> Tensor:
 def best_statistics(statistics: Statistics, score: Tensor, pairs: Pairs) -> Statistics:
     """Keep for each segment the statistics of the reference with the highest score, the first on ties.
 
-    Args:
-        statistics: one row per pair.
-        score: ``(pairs,)``, or ``(pairs, keys)`` if the best reference is chosen for each key.
-        pairs: the pairs that were counted.
+    Scores ``(pairs, keys)`` choose a reference for each key.
     """
     if pairs.segment is None:
         return statistics
@@ -115,10 +107,10 @@ def best_statistics(statistics: Statistics, score: Tensor, pairs: Pairs) -> Stat
 
 
 def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
-    """Sum ``(pairs, ...)`` over the references that exist, one after another: ``(segments, ...)``.
+    """Sum ``(pairs, ...)`` over the references that exist: ``(segments, ...)``.
 
-    Floating-point sums depend on the order of additions, which a single ``index_add`` of all pairs does not fix on a
-    GPU. Here each step adds at most one reference to a segment.
+    Each step adds at most one reference to a segment, because floating-point sums depend on the order of additions,
+    which a single ``index_add`` does not fix on a GPU.
     """
     if pairs.segment is None:
         return values
@@ -131,12 +123,12 @@ def sum_over_references(values: Tensor, pairs: Pairs) -> Tensor:
             sums = sums + reference
         return sums
     counts = pairs.references.counts
-    # Those with most references first: the segments that have an i-th reference are then the first ones.
+    # Sorted by their number of references, the segments that have an i-th reference are the first ones.
     segment = counts.argsort(descending=True)
     first = (counts.cumsum(0) - counts).index_select(0, segment)
     with_as_many = pairs.references.counts.bincount().flip(0).cumsum(0).flip(0).tolist()
     for index, many in enumerate(with_as_many[1:]):
-        # Each segment occurs once, so each step adds to it once.
+        # Each segment occurs only once.
         sums.index_add_(0, segment[:many], values.index_select(0, first[:many] + index))
     return sums
 
@@ -164,7 +156,7 @@ class PairMeasure(Measure[Statistics]):
         return best_statistics(statistics, score if self.higher_is_better else -score, pairs)
 
     def selection_score(self, statistics: Statistics) -> Tensor:
-        """Return the score ``(...)`` by which the best reference is chosen, as ``higher_is_better`` says."""
+        """Return the score ``(...)`` by which the best reference is chosen."""
         return self.score(statistics)
 
 
@@ -173,5 +165,4 @@ class OrderMeasure(PythonOrder, PairMeasure[Statistics]):
 
     @property
     def pair_orders(self) -> tuple[int, ...]:
-        """The longest order."""
         return (self.ngram,)

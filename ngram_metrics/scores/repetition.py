@@ -71,17 +71,14 @@ class RepetitionMeasure(PythonRepetition, Measure[RepetitionStatistics]):
 
     @property
     def layout(self) -> Layout[RepetitionStatistics]:
-        """The width of each field in a row."""
         return Layout(RepetitionStatistics, (None, None))
 
     def statistics(self, batch: Batch) -> RepetitionStatistics:
-        """Count distinct and all n-grams: one row per text."""
         texts = batch.sides.hypotheses
         totals = count_ngrams(texts.lengths, self.ngram)
         return RepetitionStatistics(distinct_ngrams(texts, self.ngram), totals)
 
     def score(self, statistics: RepetitionStatistics) -> Tensor:
-        """Return the repetition, from 0 to 1, for statistics of any leading shape."""
         dtype = float_dtype(statistics.totals.device)
         repeated = statistics.totals - statistics.distinct
         return repeated.to(dtype) / statistics.totals.clamp(min=1).to(dtype)
@@ -107,12 +104,7 @@ def distinct_score(statistics: RepetitionStatistics, average: Average) -> Tensor
 
 
 def self_bleu_statistics(texts: RaggedTokens, ngram: int) -> BleuStatistics:
-    """Count the matches of each text with all other texts, up to the order ``ngram``.
-
-    Args:
-        texts: at least two texts, with one vocabulary.
-        ngram: the longest order.
-    """
+    """Count the matches of each of at least two texts with all other texts, up to the order ``ngram``."""
     lengths = texts.lengths
     matches = [_matches(ngrams, len(lengths)) for ngrams in corpus_ngrams(texts, ngram)]
     return BleuStatistics(
@@ -124,7 +116,7 @@ def self_bleu_statistics(texts: RaggedTokens, ngram: int) -> BleuStatistics:
 
 
 def _matches(ngrams: CorpusNgrams, texts: int) -> Tensor:
-    """Return for each text its n-grams, each at most as often as the other text has it that has most of it."""
+    """Return how many n-grams of each text match, each at most as often as one other text has it."""
     most, owner, second = (field.index_select(0, ngrams.ngram) for field in ngrams.largest())
     elsewhere = torch.where(ngrams.document == owner, second, most)
     return ngrams.sum_by_document(torch.minimum(ngrams.times, elsewhere), texts)
@@ -133,7 +125,7 @@ def _matches(ngrams: CorpusNgrams, texts: int) -> Tensor:
 def _closest_other_length(lengths: Tensor) -> Tensor:
     """Return the length of the other text that is nearest to each text's own, the shorter on a tie."""
     ascending, order = lengths.sort()
-    # Sorted, the nearest other length is a neighbour's.
+    # Among sorted lengths, the nearest other length is a neighbour's.
     none = ascending.new_full((1,), torch.iinfo(torch.int64).max // 2)
     below = ascending - torch.cat((-none, ascending[:-1]))  # how far it is
     above = torch.cat((ascending[1:], none)) - ascending

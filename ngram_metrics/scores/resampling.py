@@ -1,14 +1,14 @@
-"""Scores of resampled corpora, from rows of counts and never from texts.
+"""Scores of resampled corpora, from rows of counts.
 
 A resample draws as many segments as the corpus has, with replacement. Its weights say how often it drew each segment.
 So the sums of all resamples are one matrix product, weights ``(resamples, segments)`` by rows ``(segments, width)``,
-exact in float64, and the usual formula gives their scores. The macro average sums scores instead of counts. The weights
-come from a generator on the CPU, and the rows are sorted first: a seed gives the same interval on every device, for
-every order of segments, and for every number of processes.
+exact in float64. The macro average sums scores instead of counts. The weights come from a generator on the CPU, and the
+rows are sorted first: a seed gives the same interval on every device, for every order of segments, and for every number
+of processes.
 
 Segments that depend on one another, such as those of an article, are drawn together, as one cluster (Miller 2024,
 arXiv 2411.00640). A resample draws as many clusters as there are, so the number of its segments varies, and a macro
-average is divided by the number that was drawn.
+average is divided by it.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from ngram_metrics.scores.rows import score_corpora, unpack
 ENDS = ("_low", "_high")
 #: sacrebleu's default.
 SEED = 12345
-#: Weights made at a time, about 16 bytes each: a number that fits the caches and limits memory.
+#: Weights made at a time, about 16 bytes each, which fit the caches and limit memory.
 WEIGHTS_AT_ONCE = 1 << 19
-#: The least number of resamples made at a time: each time, all values are read.
+#: The least number of resamples made at a time, because all values are read each time.
 _RESAMPLES_AT_ONCE = 8
 
 
 class Clusters(NamedTuple):
-    """What is drawn: clusters of segments, or each segment by itself.
+    """Clusters of segments, or each segment by itself, to be drawn.
 
     Attributes:
         values: ``(clusters, ..., width)`` float64, the sums over each cluster of the values of ``summands``.
@@ -66,10 +66,7 @@ def checked_seed(seed: object) -> int:
 def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:
     """Return the values whose sums give a corpus score, ``(segments, ..., width)`` in float64.
 
-    Args:
-        measure: the formula.
-        rows: ``(segments, ..., fields)``, packed statistics.
-        average: ``"micro"``: the counts themselves; ``"macro"``: the segments' scores.
+    For micro they are the counts of rows ``(segments, ..., fields)``, for macro the scores of the segments.
     """
     if float_dtype(rows.device) != torch.float64:
         rows = rows.cpu()
@@ -80,21 +77,20 @@ def summands(measure: AnyMeasure, rows: Tensor, average: Average) -> Tensor:
 
 
 def clusters_of(measure: AnyMeasure, rows: Tensor, average: Average, numbers: Tensor | None = None) -> Clusters:
-    """Return what is drawn, in an order that depends neither on the order of segments nor on the numbers of clusters.
+    """Return the clusters of segments, in an order that depends neither on the order of segments nor on the numbers.
 
     Args:
         measure: the formula.
         rows: ``(segments, ..., fields)``, the packed statistics of at least one segment.
         average: ``"micro"`` or ``"macro"``.
-        numbers: ``(segments,)`` int64 on the CPU, the number of each segment's cluster; None if each segment is
-            drawn by itself. With one segment in each cluster the result is the same.
+        numbers: ``(segments,)`` int64 on the CPU, the number of each segment's cluster; None if each segment is one.
     """
     keys = _row_keys(rows.flatten(1))
     order = torch.sort(keys, stable=True).indices
     values = summands(measure, rows[order], average)
     if numbers is None:
         return Clusters(values, values.new_ones(len(values)))
-    # On the CPU, which adds the segments of a cluster in their order: on other devices sums may vary in the last bits.
+    # The CPU adds the segments of a cluster in their order. On other devices sums may vary in the last bits.
     order = order.cpu()
     keys = keys.cpu()
     numbers, by_cluster = torch.sort(numbers[order], stable=True)
@@ -104,7 +100,7 @@ def clusters_of(measure: AnyMeasure, rows: Tensor, average: Average, numbers: Te
     def sum_clusters(terms: Tensor) -> Tensor:
         return torch.from_numpy(np.add.reduceat(terms[by_cluster].numpy(), starts))
 
-    # Clusters whose rows have the same sum are told apart by the sum of squares.
+    # The sum of squares orders clusters whose rows have the same sum.
     squares = sum_clusters((keys + 1)[order].square())
     cluster_order = torch.sort(squares, stable=True).indices
     cluster_order = cluster_order[torch.sort(sum_clusters(keys[order])[cluster_order], stable=True).indices]
@@ -146,46 +142,42 @@ def weighted_sums(weights: Iterable[Tensor], *values: Tensor) -> tuple[Tensor, .
 def bootstrap_weights(clusters: int, resamples: int, seed: int) -> Iterator[Tensor]:
     """Yield how often each resample draws each cluster, ``(count, clusters)`` float32 on the CPU, a few at a time.
 
-    Every tensor is overwritten when the next one is asked for. New memory for each would fragment the heap: with
-    300,000 clusters it kept 3 GB.
+    Every tensor is overwritten when the next one is asked for.
     """
-    generator = torch.Generator(device="cpu").manual_seed(seed)
-    at_once = min(resamples, _draws_at_once(clusters))
-    drawn = torch.empty(at_once, clusters, dtype=torch.int64, device="cpu")
-    weights = torch.empty(at_once, clusters, dtype=torch.float32, device="cpu")
-    once = weights.new_ones(()).expand_as(weights)
-    for first in range(0, resamples, at_once):
-        count = min(at_once, resamples - first)
-        torch.randint(clusters, (count, clusters), generator=generator, out=drawn[:count], device="cpu")
-        yield weights[:count].zero_().scatter_add_(1, drawn[:count], once[:count])
+    for drawn, weights in _draw(clusters, clusters, resamples, seed, torch.int64):
+        yield weights.zero_().scatter_add_(1, drawn, weights.new_ones(()).expand_as(weights))
 
 
 def swaps(clusters: int, trials: int, seed: int) -> Iterator[Tensor]:
-    """Yield which clusters each trial swaps between two systems, ``(count, clusters)`` float32, 0 or 1.
+    """Yield which clusters each trial swaps between two systems, 0 or 1, in tensors as ``bootstrap_weights`` does."""
+    for drawn, weights in _draw(2, clusters, trials, seed, torch.uint8):
+        yield weights.copy_(drawn)
 
-    Every tensor is overwritten when the next one is asked for.
+
+def _draw(bound: int, clusters: int, draws: int, seed: int, dtype: torch.dtype) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield random numbers below ``bound`` for each draw and cluster, and room for float32 weights.
+
+    The tensors are overwritten: with 300,000 clusters, new ones each time would fragment the heap and keep 3 GB.
     """
     generator = torch.Generator(device="cpu").manual_seed(seed)
-    at_once = min(trials, _draws_at_once(clusters))
-    drawn = torch.empty(at_once, clusters, dtype=torch.uint8, device="cpu")
+    at_once = min(draws, max(_RESAMPLES_AT_ONCE, WEIGHTS_AT_ONCE // clusters))
+    drawn = torch.empty(at_once, clusters, dtype=dtype, device="cpu")
     weights = torch.empty(at_once, clusters, dtype=torch.float32, device="cpu")
-    for first in range(0, trials, at_once):
-        count = min(at_once, trials - first)
-        torch.randint(2, (count, clusters), generator=generator, out=drawn[:count], device="cpu")
-        yield weights[:count].copy_(drawn[:count])
+    for first in range(0, draws, at_once):
+        count = min(at_once, draws - first)
+        torch.randint(bound, (count, clusters), generator=generator, out=drawn[:count], device="cpu")
+        yield drawn[:count], weights[:count]
 
 
 def row_order(rows: Tensor) -> Tensor:
     """Return an order of rows ``(rows, width)`` that does not depend on their order: indices ``(rows,)`` int64.
 
     The rows are sorted by a random linear combination of their columns. For counts it is exact, modulo 2^64: two
-    unequal rows have the same combination with a chance of about 2^-60. They then keep their order, which makes no
-    score wrong.
+    unequal rows have the same combination with a chance of about 2^-60, and then keep their order.
 
-    Scores may differ in their last bits between devices. Their combination is a real number and not a hash, so such a
-    difference changes it only slightly, and can only swap neighbours whose combinations agree up to the last bits.
-    These are equal rows, which may be swapped, or, among n rows with a chance of about n^2 / 2^50, unequal rows. Then
-    each resample draws the first as often as it would have drawn the second, and nothing else changes.
+    Scores may differ in their last bits between devices, which can only swap rows whose combinations agree up to these
+    bits: equal rows, or, among n rows with a chance of about n^2 / 2^50, unequal ones. Then each resample draws the
+    first as often as it would have drawn the second, and nothing else changes.
     """
     return torch.sort(_row_keys(rows), stable=True).indices
 
@@ -198,7 +190,3 @@ def _row_keys(rows: Tensor) -> Tensor:
     else:
         factors = torch.randint(-(1 << 62), 1 << 62, (rows.shape[1],), generator=generator, device="cpu")
     return (rows * factors.to(rows.device)).sum(1)
-
-
-def _draws_at_once(clusters: int) -> int:
-    return max(_RESAMPLES_AT_ONCE, WEIGHTS_AT_ONCE // clusters)

@@ -59,12 +59,12 @@ Accumulate = Literal["best", "avg"]
 
 
 class RougeStatistics(NamedTuple):
-    """The counts from which ROUGE is computed, for each key.
+    """The counts from which ROUGE is computed, each ``(..., keys)`` int64.
 
     Attributes:
-        matches: ``(..., keys)`` int64, the n-grams or tokens that hypothesis and reference share.
-        hypothesis_totals: ``(..., keys)`` int64, all n-grams or tokens of the hypothesis.
-        reference_totals: ``(..., keys)`` int64, all n-grams or tokens of the reference.
+        matches: the n-grams or tokens that hypothesis and reference share.
+        hypothesis_totals: all n-grams or tokens of the hypothesis.
+        reference_totals: all n-grams or tokens of the reference.
     """
 
     matches: Tensor
@@ -73,13 +73,7 @@ class RougeStatistics(NamedTuple):
 
 
 class RougeScores(NamedTuple):
-    """Scores that cannot be computed from one row of counts: means over several references.
-
-    Attributes:
-        precision: ``(..., keys)`` float64.
-        recall: ``(..., keys)`` float64.
-        fmeasure: ``(..., keys)`` float64.
-    """
+    """Means over several references, which one row of counts does not give, each ``(..., keys)`` float64."""
 
     precision: Tensor
     recall: Tensor
@@ -102,7 +96,7 @@ class KeyedMeasure(Measure[Statistics]):
         """The order of the one key, which is 1 for ``rougeL``, whose count is the length of the subsequence."""
         variant, *others = self.variants
         if others or variant == "Lsum":
-            keys = [key for chosen in self.variants for key, counted in ROUGE_KEYS.items() if counted == chosen]
+            keys = [key for chosen in self.variants for key, variant in ROUGE_KEYS.items() if variant == chosen]
             raise ValueError(
                 f"the rouge keys are {keys}: expected one of 'rouge1' .. 'rouge9', or 'rougeL', to score pairs by"
             )
@@ -111,7 +105,6 @@ class KeyedMeasure(Measure[Statistics]):
     def pair_blocks(
         self, hypotheses: DocumentGroups, references: DocumentGroups, device: torch.device
     ) -> Iterator[MatchBlock]:
-        """Count all pairs, block by block."""
         if self.variants == ("L",):
             return all_pairs_subsequences(hypotheses, references, device)
         return super().pair_blocks(hypotheses, references, device)
@@ -122,11 +115,9 @@ class RougeMeasure(PythonRouge, KeyedMeasure[RougeStatistics]):
 
     @property
     def layout(self) -> Layout[RougeStatistics]:
-        """The width of each field in a row."""
         return Layout(RougeStatistics, (len(self.variants),) * 3)
 
     def statistics(self, batch: Batch) -> RougeStatistics:
-        """Count a batch, and reduce several references: one row per segment."""
         counts, pairs = _count(batch, self.variants)
         if pairs.segment is None:
             return counts
@@ -135,7 +126,6 @@ class RougeMeasure(PythonRouge, KeyedMeasure[RougeStatistics]):
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
     def select_key(self, key: int) -> RougeMeasure:
-        """Return the measure of one key."""
         return replace(self, variants=self.variants[key : key + 1])
 
     def score(self, statistics: RougeStatistics) -> Tensor:
@@ -143,23 +133,17 @@ class RougeMeasure(PythonRouge, KeyedMeasure[RougeStatistics]):
         return precision_recall_f(statistics, self.alpha)
 
     def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
-        """Return the statistics of pairs."""
         return _statistics_of_longest(*counts)
 
 
 @dataclass(frozen=True)
 class MeanRougeMeasure(KeyedMeasure[RougeScores]):
-    """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score.
-
-    Attributes:
-        variants: those of ``RougeMeasure``.
-    """
+    """ROUGE averaged over several references: torchmetrics' ``accumulate="avg"``, which has no corpus score."""
 
     variants: tuple[int | str, ...]
 
     @property
     def layout(self) -> Layout[RougeScores]:
-        """The width of each field in a row."""
         return Layout(RougeScores, (len(self.variants),) * 3)
 
     @property
@@ -174,7 +158,6 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
         return RougeScores(*(scores / count_references(pairs).reshape(-1, 1, 1)).unbind(-1))
 
     def select_key(self, key: int) -> MeanRougeMeasure:
-        """Return the measure of one key."""
         return MeanRougeMeasure(self.variants[key : key + 1])
 
     def score(self, statistics: RougeScores) -> Tensor:
@@ -186,7 +169,6 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
         raise ValueError("accumulate='avg' averages the scores of several references: expected accumulate='best'")
 
     def signature(self) -> dict[str, str]:
-        """Return the settings."""
         return {"keys": ",".join(map(str, self.variants)), "multiref": "avg"}
 
     def pair_statistics(self, *counts: PairCounts) -> RougeScores:
@@ -195,12 +177,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
 
 
 def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> Tensor:
-    """Return precision, recall and F ``(..., 3)`` of counts, each ``(...)``, where 0 / 0 is 0.
-
-    Args:
-        counts: counts of any leading shape.
-        alpha: the weight in F, see ``RougeMeasure``; None for F1.
-    """
+    """Return precision, recall and F ``(..., 3)`` of counts ``(...)``, with the weight ``alpha`` in F; 0 / 0 is 0."""
     dtype = float_dtype(counts.matches.device)
     matches, hypothesis, reference = (field.to(dtype) for field in counts)
     precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)
@@ -216,13 +193,13 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
 
 
 def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics, Pairs]:
-    """Count every key for every pair, ``(pairs, keys)``, and what several keys need only once."""
+    """Count every key for every pair, ``(pairs, keys)``."""
     pairs = pair_up(batch.sides)
     longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
     ngrams, *lengths = count_pairs(pairs, longest)
     totals = [ngram_totals(length, longest) for length in lengths]  # each (pairs, orders)
     columns: dict[int | str, tuple[Tensor, ...]] = {
-        order: tuple(counted[:, order - 1] for counted in (ngrams, *totals)) for order in range(1, longest + 1)
+        order: tuple(field[:, order - 1] for field in (ngrams, *totals)) for order in range(1, longest + 1)
     }
     by_sentence = _count_summaries(batch, pairs) if "Lsum" in variants else None
     # If both summaries are one sentence, the union is the longest common subsequence itself.
@@ -247,8 +224,7 @@ def rouge_measure(
     """Return the measure for torchmetrics' parameters.
 
     Raises:
-        TypeError: ``rouge_keys`` is neither a key nor a sequence of keys.
-        ValueError: no key, an unknown key or ``accumulate``; ``accumulate="avg"`` with average micro.
+        TypeError, ValueError: the errors of ``checked_keys``; an unknown ``accumulate``; ``"avg"`` with average micro.
     """
     keys = checked_keys(rouge_keys)
     check_choice("accumulate", accumulate, get_args(Accumulate))

@@ -42,12 +42,8 @@ def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most
     """Return the scores ``(..., *score_shape)`` of packed rows, of a few counts on a CPU in plain Python.
 
     This alone decides between plain Python and tensors, whose scores may differ in the last bit, as ``math.exp`` and
-    ``torch.exp`` do.
-
-    Args:
-        measure: the formula.
-        rows: ``(..., fields)``, or the lists that the measure counted in plain Python.
-        most: more rows are scored as tensors.
+    ``torch.exp`` do. The rows are ``(..., fields)``, or the lists that the measure counted in plain Python; more than
+    ``most`` are scored as tensors.
     """
     if isinstance(rows, Tensor):
         shape = rows.shape[:-1]
@@ -70,7 +66,7 @@ def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, ave
         measure: the formula.
         sums: for micro ``(..., fields)``, of packed statistics; for macro of the segments' scores, in any shape.
         segments: how many segments each sum has; it broadcasts with the sums. Over no segment, a mean is NaN.
-        average: ``"micro"``: the score of the summed counts; ``"macro"``: the mean of the segments' scores.
+        average: ``"micro"`` or ``"macro"``.
     """
     if average == "macro":
         return sums / segments

@@ -83,7 +83,6 @@ class TerMeasure(Measure[TerStatistics]):
     texts_at_once = 64
 
     def __post_init__(self) -> None:
-        """Check the options, and that there is something to count with."""
         check_booleans(self)
         try:
             import sacrebleu  # noqa: F401
@@ -92,7 +91,6 @@ class TerMeasure(Measure[TerStatistics]):
 
     @property
     def layout(self) -> Layout[TerStatistics]:
-        """The width of each field in a row."""
         return Layout(TerStatistics, (None, None, None))
 
     def statistics(self, batch: Batch) -> TerStatistics:
@@ -143,7 +141,7 @@ class TerMeasure(Measure[TerStatistics]):
 
 @cache
 def _sacrebleu_ter(measure: TerMeasure) -> TER:
-    """Return the TER of sacrebleu with these options, always the same: sacrebleu keeps its words and its tokenizer."""
+    """Return the TER of sacrebleu with these options, which is made once and keeps its words and its tokenizer."""
     # Its tokenizer caches 65,536 texts on a method, which keeps every tokenizer alive that has read one.
     from sacrebleu.metrics.ter import TER
 

@@ -35,7 +35,6 @@ class PythonReader(ABC):
     lowercase: bool = False
 
     def __post_init__(self) -> None:
-        """Check the options before any data."""
         check_booleans(self)
         object.__setattr__(self, "pad_id", fixed_pad_id(self.pad_id))
 
@@ -85,13 +84,11 @@ class PythonWordReader(PythonReader):
     samples: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the options before any data."""
         check_tokenizer(self.tokenizer)
         super().__post_init__()
         object.__setattr__(self, "reads_text_in_python", has_splitter(self.tokenizer))
 
     def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score, by name, as strings."""
         case = "lc" if self.lowercase else "mixed"
         return {"case": case, **tokenizer_signature(self.tokenizer, kind), **pad_signature(self.pad_id)}
 
@@ -172,7 +169,6 @@ class PythonRougeReader(PythonReader):
     sentences: bool = True
 
     def __post_init__(self) -> None:
-        """Check the options while no data has been seen yet."""
         super().__post_init__()
         if self.tokenizer is not None:
             check_tokenizer(self.tokenizer)

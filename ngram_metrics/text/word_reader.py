@@ -119,7 +119,6 @@ class VocabularyReader(TokenReader):
     document_frequency: DocumentFrequency | None = field(kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check the options before any data."""
         super().__post_init__()
         table = self.document_frequency
         if table is not None and table.kind == "words" and table.tokenizer != self.words:

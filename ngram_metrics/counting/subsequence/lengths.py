@@ -146,8 +146,7 @@ def _last_rows(positions: Tensor, steps: Tensor, rank_bound: int) -> Tensor:
 def padded_ranks(long: PaddedTokens, short: PaddedTokens, rows: slice) -> Tensor:
     """Rank the ids of both sides of some rows together: ``(pairs, width + steps)`` int64, 0 past a document's end."""
     ranks = rank_in_rows(torch.cat((long.ids[rows], short.ids[rows]), 1))
-    inside = [side.slice(rows.start, rows.stop).remaining() > 0 for side in (long, short)]
-    return ranks * torch.cat(inside, 1)
+    return ranks * torch.cat([side.slice(rows.start, rows.stop).inside() for side in (long, short)], 1)
 
 
 def pair_ranks(hypotheses: RaggedTokens, references: RaggedTokens) -> RaggedTokens:
