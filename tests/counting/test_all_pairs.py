@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from layouts import groups
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ngram_metrics.counting import all_pairs, numpy_matches
+from ngram_metrics.counting import all_pairs
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.counting import pools as pools_module
 from ngram_metrics.counting.all_pairs import all_pairs_matches
@@ -191,16 +191,6 @@ def test_groups_with_as_many_documents_as_groups_need_not_be_pairs():
     assert listed_matches(batch, 2) == expected_matches(batch, 2)
 
 
-def test_no_table_is_made_where_torch_must_count(monkeypatch):
-    pooled = []
-    monkeypatch.setattr(pools_module, "SMALL_CELLS", 1 << 22)
-    monkeypatch.setattr(all_pairs, "pools", lambda *groups: pooled.append(groups) or ())
-    for forced in (False, True):
-        monkeypatch.setattr(numpy_matches, "FORCES_TORCH", forced)
-        list(all_pairs_matches(*both_sides([([[1, 2]], [[1, 2], [2]])]), 2))
-        assert len(pooled) == forced
-
-
 @pytest.mark.parametrize("spare", [0, -1])
 def test_small_batches_are_those_whose_keys_fit(monkeypatch, spare):
     """Keys of 2 bits for a group, 6 digits of 10 bits and a bit for a row are 63."""
@@ -215,14 +205,6 @@ def test_small_batches_are_those_whose_keys_fit(monkeypatch, spare):
     assert (len(blocks), len(pooled)) == (1 + spare, -spare)
     for block in blocks:
         assert block.matches.flatten(0, 2).tolist() == [*[expected_matches([group], 6)[0][0][0]] * 3, [0] * 6]
-
-
-@every_path
-def test_large_groups(path, monkeypatch):
-    monkeypatch.setattr(all_pairs, "PAIR_COST", PATHS[path])
-    batch = random_batch(0, sizes=((40, 50), (3, 60)), ids=12)
-    assert listed_matches(batch, 4) == expected_matches(batch, 4)
-    assert aggregate(batch, 4) == expected_aggregate(batch, 4)
 
 
 def test_orders_that_need_more_than_one_sort():

@@ -95,10 +95,6 @@ class TestTable:
         document = sorted(data.draw(st.lists(st.integers(0, 3), min_size=len(texts), max_size=len(texts))))
         assert table(texts, 3, document) == expected_table(texts, 3, document)
 
-    def test_example_of_the_module(self):
-        (row,) = table([[0, 1, 0], [1, 0], [0]], 1)
-        assert row == {(0,): (4, 3, 2, 0, 1), (1,): (2, 2, 1, 0, 1)}
-
     @pytest.mark.parametrize("beyond", [-1, 0, 1])
     def test_the_largest_ids_whose_place_fits_beside_them(self, beyond):
         texts = [[5, 6, 5], [6, 5]] * 3

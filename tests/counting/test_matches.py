@@ -14,11 +14,6 @@ from ngram_metrics import counting
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.counting import matches
 from ngram_metrics.counting.documents import (
-    PaddedPairs,
-    PaddedReferences,
-    PaddedSides,
-    PaddedTokens,
-    RaggedPairs,
     RaggedTokens,
 )
 from ngram_metrics.counting.keys import Digits, sorted_keys
@@ -177,14 +172,6 @@ def test_chunks_are_as_large_as_the_device_and_the_batch_allow(device, update, m
     assert len(cuts) == -(-400 * 600 // most)
 
 
-@both_layouts
-def test_single_references_are_counted_as_pairs(layout, monkeypatch):
-    monkeypatch.setattr(matches, "has_numpy_segments", lambda pairs: True)
-    monkeypatch.setattr(matches, "numpy_matches", lambda pairs, max_order: (type(pairs), max_order))
-    pairs = {"ragged": RaggedPairs, "padded": PaddedPairs}[layout]
-    assert count_matches(LAYOUTS[layout]([([1], [[1]])]), 3) == (pairs, 3)
-
-
 @pytest.mark.parametrize("max_order", [1, 4])
 @pytest.mark.parametrize(
     "batch",
@@ -197,16 +184,6 @@ def test_empty_documents_and_batches(layout, batch, max_order):
     assert rows.tolist() == oracles.match_rows(batch, max_order)
     assert rows.shape == (len(batch), max_order)
     assert rows.dtype == torch.int64
-
-
-@pytest.mark.parametrize("references", [1, 3])
-@pytest.mark.parametrize("sentences", [0, 2])
-def test_padded_rows_of_no_width(sentences, references):
-    nothing = torch.zeros(sentences, references, dtype=torch.int64)
-    hypotheses = PaddedTokens(torch.zeros(sentences, 0, dtype=torch.int64), nothing[:, 0])
-    present = nothing == 0 if references > 1 else None
-    none = PaddedReferences(PaddedTokens(nothing.unsqueeze(-1)[..., :0], nothing), present)
-    assert count_matches(PaddedSides(hypotheses, none), 3).tolist() == [[0, 0, 0]] * sentences
 
 
 @pytest.mark.covering

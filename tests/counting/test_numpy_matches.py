@@ -157,24 +157,6 @@ def test_bins_hold_as_many_segments_as_their_keys_can_number(orders, bits, refer
     assert rows.tolist() == oracles.match_rows(segments, orders)
 
 
-@pytest.mark.parametrize("hypothesis", range(4))
-@pytest.mark.parametrize("first", range(4))
-@pytest.mark.parametrize("second", range(4))
-def test_only_the_largest_count_of_one_reference_clips(hypothesis, first, second):
-    segments = [([5] * hypothesis, [[5] * first, [5] * second]), ([5, 6, 5], [[5], [6, 5]])]
-    assert count(ragged_sides(segments), 3).tolist() == oracles.match_rows(segments, 3)
-
-
-def test_missing_references_are_not_counted():
-    """Rows of padded ids with room for more references than most segments have."""
-    draw = random.Random(0)
-    segments = [
-        (draw.choices(range(4), k=6), [draw.choices(range(4), k=draw.randrange(1, 7)) for _ in range(1 + number % 4)])
-        for number in range(30)
-    ]
-    assert count(padded_sides(segments, spare=2), 4).tolist() == oracles.match_rows(segments, 4)
-
-
 @pytest.mark.parametrize("slots", [30, 31, 62, 63])
 def test_a_segment_with_several_references_fills_a_chunk_and_more(monkeypatch, slots):
     monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)

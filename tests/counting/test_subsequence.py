@@ -176,21 +176,6 @@ def test_repeats_that_borrow_across_every_word(hypothesis, reference):
     assert found.tolist() == [hits(halves[0][0], halves[1][0])]
 
 
-def test_one_sentence_with_one_is_its_length():
-    source = random.Random(1)
-    pairs = [([source.randrange(4) for _ in range(20)], [source.randrange(4) for _ in range(30)]) for _ in range(30)]
-    expected = [hits([hypothesis], [reference]) for hypothesis, reference in pairs]
-    assert expected == [length(reference, hypothesis) for hypothesis, reference in pairs]
-    hypotheses, references = sides(pairs)
-    rows = PaddedPairs(with_rubbish(hypotheses), with_rubbish(references))
-    assert union_subsequence_hits(rows).tolist() == expected
-    assert union_subsequence_hits(rows, SEPARATOR).tolist() == expected
-    assert (
-        hits_of_ragged([[hypothesis] for hypothesis in hypotheses], [[reference] for reference in references]).tolist()
-        == expected
-    )
-
-
 @pytest.mark.parametrize("separator", [SMALLEST, LARGEST, 0])
 def test_every_int64_is_an_id(separator):
     ids = [token for token in (0, -1, LARGEST, SMALLEST, LARGEST - 1) if token != separator]

@@ -1,7 +1,5 @@
 """The public counts of token ids against counters, in both layouts; without data; and what is refused."""
 
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -14,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from ngram_metrics import counting
 from ngram_metrics.counting import clipped_matches, common_subsequence_lengths, ngram_counts
 
 PADDING = (0, 99)
@@ -211,13 +208,3 @@ def test_negative_ids_are_no_tokens_in_rows_and_named_in_lists():
     rows = torch.tensor([[5, -100, 6, -1]])
     assert clipped_matches(rows, rows, 2, pad_id=0).matches.tolist() == [[2, 1]]
     assert clipped_matches([[5, -100, 6]], [[5, 6]], 2, pad_id=-100).matches.tolist() == [[2, 1]]
-
-
-def test_the_module_is_a_table_of_contents():
-    """``pair`` imports a file of this folder, and must not import torch by that."""
-    run = "import sys; from ngram_metrics import counting; dir(counting); print('torch' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=True)
-    assert found.stdout == "False\n"
-    assert dir(counting) == sorted(counting.__all__)
-    with pytest.raises(AttributeError, match="has no attribute 'ngrams'"):
-        _ = counting.ngrams

@@ -18,7 +18,6 @@ from pretend.log import TO_DEVICE, TO_HOST, WAIT, Log
 from torch import Tensor
 from torch._dynamo.testing import CompileCounterWithBackend
 
-import ngram_metrics.ignite as faces
 from ngram_metrics import Bleu, ChrF, NgramOverlap, ROUGEScore
 from ngram_metrics.functional import (
     bleu_score,
@@ -101,21 +100,6 @@ def test_metrics_ask_for_nothing_that_waits(case: Case, average: str):
             metric.reset()
         # A CPU scores few rows in plain Python, which may differ in the last bit.
         assert_equal(value, expected, 1e-15)
-
-
-@pytest.mark.parametrize(
-    ("case", "average"),
-    [pytest.param(*one, id=one[0].name) for one in {one[0].metric: one for one in COUNTED}.values()],
-)
-def test_updates_of_ignite_faces_ask_for_nothing_that_waits(case: Case, average: str):
-    """One for each metric: beneath is its accumulator, tested above."""
-    with accelerator() as log:
-        metric = getattr(faces, case.metric.__name__)(average=average, device=DEVICE, **case.options)
-        first, *batches = [tuple(map(there, batch)) for batch in case.batches]
-        metric.update(first)
-        with _never_waits(log):
-            for batch in batches:
-                metric.update(batch)
 
 
 @pytest.mark.parametrize("data", [{}, {"references": None}, {"sentences": 0}], ids=str)

@@ -133,20 +133,6 @@ def test_self_bleu_is_that_of_nltk(texts):
         assert scores == pytest.approx(expected, rel=0, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("text", "order"), [("So it goes so it goes", 2), ("", 2), ("a", 2), ("a b a b a b", 3), ("x x x x", 1)]
-)
-def test_repetition_is_the_penalty_of_rewards(text, order):
-    """Written as the reward of GRPO recipes is: no penalty below the order, else 1 minus the distinct share."""
-    words = text.lower().split()
-    seen, total = set(), 0
-    for ngram in zip(*(words[i:] for i in range(order)), strict=False):
-        seen.add(ngram)
-        total += 1
-    penalty = 1 - len(seen) / total if len(words) >= order else 0.0
-    assert repetition(text.lower(), order).item() == pytest.approx(penalty, abs=1e-15)
-
-
 FUNCTIONS = (distinct, repetition, self_repetition, self_bleu)
 AVERAGES = {distinct: ("micro", "macro", "none"), repetition: ("micro", "macro", "none"), self_bleu: ("macro", "none")}
 each = pytest.mark.parametrize("function", FUNCTIONS)
@@ -165,25 +151,11 @@ def test_no_text_is_warned_of_and_scores_0(function, texts):
         assert scores.tolist() == ([] if average == "none" else 0.0)
 
 
-@each
-@pytest.mark.parametrize("texts", [["", ""], ["a", "a"], [[], []], torch.zeros(2, 3, dtype=torch.int64)])
-def test_texts_shorter_than_the_order_score_0(function, texts):
-    padding = {"pad_id": 0} if isinstance(texts, torch.Tensor) else {}
-    for average in AVERAGES.get(function, (None,)):
-        options = padding if average is None else {**padding, "average": average}
-        assert function(texts, ngram=2, **options).tolist() == ([0.0, 0.0] if average == "none" else 0.0)
-
-
 @pytest.mark.parametrize("function", [self_repetition, self_bleu])
 def test_a_single_text_is_warned_of(function):
     with pytest.warns(UserWarning, match="^a single text has nothing to be compared with") as warned:
         assert function(["a b c d e"]).item() == 0
     assert [warning.filename for warning in warned] == [__file__]
-
-
-def test_ngrams_do_not_cross_the_border_of_texts():
-    assert distinct(["a b", "a b"], 2).item() == 0.5
-    assert self_bleu(["a b", "c a", "b d"], 2, average="none").tolist() == [0, 0, 0]
 
 
 def test_texts_of_several_chunks_share_their_words():

@@ -1,7 +1,5 @@
 """fastchrf's two functions in one call, against fastchrf itself."""
 
-from functools import partial
-
 import fastchrf
 import numpy as np
 import pytest
@@ -10,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import functional
-from ngram_metrics.counting import all_pairs, numpy_matches, pools
+from ngram_metrics.counting import all_pairs, pools
 from ngram_metrics.counting import documents as documents_module
 from ngram_metrics.functional import pairwise_chrf, replacements
 
@@ -76,40 +74,6 @@ def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, 
     assert all(scores[0].equal(other) for other in scores[1:])
 
 
-def ways(monkeypatch, short, slots, hypotheses, references):
-    """Which ways of counting a call takes, for each function."""
-    taken = []
-    monkeypatch.setattr(replacements, "_SHORT_ROW", short)
-    monkeypatch.setattr(replacements, "SMALL_SLOTS", slots)
-    for spied in ("_score_short_row", "_row_layout", "read_rows"):
-        function = getattr(replacements, spied)
-        spy = partial(lambda spied, function, *args: taken.append(spied) or function(*args), spied, function)
-        monkeypatch.setattr(replacements, spied, spy)
-    for name in NAMES:
-        getattr(functional, name)(hypotheses, references)
-    monkeypatch.undo()
-    return taken
-
-
-def test_short_rows_and_small_rows_are_those_within_the_limits(monkeypatch):
-    pair = [["abc"]], [["abcd"]]
-    assert ways(monkeypatch, 7, 7, *pair) == ["_score_short_row"] * 2
-    assert ways(monkeypatch, 6, 7, *pair) == ["_row_layout"] * 2
-    assert ways(monkeypatch, 7, 6, *pair) == ["read_rows"] * 2
-    # Up to four pairs are counted in plain Python; only an aggregate of one reference is the score of a pair.
-    assert ways(monkeypatch, 99, 99, [["abc", "ab"]], [["a", "b"]]) == ["_score_short_row", "_row_layout"]
-    assert ways(monkeypatch, 99, 99, [["abc", "ab"]], [["a", "b", "c"]]) == ["_row_layout"] * 2
-    assert ways(monkeypatch, 99, 99, [["a", "b", "c"]], [["a", "b", "c"]]) == ["_score_short_row", "_row_layout"]
-    assert ways(monkeypatch, 99, 99, [["a", "b", "c", "d"]], [["a", "b", "c", "d"]]) == ["_row_layout"] * 2
-    # Keys that do not fit are left to torch.
-    wide = [["".join(map(chr, range(0x4E00, 0x4E00 + 1024)))]]
-    assert ways(monkeypatch, 9, 9999, wide, [["a", "b" * 9]]) == ["_row_layout", "read_rows"] * 2
-    monkeypatch.setattr(numpy_matches, "FORCES_TORCH", True)
-    assert ways(monkeypatch, 99, 99, *pair) == ["read_rows"] * 2
-    for other in ([["abc"]] * 2, (["abc"],), [("abc",)], [[list("abc")]], [[]]):
-        assert ways(monkeypatch, 99, 99, other, other) == ["read_rows"] * 2
-
-
 @both
 @given(rows=rows, options=options, same=st.booleans(), cut=st.booleans())
 def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, options, same, cut):
@@ -127,20 +91,6 @@ def test_scores_are_those_of_fastchrf_however_the_work_is_cut(name, rows, option
     score = getattr(functional, name)
     pairs = zip(score(hypotheses, hypotheses, **options), score(hypotheses, copied, **options), strict=True)
     assert all(one.equal(other) for one, other in pairs)
-
-
-@both
-@pytest.mark.parametrize(
-    ("hypotheses", "references", "stacked"),
-    [
-        ([["a", "b"], ["c", "d"]], [["a"], ["b"]], True),
-        ([["a", "b"], ["c", "d"]], [["a"], ["a", "b"]], False),
-        ([["a", "b"], ["c"]], [["a"], ["b"]], False),
-        ([["a"]], [["a", "b"]], True),
-    ],
-)
-def test_the_rows_are_one_tensor_if_all_have_the_same_sizes_and_else_a_list(name, hypotheses, references, stacked):
-    assert isinstance(getattr(functional, name)(hypotheses, references), torch.Tensor if stacked else list)
 
 
 # torch.Tensor.__array__ has not got the parameter `copy` that numpy 2 asks for, and numpy says so of any tensor.

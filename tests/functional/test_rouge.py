@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from oracles import close
 from torchmetrics.text import ROUGEScore as PeerROUGEScore
 
-from ngram_metrics import ROUGEScore, ignite
+from ngram_metrics import ROUGEScore
 from ngram_metrics.functional import rouge_score
 
 #: Texts of which the rule leaves nothing are among those drawn; `text/test_input_warnings.py` is about the warning.
@@ -136,14 +136,6 @@ def test_the_parameters_begin_with_those_of_torchmetrics():
             assert (mine.name, mine.default, mine.kind) == (its.name, its.default, its.kind)
         rest = [one.name for one in own[len(others) :]]
         assert rest[:4] == ["average", "sentence_splitter", "sentence_separator_id", "pad_id"]
-
-
-@pytest.mark.parametrize("face", [ROUGEScore, ignite.ROUGEScore])
-def test_an_item_that_is_no_value_is_refused_when_it_is_asked_for(face):
-    metric = face(rouge_keys="rougeL", confidence=0.9)
-    assert all(metric[name] is not None for name in ("rougeL_fmeasure", "rougeL_recall_low"))
-    with pytest.raises(KeyError, match=r"'rougel_fmeasure' is not a value of this metric: .*'rougeL_fmeasure'"):
-        metric["rougel_fmeasure"]
 
 
 @pytest.mark.parametrize("key", ["rougeW", "rougew", "ROUGE-W-1.2", "rougeS", "rougeSU4", "ROUGE-S*"])

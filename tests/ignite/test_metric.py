@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import inspect
 import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,28 +15,11 @@ from ignite.engine import Engine, Events
 from ignite.exceptions import NotComputableError
 from ignite.handlers import Checkpoint, DiskSaver
 
-import ngram_metrics
 from ngram_metrics import ignite as ours
-
-DROP_INS = ("Rouge", "RougeN", "RougeL")
 
 
 def _echo(engine: Engine, batch: Any) -> Any:
     return batch
-
-
-@pytest.mark.parametrize("name", [name for name in ours.__all__ if name not in (*DROP_INS, "Bleu", "ScoresHandler")])
-def test_the_parameters_are_those_of_the_torchmetrics_class(name: str):
-    mine, theirs = (dict(inspect.signature(getattr(package, name)).parameters) for package in (ours, ngram_metrics))
-    transform, device, mode = (
-        mine.pop(parameter) for parameter in ("output_transform", "device", "metrics_result_mode")
-    )
-    assert (mode.default, mode.kind) == ("both", inspect.Parameter.KEYWORD_ONLY)
-    for parameter in ("device", "kwargs"):
-        theirs.pop(parameter)
-    assert [(one.name, one.default) for one in mine.values()] == [(one.name, one.default) for one in theirs.values()]
-    assert transform.default("anything") == "anything"
-    assert torch.device(device.default) == torch.device("cpu")
 
 
 @each_face

@@ -296,12 +296,6 @@ def test_the_square_of_sigma_need_not_be_a_float(sigma):
     assert shorter == (pytest.approx(of_length[1] * np.exp(1 / 72), rel=1e-14) if sigma > 1 else 0)
 
 
-@pytest.mark.parametrize("texts", [([], []), (torch.zeros(0, 3).long(), torch.zeros(0, 3).long())])
-def test_no_segment_is_warned_of(texts):
-    with pytest.warns(UserWarning, match="^no segment was counted"):
-        assert cider_d(*texts, pad_id=0).item() == 0
-
-
 def test_settings_are_checked():
     table = document_frequency(CORPUS, 2)
     for options, error, words in (

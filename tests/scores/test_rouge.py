@@ -10,7 +10,7 @@ from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
-from ngram_metrics.basics.options import ROUGE_KEYS, value_indices
+from ngram_metrics.basics.options import ROUGE_KEYS
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.text.rouge_reader import RougeReader
 
@@ -119,14 +119,3 @@ def test_a_mean_has_no_parts_and_no_corpus_score():
     rows = statistics(metric, [("a", ["a", "b"])])
     with pytest.raises(ValueError, match="accumulate='avg' averages the scores of several references"):
         metric.parts(rows)
-
-
-def test_scores_are_named_as_torchmetrics_names_them():
-    assert list(value_indices(("rouge1", "rougeLsum")).items()) == [
-        ("rouge1_fmeasure", (0, 2)),
-        ("rouge1_precision", (0, 0)),
-        ("rouge1_recall", (0, 1)),
-        ("rougeLsum_fmeasure", (1, 2)),
-        ("rougeLsum_precision", (1, 0)),
-        ("rougeLsum_recall", (1, 1)),
-    ]

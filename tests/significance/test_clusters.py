@@ -14,7 +14,6 @@ from paired import OUTPUTS, REFERENCES, counted
 from sacrebleu.metrics import CHRF
 
 from ngram_metrics import Bleu, ChrF, ROUGEScore
-from ngram_metrics import ignite as for_ignite
 from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.significance import matrix, paired_approximate_randomization, paired_bootstrap
 
@@ -158,25 +157,6 @@ def test_few_documents_have_no_small_p_value_however_many_segments_they_have(doc
     with pytest.warns(UserWarning, match=told) as seen:
         assert paired_bootstrap(systems, "base", clusters=labels)["better"]["chrf"].p_value >= least
     assert [warning.filename for warning in seen] == [__file__]
-
-
-@pytest.mark.cuda
-@each_test
-def test_a_gpu_draws_the_same_documents(test: Any):
-    expected = test(counted(ChrF, average="macro"), "base", 200, clusters=DOCUMENTS)
-    found = test(counted(ChrF, average="macro", device="cuda"), "base", 200, clusters=torch.arange(150).cuda() // 3)
-    assert found.keys() == expected.keys()
-    found = test(counted(ChrF, average="macro", device="cuda"), "base", 200, clusters=DOCUMENTS)
-    for name, comparisons in found.items():
-        assert comparisons["chrf"] == pytest.approx(expected[name]["chrf"], abs=1e-12)
-
-
-@each_test
-def test_ignites_metrics_are_drawn_alike(test: Any):
-    systems = {name: for_ignite.ChrF(confidence=0.95) for name in OUTPUTS}
-    for name, metric in systems.items():
-        metric.update((OUTPUTS[name], REFERENCES))
-    assert test(systems, "base", 100, clusters=DOCUMENTS) == test(counted(ChrF), "base", 100, clusters=DOCUMENTS)
 
 
 @pytest.mark.parametrize(

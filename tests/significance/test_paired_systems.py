@@ -133,14 +133,6 @@ def test_what_a_training_loop_has_set_changes_nothing(test: Callable[..., Any], 
         assert result == test(plain, "base", 50)
 
 
-@pytest.mark.cuda
-@each_test
-def test_a_gpu_draws_the_same(test: Callable[..., Any]):
-    expected = test(counted(ChrF), "base", 200)
-    for name, comparisons in test(counted(ChrF, device="cuda"), "base", 200).items():
-        assert comparisons["chrf"] == pytest.approx(expected[name]["chrf"], abs=1e-12)
-
-
 @each_test
 def test_ignites_metrics_are_tested_alike(test: Callable[..., Any]):
     systems = {name: for_ignite.ChrF(confidence=0.95) for name in OUTPUTS}
