@@ -1,7 +1,9 @@
 """Documents of token ids, in the two layouts that the counting module takes.
 
-*Ragged*: the tokens of all documents one after another, and the length of each document; made from strings and lists.
-*Padded*: one row per document, the tokens first, the rest of the row ignored; made from id tensors on any device.
+*Ragged*: the tokens of all documents one after another, and the length of each document; made from strings and lists,
+and from id tensors on a CPU.
+*Padded*: one row per document, the tokens first, the rest of the row ignored; made from id tensors on other devices,
+and where torch records a graph.
 
 A ragged batch is on the CPU, so its sizes may control the work. A padded batch is on any device, and only its shape
 does, so that nothing waits for the device.
@@ -25,6 +27,8 @@ from torch import Tensor
 #: them is on both sides.
 PAST_HYPOTHESIS, PAST_REFERENCE = -2, -1
 CPU = torch.device("cpu")
+#: Padded ids beyond this bound are renumbered: a table of all ids would take too much memory.
+MOST_IDS = 1 << 22
 #: Slots per chunk. On the CPU the working arrays then stay in the cache; on an accelerator few launches are faster.
 CPU_SLOTS = 1 << 16
 ACCELERATOR_SLOTS = 1 << 22
@@ -43,7 +47,7 @@ class RaggedTokens(NamedTuple):
     Attributes:
         ids: ``(tokens,)`` int64 on the CPU, every id in ``[0, id_bound)``.
         lengths: ``(documents,)`` int64 on the CPU; they sum to ``tokens``.
-        id_bound: an exclusive upper bound of the ids.
+        id_bound: an exclusive upper bound of the ids, for which a table of all ids has room.
     """
 
     ids: Tensor
@@ -316,22 +320,33 @@ def ragged_from_ids(ids: Tensor, lengths: Tensor) -> RaggedTokens:
     return RaggedTokens(renamed, lengths, len(names))
 
 
-def ragged_from_rows(*sides: PaddedTokens) -> RaggedTokens:
-    """Return padded rows ``(documents, width)`` one after another and renumbered, which waits for the device."""
-    tokens = torch.cat([side.ids.masked_select(side.inside()) for side in sides])
-    lengths = torch.cat([side.lengths for side in sides])
-    return ragged_from_ids(tokens.cpu(), lengths.cpu())
+def ragged_sides(
+    hypotheses: Tensor, references: Tensor, dropped: Sequence[int], separator: int | None = None
+) -> RaggedSides:
+    """Return padded ids, as ``padded_sides`` takes them, in the ragged layout, which waits for their device.
 
-
-def ragged_from_padded(sides: PaddedSides) -> RaggedSides:
-    """Return padded segments in the ragged layout, with one vocabulary, which waits for the device."""
-    hypotheses, ((references, lengths), present) = sides
-    if present is None:
-        present = torch.ones_like(lengths, dtype=torch.bool)
-    both = ragged_from_rows(hypotheses, PaddedTokens(references[present], lengths[present]))
-    counts = present.sum(1)
-    groups = DocumentGroups(both.slice(len(present), both.documents), counts.cpu())
-    return RaggedSides(both.slice(0, len(present)), groups)
+    The ``separator`` is dropped too, but a reference of separators alone is empty and not missing.
+    """
+    ids, lengths = [], []
+    for rows in (hypotheses, references):
+        on_host = rows.cpu().long()
+        is_token = kept_ids(on_host, dropped, separator)
+        present = is_token.any(-1).numpy()
+        if separator is not None:
+            is_token &= on_host != separator
+        ids.append(on_host.numpy()[is_token.numpy()])
+        lengths.append(np.count_nonzero(is_token.numpy(), -1))
+    present[:, :1] |= ~present.any(1, keepdims=True)  # as in padded_sides
+    id_bound = 1 + max(int(side.max(initial=0)) for side in ids)
+    if id_bound > MOST_IDS:
+        distinct, renamed = np.unique(np.concatenate(ids), return_inverse=True)
+        ids = np.split(renamed, [len(ids[0])])
+        id_bound = len(distinct)
+    tokens = [
+        RaggedTokens(torch.from_numpy(side), torch.from_numpy(side_lengths), id_bound)
+        for side, side_lengths in zip(ids, (lengths[0], lengths[1][present]), strict=True)
+    ]
+    return RaggedSides(tokens[0], DocumentGroups(tokens[1], torch.from_numpy(present.sum(1))))
 
 
 def has_data(ids: Tensor) -> bool:

@@ -20,13 +20,14 @@ from ngram_metrics.counting.documents import (
     PaddedPairs,
     PaddedReferences,
     PaddedSides,
+    RaggedPairs,
     RaggedSides,
     SidesOrPairs,
     owners,
     row_chunks,
 )
 from ngram_metrics.counting.keys import KEY_BITS, bit_length
-from ngram_metrics.counting.numpy_matches import add_empty_orders, has_numpy_segments, numpy_matches
+from ngram_metrics.counting.numpy_matches import add_empty_orders, numpy_matches
 
 
 def ngram_totals(lengths: Tensor, max_order: int) -> Tensor:
@@ -49,11 +50,10 @@ def count_matches(documents: SidesOrPairs, max_order: int) -> Tensor:
     """
     if isinstance(documents, (RaggedSides, PaddedSides)):
         documents = documents.only_pairs or documents
-    if has_numpy_segments(documents):
+    if isinstance(documents, (RaggedPairs, RaggedSides)):
         return numpy_matches(documents, max_order)
     if isinstance(documents, PaddedPairs):
         return _row_matches(documents.hypotheses.ids, documents.references.ids.unsqueeze(1), max_order)
-    assert isinstance(documents, PaddedSides)
     return _row_matches(documents.hypotheses.ids, documents.references.tokens.ids, max_order)
 
 

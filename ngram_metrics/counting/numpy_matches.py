@@ -51,14 +51,9 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode
 
 from ngram_metrics.counting.documents import (
     DocumentGroups,
-    PaddedReferences,
-    PaddedTokens,
     RaggedPairs,
     RaggedSides,
-    RaggedTokens,
-    SidesOrPairs,
     even_chunks,
-    has_data,
 )
 from ngram_metrics.counting.keys import KEY_BITS
 
@@ -74,8 +69,6 @@ MOST_SLOT_BITS, LEAST_SLOT_BITS = 16, 11
 _ROUND_SLOTS = 1 << 13
 #: A bin has at least this many slots, if there are more segments and a key can number them.
 _BIN_SLOTS = 192
-#: Ids beyond this bound are renumbered, because a table of their positions would take too much memory.
-_MOST_IDS = 1 << 22
 
 
 class NumpySegments(NamedTuple):
@@ -202,13 +195,6 @@ class Plan(NamedTuple):
         return (1 << self.slot_bits) - 2
 
 
-def has_numpy_segments(documents: SidesOrPairs) -> bool:
-    """Return whether ``numpy_segments`` may read documents: lists, and padded ids on the CPU unless torch must."""
-    if isinstance(documents, (RaggedPairs, RaggedSides)):
-        return True
-    return not must_use_torch() and has_data(documents.hypotheses.ids) and has_data(_tokens(documents.references).ids)
-
-
 def must_use_torch() -> bool:
     """Return whether torch counts on a CPU too: if the environment says so, or while torch records its operations.
 
@@ -217,46 +203,23 @@ def must_use_torch() -> bool:
     return FORCES_TORCH or torch.compiler.is_compiling() or is_tracing() or _get_current_dispatch_mode() is not None
 
 
-def numpy_segments(documents: SidesOrPairs) -> NumpySegments:
-    """Return segments for which ``has_numpy_segments`` is true as numpy arrays."""
-    hypotheses = documents.hypotheses
-    references = _tokens(documents.references)
-    ids = hypotheses.ids.numpy(), references.ids.numpy()
-    lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
-    if isinstance(hypotheses, RaggedTokens) and isinstance(references, RaggedTokens):
-        id_bound = max(hypotheses.id_bound, references.id_bound)
-    else:
-        # A missing reference has no tokens.
-        inside = [rows[np.arange(rows.shape[-1]) < ends[..., None]] for rows, ends in zip(ids, lengths, strict=True)]
-        ids = inside[0], inside[1]
-        id_bound = max(int(side.max(initial=0)) for side in ids) + 1
-        if min(int(side.min(initial=0)) for side in ids) < 0:
-            id_bound = 1 << KEY_BITS
-    if id_bound > _MOST_IDS:
-        distinct, renamed = np.unique(np.concatenate(ids), return_inverse=True)
-        ids = renamed[: len(ids[0])], renamed[len(ids[0]) :]
-        id_bound = len(distinct)
+def numpy_segments(documents: RaggedPairs | RaggedSides) -> NumpySegments:
+    """Return segments as numpy arrays."""
+    hypotheses, references = documents
     counts = None
-    sizes = lengths[1]
-    if isinstance(documents.references, PaddedReferences):
-        assert documents.references.present is not None  # several: single references are pairs
-        present = documents.references.present.numpy()
-        counts = present.sum(1)
-        lengths = lengths[0], lengths[1][present]
-        sizes = sizes.sum(1)
-    elif isinstance(documents.references, DocumentGroups):
-        counts = documents.references.counts.numpy()
-        sizes = np.add.reduceat(sizes, counts.cumsum() - counts)
-    return NumpySegments(ids, lengths, counts, id_bound, lengths[0] + sizes)
+    if isinstance(references, DocumentGroups):
+        counts = references.counts.numpy()
+        references = references.tokens
+    lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
+    sizes = lengths[1] if counts is None else np.add.reduceat(lengths[1], counts.cumsum() - counts)
+    id_bound = max(hypotheses.id_bound, references.id_bound)
+    return NumpySegments(
+        (hypotheses.ids.numpy(), references.ids.numpy()), lengths, counts, id_bound, lengths[0] + sizes
+    )
 
 
-def _tokens(references: DocumentGroups | PaddedReferences | RaggedTokens | PaddedTokens) -> RaggedTokens | PaddedTokens:
-    """Return the tokens of references, whether or not they are in groups."""
-    return references.tokens if isinstance(references, (DocumentGroups, PaddedReferences)) else references
-
-
-def numpy_matches(documents: SidesOrPairs, max_order: int) -> Tensor:
-    """Return the matches ``(segments, orders)`` int64 of segments for which ``has_numpy_segments`` is true."""
+def numpy_matches(documents: RaggedPairs | RaggedSides, max_order: int) -> Tensor:
+    """Return the matches of segments, ``(segments, orders)`` int64."""
     segments = numpy_segments(documents)
     # No segment has a match that is longer than one of its documents.
     orders = min(max_order, *(int(side.max(initial=1)) for side in segments.lengths))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import Average, Smoothing, check_choice, checked_number, checked_order
-from ngram_metrics.counting.documents import PaddedTokens, RaggedTokens, move_result, ragged_from_rows
+from ngram_metrics.counting.documents import RaggedSides, RaggedTokens, move_result
 from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
 from ngram_metrics.document_frequency import DocumentFrequency
 from ngram_metrics.metric import definitions
@@ -31,7 +31,7 @@ from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.input_forms import read_references, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
 from ngram_metrics.text.messages import shortened, warn_of_no_segment, warn_user
-from ngram_metrics.text.word_reader import TokenReader, WordReader
+from ngram_metrics.text.word_reader import TokenReader, VocabularyReader, WordReader
 
 
 @named_arguments
@@ -79,11 +79,11 @@ def distinct(
     orders = [checked_order(order) for order in (ngram if isinstance(ngram, Sequence) else [ngram])]
     if not orders:
         raise ValueError("ngram is empty: expected one order or more")
-    reader = WordReader(tokenizer, pad_id=pad_id)
     if average == "micro":
-        scores = distinct_score(distinct_in_corpus(_read(texts, reader), orders), average)  # (orders,)
+        corpus = _read(texts, tokenizer, False, pad_id)
+        scores = distinct_score(distinct_in_corpus(corpus, orders), average)  # (orders,)
     else:
-        batch = reader.encode(read_texts(texts))
+        batch = WordReader(tokenizer, pad_id=pad_id).encode(read_texts(texts))
         if not len(batch.sides.hypotheses.lengths):
             warn_of_no_segment()
         by_order = [distinct_score(RepetitionMeasure(order).statistics(batch), average) for order in orders]
@@ -153,7 +153,7 @@ def self_repetition(
         tensor(0.7324, dtype=torch.float64)
     """
     order = checked_order(ngram)
-    corpus = _read(texts, WordReader(tokenizer, pad_id=pad_id))
+    corpus = _read(texts, tokenizer, False, pad_id)
     _warn_of_one_text(corpus)
     return move_result(self_repetition_score(repeated_elsewhere(corpus, order)), device, texts)
 
@@ -194,7 +194,7 @@ def self_bleu(
     """
     check_choice("average", average, ("macro", "none"))
     measure = BleuMeasure(ngram, smooth, smooth_value, weights, effective_order)
-    corpus = _read(texts, WordReader(tokenizer, lowercase, pad_id))
+    corpus = _read(texts, tokenizer, lowercase, pad_id)
     if corpus.documents < 2:
         _warn_of_one_text(corpus)
         scores = torch.zeros(corpus.documents, dtype=torch.float64, device="cpu")
@@ -203,11 +203,14 @@ def self_bleu(
     return move_result(scores if average == "none" else scores.sum() / max(1, len(scores)), device, texts)
 
 
-def _read(texts: Hypotheses, reader: WordReader) -> RaggedTokens:
+def _read(
+    texts: Hypotheses, tokenizer: Tokenizer | None, lowercase: bool, pad_id: int | Sequence[int] | None
+) -> RaggedTokens:
     """Read texts that are compared with each other, which waits for the device if they are padded ids."""
-    documents = reader.encode(read_texts(texts, together=True)).sides.hypotheses
-    if isinstance(documents, PaddedTokens):
-        documents = ragged_from_rows(documents)
+    reader = VocabularyReader(tokenizer, lowercase, pad_id, document_frequency=None)
+    sides = reader.encode(read_texts(texts, together=True)).sides
+    assert isinstance(sides, RaggedSides)
+    documents = sides.hypotheses
     if not documents.documents:
         warn_of_no_segment()
     return documents

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import Average, RougeKey, Smoothing, checked_order, pad_ids
-from ngram_metrics.counting.documents import host_counts, kept_ids, move_result
+from ngram_metrics.counting.documents import RaggedSides, host_counts, kept_ids, move_result
 from ngram_metrics.counting.matched_positions import matched_positions
 from ngram_metrics.metric import definitions
 from ngram_metrics.scores.rouge import Accumulate
@@ -264,7 +264,10 @@ def matched_orders(
     orders, _ = matched_positions(sides, order)
     dropped = pad_ids(pad_id)
     if isinstance(segments, PaddedSegments):
-        return move_result(_put_back(orders, kept_ids(segments.hypotheses.long(), dropped)), device)
+        is_token = kept_ids(segments.hypotheses.long(), dropped)
+        if isinstance(sides, RaggedSides):
+            return move_result(torch.zeros_like(is_token, dtype=torch.int64).masked_scatter_(is_token, orders), device)
+        return move_result(_put_back(orders, is_token), device)
     orders = move_result(orders, device)
     by_segment = list(orders.split(sides.hypotheses.lengths.tolist()))
     if segments.kind == "ids":

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import checked_order
+from ngram_metrics.basics.options import checked_order, pad_ids, refuse_missing_pad_id
 from ngram_metrics.counting import matches
 from ngram_metrics.counting.corpus import corpus_ngrams
-from ngram_metrics.counting.documents import PaddedSides, PaddedTokens, RaggedSides, RaggedTokens, copy_to, host_counts
+from ngram_metrics.counting.documents import PaddedSides, RaggedSides, RaggedTokens, copy_to, host_counts, kept_ids
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.inputs import Hypotheses, References
@@ -182,16 +182,17 @@ def _read_documents(ids: Hypotheses, pad_id: int | Sequence[int] | None) -> tupl
     """Return the distinct ids in ascending order, and the documents with the indices of their ids among them."""
     segments = read_texts(ids, name="ids")
     _check_ids(segments)
-    reader = WordReader(pad_id=pad_id)
     if isinstance(segments, PaddedSegments):
         if segments.leading_shape is not None:
             raise ValueError("ids has three dimensions: expected (documents, width)")
-        rows = reader.encode(segments).sides.hypotheses
-        assert isinstance(rows, PaddedTokens)
-        tokens = rows.ids.masked_select(rows.inside()).cpu()
-        lengths = rows.lengths.cpu()
+        rows = segments.hypotheses.long().cpu()
+        dropped = pad_ids(pad_id)
+        refuse_missing_pad_id(dropped)
+        is_token = kept_ids(rows, dropped)
+        tokens = rows.masked_select(is_token)
+        lengths = is_token.sum(1)
     else:
-        documents = cast("Sequence[Sequence[int]]", reader.read_in_python(segments)[0])
+        documents = cast("Sequence[Sequence[int]]", WordReader(pad_id=pad_id).read_in_python(segments)[0])
         try:
             tokens = host_counts(list(chain.from_iterable(documents)))
         except OverflowError as error:

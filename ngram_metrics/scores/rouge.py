@@ -38,7 +38,15 @@ from torch import Tensor
 
 from ngram_metrics.basics.options import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
 from ngram_metrics.counting.all_pairs import MatchBlock
-from ngram_metrics.counting.documents import Batch, DocumentGroups, PaddedPairs, PaddedSides, float_dtype, owners
+from ngram_metrics.counting.documents import (
+    Batch,
+    DocumentGroups,
+    PaddedPairs,
+    PaddedSides,
+    RaggedSides,
+    float_dtype,
+    owners,
+)
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.subsequence_pairs import all_pairs_subsequences
@@ -242,8 +250,10 @@ def _count_summaries(batch: Batch, pairs: Pairs) -> tuple[Tensor, ...] | None:
     if summaries is None:
         return None
     if isinstance(summaries, PaddedSides):
-        separated = cast(PaddedPairs, pair_up(summaries).documents)
-        hits = union_subsequence_hits(separated, batch.separator_id)
+        separated = pair_up(summaries)
+        hits = union_subsequence_hits(cast(PaddedPairs, separated.documents), batch.separator_id)
+        if separated.present is not None and isinstance(batch.sides, RaggedSides):
+            hits = hits[separated.present]  # lists leave missing references out
         return hits, *(side.lengths for side in pairs.documents)
     if pairs.references is not None:
         summaries = summaries._replace(hypotheses=summaries.hypotheses.take(owners(pairs.references.counts)))

@@ -14,12 +14,15 @@ from ngram_metrics.basics.options import pad_ids, refuse_missing_pad_id
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,
+    PaddedSides,
     RaggedSides,
     RaggedTokens,
     has_data,
     host_counts,
     padded_sides,
+    ragged_sides,
 )
+from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
 from ngram_metrics.text.input_warnings import warn_of_texts_as_tokens
 from ngram_metrics.text.numbering import listed_ids, number_ids, number_tensors, number_tokens
@@ -160,8 +163,12 @@ class Reader(PythonReader):
         return batch_of(segments, tokens)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
-        """Encode padded ids without gaps, in steps that do not depend on the data."""
-        sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
+        """Encode padded ids without gaps: on a CPU as lists, else in steps that do not depend on the data."""
+        sides: RaggedSides | PaddedSides
+        if must_use_torch() or not all(map(has_data, segments[:2])):
+            sides = padded_sides(segments.hypotheses, segments.references, dropped, self._separator)
+        else:
+            sides = ragged_sides(segments.hypotheses, segments.references, dropped, self._separator)
         return Batch(sides, segments.leading_shape)
 
     def _check_tokens(self, segments: Segments) -> None:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, islice, repeat
-from typing import cast
 
 import numpy as np
 import torch
@@ -31,6 +30,7 @@ from ngram_metrics.counting.documents import (
     drop_from_sides,
     host_counts,
     owners,
+    padded_sides,
 )
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
 from ngram_metrics.text.input_warnings import warn_of_no_words
@@ -109,16 +109,19 @@ class RougeReader(PythonRougeReader, Reader):
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
         batch = super()._encode_padded(segments, dropped)
         separator = self.sentence_separator_id
-        if separator is None:
+        sides = batch.sides
+        if separator is None or (isinstance(sides, RaggedSides) and not self.sentences):
             return batch
         # A reference of separators alone is empty and not missing, unless the separator is padding too.
-        present = cast(PaddedSides, batch.sides).references.present
+        with_separators = padded_sides(*segments[:2], dropped, separator) if isinstance(sides, RaggedSides) else sides
+        present = with_separators.references.present
 
         def without(ids: tuple[int, ...]) -> PaddedSides:
             hypotheses, references = drop_from_sides(*segments[:2], ids, separator)
             return PaddedSides(hypotheses, PaddedReferences(references, present))
 
-        batch = batch._replace(sides=without((*dropped, separator)))
+        if isinstance(sides, PaddedSides):
+            batch = batch._replace(sides=without((*dropped, separator)))
         if not self.sentences:
             return batch
         separated = without(tuple(padding for padding in dropped if padding != separator))

@@ -24,7 +24,8 @@ from ngram_metrics.counting.documents import (
     PaddedSides,
     RaggedTokens,
     host_counts,
-    ragged_from_padded,
+    padded_sides,
+    ragged_sides,
 )
 from ngram_metrics.document_frequency import DocumentFrequency, counted_in_segments
 from ngram_metrics.text.input_forms import PaddedSegments, Segments
@@ -147,16 +148,17 @@ class VocabularyReader(TokenReader):
         return batch_of(segments, ragged)
 
     def _encode_padded(self, segments: PaddedSegments, dropped: tuple[int, ...]) -> Batch:
-        batch = super()._encode_padded(segments, dropped)
         table = self.document_frequency
-        assert isinstance(batch.sides, PaddedSides)
-        hypotheses, (references, present) = batch.sides
         if table is None:
-            return batch._replace(sides=ragged_from_padded(batch.sides))
+            sides = ragged_sides(segments.hypotheses, segments.references, dropped)
+            return Batch(sides, segments.leading_shape)
         _check_kind(table, segments)
+        padded = padded_sides(segments.hypotheses, segments.references, dropped)
+        hypotheses, (references, present) = padded
         table_ids = table.ids(hypotheses.ids.device)
         hypotheses, references = (s._replace(ids=_indices(table_ids, s.ids)) for s in (hypotheses, references))
-        return batch._replace(sides=PaddedSides(hypotheses, PaddedReferences(references, present)))
+        padded = PaddedSides(hypotheses, PaddedReferences(references, present))
+        return Batch(padded, segments.leading_shape)
 
 
 def _kind_of(segments: Segments | PaddedSegments) -> Literal["words", "ids"]:

@@ -28,7 +28,6 @@ import statistics
 import sys
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -43,7 +42,6 @@ from ngram_metrics.counting.documents import (
     RaggedSummaries,
     RaggedTokens,
 )
-from ngram_metrics.counting.subsequence import lengths
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 
@@ -80,12 +78,6 @@ def padded(ids: np.ndarray) -> PaddedTokens:
     return PaddedTokens(torch.from_numpy(ids), torch.full((len(ids),), ids.shape[1]))
 
 
-def lengths_in_torch(of_pairs: RaggedPairs | PaddedPairs) -> torch.Tensor:
-    """Count on the CPU as on an accelerator."""
-    with patch.object(lengths, "has_numpy_segments", lambda _: False):
-        return subsequence_lengths(of_pairs)
-
-
 def pairs(random: np.random.Generator, shape: tuple[int, ...], sample: int, drawn: Any) -> list[Timed]:
     """Return the contestants for the lengths of pairs ``(pairs, tokens)``."""
     hypotheses, references = drawn(random, shape), drawn(random, shape)
@@ -94,9 +86,7 @@ def pairs(random: np.random.Generator, shape: tuple[int, ...], sample: int, draw
     lists = list(zip(hypotheses.tolist(), references.tolist(), strict=True))
     return [
         ("ragged", len(lists), lambda: subsequence_lengths(ends).tolist()),
-        ("padded", len(lists), lambda: subsequence_lengths(rows).tolist()),
-        ("ragged, in torch", len(lists), lambda: lengths_in_torch(ends).tolist()),
-        ("padded, in torch", len(lists), lambda: lengths_in_torch(rows).tolist()),
+        ("padded, in torch", len(lists), lambda: subsequence_lengths(rows).tolist()),
         (
             "rouge_score's table",
             sample,
@@ -173,8 +163,7 @@ def long_pair(options: argparse.Namespace) -> None:
     length = None
     for name, call in (
         ("length", lambda: subsequence_lengths(RaggedPairs(*map(ragged, sides)))),
-        ("length, in torch", lambda: lengths_in_torch(RaggedPairs(*map(ragged, sides)))),
-        ("length, padded, in torch", lambda: lengths_in_torch(PaddedPairs(*map(padded, sides)))),
+        ("length, padded, in torch", lambda: subsequence_lengths(PaddedPairs(*map(padded, sides)))),
         ("union of 2,000 segments a side", lambda: union_subsequence_hits(sentences)),
     ):
         before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, clock()

@@ -25,7 +25,7 @@ from ngram_metrics.counting.documents import (
     RaggedTokens,
 )
 from ngram_metrics.counting.subsequence import lengths, table, union
-from ngram_metrics.counting.subsequence.lengths import similar_pairs
+from ngram_metrics.counting.subsequence.lengths import similar_pairs, subsequence_lengths
 from ngram_metrics.counting.subsequence.subsequence_pairs import all_pairs_subsequences, near_pairs
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
 from ngram_metrics.functional import rouge_score
@@ -45,15 +45,6 @@ def with_rubbish(documents, spare=1, rubbish=(0, 1)):
 def padded_summaries(summaries, spare=1, separator=SEPARATOR):
     documents = [list(chain.from_iterable([separator, *sentence] for sentence in summary))[1:] for summary in summaries]
     return with_rubbish(documents, spare, (0, separator, 1))
-
-
-def subsequence_lengths(pairs):
-    """With RapidFuzz, and padded ones with torch as on an accelerator."""
-    found = lengths.subsequence_lengths(pairs)
-    if isinstance(pairs, PaddedPairs):
-        with patch.object(lengths, "has_numpy_segments", lambda pairs: False):
-            assert lengths.subsequence_lengths(pairs).tolist() == found.tolist()
-    return found
 
 
 def hits_of_ragged(hypotheses, references):

@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 import torch
-from layouts import documents_of, present_references, read_batch
+from layouts import by_count, documents_of, present_references, read_batch
 
-from ngram_metrics.counting.documents import PaddedReferences, PaddedTokens
+from ngram_metrics.counting import numpy_matches
+from ngram_metrics.counting.documents import PaddedReferences
 from ngram_metrics.text.word_reader import WordReader
 
 PRED = [[[5, 6, 7], [5, 0, 6]], [[8, 0, 0], [0, 0, 0]], [[5, 5, 5], [1, 2, 3]]]
@@ -22,9 +23,14 @@ READ = (
 def encoded(preds, target, **options):
     """Hypotheses; and for each the references that are there."""
     hypotheses, references = read_batch(WordReader(pad_id=0, samples=True, **options), preds, target).sides
-    assert isinstance(hypotheses, PaddedTokens)
-    assert isinstance(references, PaddedReferences)
-    return documents_of(hypotheses), present_references(references)
+    if isinstance(references, PaddedReferences):
+        return documents_of(hypotheses), present_references(references)
+    return documents_of(hypotheses), by_count(documents_of(references.tokens), references.counts.tolist())
+
+
+@pytest.fixture(params=["numpy", "torch"], autouse=True)
+def _way(request, monkeypatch):
+    monkeypatch.setattr(numpy_matches, "FORCES_TORCH", request.param == "torch")
 
 
 @pytest.mark.parametrize("of_preds", [torch.tensor, np.array])

@@ -42,7 +42,7 @@ from ngram_metrics.counting.documents import (
     ragged_chunks,
 )
 from ngram_metrics.counting.keys import KEY_BITS, rank_in_rows, run_starts
-from ngram_metrics.counting.numpy_matches import NumpySegments, has_numpy_segments, numpy_segments
+from ngram_metrics.counting.numpy_matches import NumpySegments, numpy_segments
 from ngram_metrics.counting.subsequence.table import (
     advance,
     first_state,
@@ -67,9 +67,8 @@ JOINING_STEPS = 16
 
 def subsequence_lengths(pairs: RaggedPairs | PaddedPairs) -> Tensor:
     """Return the length of the longest common subsequence of each pair, ``(pairs,)`` int64."""
-    if has_numpy_segments(pairs):
+    if isinstance(pairs, RaggedPairs):
         return torch.from_numpy(_lengths_of_texts(numpy_segments(pairs)))
-    assert isinstance(pairs, PaddedPairs)
     return _padded_lengths(*pairs)
 
 
