@@ -261,11 +261,11 @@ def small_layouts(sides: Sequence[DocumentGroups], max_order: int) -> list[tuple
 
 
 def row_layout(tokens: RaggedTokens, hypotheses: int, max_order: int) -> SmallLayout:
-    """Lay out the documents of a single group, of which the first are the ``hypotheses``, at least one on each side."""
+    """Lay out one group: ``hypotheses`` documents, then references. If these are all, they are the references too."""
     lengths = tokens.lengths.numpy()
-    sizes = [hypotheses, len(lengths) - hypotheses]
+    sizes = [hypotheses, len(lengths) - hypotheses] if hypotheses < len(lengths) else [hypotheses]
     counts = [np.array([size]) for size in sizes]
-    orders = min(max_order, int(lengths[:hypotheses].max()), int(lengths[hypotheses:].max()))
+    orders = min(max_order, int(lengths[:hypotheses].max()), int(lengths[-sizes[-1] :].max()))
     documents = np.zeros(len(lengths), np.int64), np.arange(len(lengths)), lengths
     return SmallLayout([tokens.ids], counts, *documents, sizes, max_order, orders, bit_length(tokens.id_bound))
 

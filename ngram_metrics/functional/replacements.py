@@ -72,7 +72,8 @@ def pairwise_chrf(
     if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
         if _is_short_row(hypotheses[0], references[0]):
             return _score_short_row(measure, hypotheses[0], references[0], whitespace)
-        layout = _row_layout(hypotheses[0], references[0], whitespace, measure.char_order)
+        others = [] if hypotheses[0] == references[0] else references[0]  # equal rows are counted once
+        layout = _row_layout(hypotheses[0], others, whitespace, measure.char_order)
         if layout.is_small:
             return score_row(measure, layout).mul_(100)
     reader = CharacterReader(whitespace=whitespace)
