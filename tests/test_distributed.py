@@ -345,12 +345,7 @@ def test_what_is_not_of_all_ranks_is_refused_and_changes_nothing():
         ),
         ({"a": metric}, {key: b""}, ValueError, "0 bytes with another checksum"),
         ({"a": metric}, {key: bytes(8)}, ValueError, "8 bytes with another checksum"),
-        (
-            {"a": metric, "b": metric},
-            state,
-            ValueError,
-            r"the states are those of \['a'\]: expected those",
-        ),
+        ({"a": metric, "b": metric}, state, ValueError, r"the states are those of \['a'\]: expected those"),
     ):
         with pytest.raises(error, match=words):
             AllRanks(metrics).load_state_dict(wrong)

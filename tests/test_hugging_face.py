@@ -122,11 +122,7 @@ def test_a_list_of_batches_is_read_as_batches(tokenizer, prediction, tuples):
             ValueError,
             "^expected as many batches of labels as of predictions, 2$",
         ),
-        (
-            (np.ones((1, 2, 3), int), np.ones((1, 2), int)),
-            ValueError,
-            r"ids of shape \(1, 2, 3\): expected \(segments",
-        ),
+        ((np.ones((1, 2, 3), int), np.ones((1, 2), int)), ValueError, r"ids of shape \(1, 2, 3\): expected \(segments"),
         (
             ((np.ones((1, 2), int),) * 2, np.ones((1, 2), int)),
             ValueError,

@@ -7,18 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import (
-    BASE,
-    REFERENCES,
-    SECOND,
-    failing,
-    leaves_files_open,
-    of_sacrebleu,
-    printed,
-    report,
-    scores,
-    write,
-)
+from commands import BASE, REFERENCES, SECOND, failing, leaves_files_open, of_sacrebleu, printed, report, scores, write
 from sacrebleu.metrics import TER
 
 from ngram_metrics import Gleu, NgramOverlap, cli

@@ -176,10 +176,7 @@ def test_blank_lines_are_not_read_ahead_for_ever():
 
 @pytest.mark.parametrize(
     "options",
-    [
-        *("-c", "--segments s.tsv", "--report p.html", "other.txt", "-m bleu,ter", "-m rouge,ter"),
-        "--spm-model m",
-    ],
+    [*("-c", "--segments s.tsv", "--report p.html", "other.txt", "-m bleu,ter", "-m rouge,ter"), "--spm-model m"],
 )
 def test_what_plain_python_does_not_have_is_left_to_arrays(options: str, folder: Path):
     assert score_in_python.can_score(parse_score(["base.txt", "-r", "ref.txt"]))

@@ -79,11 +79,7 @@ _BATCHES: dict[str, tuple[Any, type[Exception], str]] = {
     ),
     "a set": ({"mt": {"a"}, "ref": ["a"]}, TypeError, "column 'mt' of the batch is a set: expected an array or a list"),
     "a dict": ({"mt": ["a"], "ref": {0: "a"}}, TypeError, "column 'ref' of the batch is a dict: expected an array"),
-    "an iterator": (
-        {"mt": iter(["a"]), "ref": ["a"]},
-        TypeError,
-        "'mt' of the batch is a list_iterator: expected an",
-    ),
+    "an iterator": ({"mt": iter(["a"]), "ref": ["a"]}, TypeError, "'mt' of the batch is a list_iterator: expected an"),
     "an array of no dimension": (
         {"mt": np.array("a"), "ref": np.array("a")},
         TypeError,

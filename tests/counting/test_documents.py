@@ -6,14 +6,7 @@ from hypothesis import strategies as st
 from layouts import documents_of, groups, ragged
 from pretend.device import DEVICE
 
-from ngram_metrics.counting.documents import (
-    copy_to,
-    drop_ids,
-    flat_positions,
-    owners,
-    ragged_from_ids,
-    repeat_each,
-)
+from ngram_metrics.counting.documents import copy_to, drop_ids, flat_positions, owners, ragged_from_ids, repeat_each
 
 #: A matrix of ids, some of which occur often enough to be dropped here and there.
 matrices = st.integers(0, 8).flatmap(

@@ -18,9 +18,7 @@ def launches(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_documented_launches_are_those_that_are_counted(launches: Any):
     rows = re.findall(
-        r"^\| (.+, L = [\d,]+) +\| +([\d,]+) \| +[\d,]+ \|$",
-        (DOCS / "project/benchmarks.md").read_text(),
-        re.M,
+        r"^\| (.+, L = [\d,]+) +\| +([\d,]+) \| +[\d,]+ \|$", (DOCS / "project/benchmarks.md").read_text(), re.M
     )
     documented = {name: int(number.replace(",", "")) for name, number in rows}
     # They are as many for two rows as for 256.

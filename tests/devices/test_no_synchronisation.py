@@ -145,20 +145,14 @@ REWARDS: dict[str, tuple[Callable[[Tensor, Tensor], Any], dict[str, Any]]] = {
         {"references": None},
     ),
     "rouge": (_each_sentence(rouge_score, rouge_keys=ROUGE_KEYS[:3]), {"width": 4}),
-    "rougeLsum": (
-        _each_sentence(rouge_score, rouge_keys="rougeLsum", sentence_separator_id=SEPARATOR),
-        {"width": 4},
-    ),
+    "rougeLsum": (_each_sentence(rouge_score, rouge_keys="rougeLsum", sentence_separator_id=SEPARATOR), {"width": 4}),
     "mean rouge": (_each_sentence(rouge_score, rouge_keys="rouge1", accumulate="avg"), {"width": 4}),
     "chrf": (_each_sentence(chrf_score), {}),
     "gleu": (_each_sentence(gleu_score), {}),
     "repetition": (lambda preds, _: repetition(preds, 2, "none", pad_id=PADDING), {"samples": 2}),
     "distinct": (lambda preds, _: distinct(preds, 2, "none", pad_id=PADDING), {"samples": 2}),
     "overlap": (_each_sentence(ngram_overlap, ngram=2), {"samples": 2}),
-    "get_score": (
-        lambda preds, target: get_score(target, preds, PADDING, 2),
-        {"samples": 2, "references": None},
-    ),
+    "get_score": (lambda preds, target: get_score(target, preds, PADDING, 2), {"samples": 2, "references": None}),
     "matched_orders": (functools.partial(matched_orders, pad_id=PADDING), {}),
 }
 each_reward = pytest.mark.parametrize("reward", REWARDS)

@@ -91,9 +91,7 @@ def test_each_text_is_read_once_for_each_way_of_reading(monkeypatch):
     read = []
     encode = Reader.encode
     monkeypatch.setattr(
-        Reader,
-        "encode",
-        lambda self, segments: (read.append(segments.documents), encode(self, segments))[1],
+        Reader, "encode", lambda self, segments: (read.append(segments.documents), encode(self, segments))[1]
     )
     systems = {"a": ["a b", "c"], "b": ["b", "d"], "c": ["e", "f"]}
     evaluate(systems, ["r", "s"], "bleu,overlap,gleu,chrf,chrf++,rouge", confidence=None)

@@ -357,10 +357,7 @@ def test_a_stage_of_nemo_curator_adds_counts(kind: str):
     stage = ours.CountStage(columns)
     frame = pandas.DataFrame({"mt": OUTPUTS, "text": SINGLE})
     data = frame if kind == "pandas" else pyarrow.Table.from_pandas(frame)
-    batches = [
-        DocumentBatch("made up", data[:25], _metadata={"from": "a test"}),
-        DocumentBatch("made up", data[25:]),
-    ]
+    batches = [DocumentBatch("made up", data[:25], _metadata={"from": "a test"}), DocumentBatch("made up", data[25:])]
     tasks = [stage.process(batch) for batch in batches]
     assert type(tasks[0].data) is type(data)
     assert tasks[0]._metadata == {"from": "a test"}

@@ -177,12 +177,7 @@ def test_what_a_training_loop_has_set_changes_nothing(surroundings: None):
         (["a", 1], {}, TypeError, "hypothesis 1 of row 0"),
         (["a", ["b"]], {}, TypeError, "hypothesis 1 of row 0"),
         (torch.ones(2, 3, dtype=torch.int64), {}, ValueError, "pad_id"),
-        (
-            ["a"],
-            {"tokenise": str.split},
-            TypeError,
-            "unknown argument tokenise, did you mean tokenizer",
-        ),
+        (["a"], {"tokenise": str.split}, TypeError, "unknown argument tokenise, did you mean tokenizer"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(given: Any, options: Any, error: type[Exception], words: str):

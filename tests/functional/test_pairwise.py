@@ -123,13 +123,7 @@ def test_the_surroundings_of_a_training_loop_change_no_score(name):
 @pytest.mark.parametrize(
     ("hypotheses", "references", "options", "error", "words"),
     [
-        (
-            [["a"]],
-            [["a"], ["b"]],
-            {},
-            ValueError,
-            "hypotheses has 1 row and references has 2: expected the same batch",
-        ),
+        ([["a"]], [["a"], ["b"]], {}, ValueError, "hypotheses has 1 row and references has 2: expected the same batch"),
         ([["a"], ["b"]], [["a"]], {}, ValueError, "expected the same batch size"),
         ([], [], {}, ValueError, "hypotheses and references must be non-empty"),
         ([], [["a"]], {}, ValueError, "hypotheses and references must be non-empty"),

@@ -120,11 +120,7 @@ FUNCTIONS = {
         (({"rouge_keys": KEYS}, {}), ({"rouge_keys": ("rouge2", "rougeLsum")}, {"keys": ("rouge2", "rougeLsum")})),
     ),
     "rouge of lines": Called(
-        rouge_score,
-        MEASURES["ROUGE"],
-        "macro",
-        (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),),
-        names="ab\n",
+        rouge_score, MEASURES["ROUGE"], "macro", (({"rouge_keys": KEYS, "sentence_separator_id": 3}, {}),), names="ab\n"
     ),
     "mean rouge": Called(
         lambda *batch, **chosen: rouge_score(*batch, accumulate="avg", **chosen),

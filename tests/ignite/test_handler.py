@@ -9,13 +9,7 @@ from unittest import mock
 import ignite
 import pytest
 from ignite.engine import Engine, Events
-from ignite.handlers import (
-    ClearMLLogger,
-    MLflowLogger,
-    TensorboardLogger,
-    WandBLogger,
-    global_step_from_engine,
-)
+from ignite.handlers import ClearMLLogger, MLflowLogger, TensorboardLogger, WandBLogger, global_step_from_engine
 from logged import COLUMNS, events, expected, segments_of, texts
 
 from ngram_metrics.functional import chrf_score

@@ -11,16 +11,7 @@ import torchmetrics
 
 import ngram_metrics
 
-OPTIONAL = (
-    "ignite",
-    "nltk",
-    "sacrebleu",
-    "transformers",
-    "tokenizers",
-    "matplotlib",
-    "lightning",
-    "pytorch_lightning",
-)
+OPTIONAL = ("ignite", "nltk", "sacrebleu", "transformers", "tokenizers", "matplotlib", "lightning", "pytorch_lightning")
 
 # torchmetrics itself imports some of the optional packages where they are installed. So it is
 # imported first, and what it brought is taken out of sys.modules again: from there on every import

@@ -135,12 +135,7 @@ def test_ties_are_resolved_as_in_sacrebleu_in_many_short_texts():
 # nltk: epsilon smoothing, beta 3, the mean of the sentences.
 
 
-@given(
-    batches_of(texts, references=1),
-    st.integers(1, 8),
-    st.sampled_from([2.0, 3.0]),
-    st.booleans(),
-)
+@given(batches_of(texts, references=1), st.integers(1, 8), st.sampled_from([2.0, 3.0]), st.booleans())
 def test_scores_are_those_of_nltk(batch, char_order, beta, whitespace):
     """But for some 1e-16: nltk takes that for F where only one side has no n-gram, sacrebleu makes it 0."""
     theirs = {"max_len": char_order, "beta": beta, "ignore_whitespace": not whitespace}

@@ -42,11 +42,7 @@ from ngram_metrics.text.inputs import list_values
         ([[1], [2]], [[1], ()], r"segment 1 has no reference: its item of target is \(\)"),
         (torch.zeros(2, 3).long(), torch.zeros(2, 0, 3).long(), r"\(2, 0, 3\): expected at least one reference"),
         # Shapes.
-        (
-            torch.zeros(2, 2, 3).long(),
-            torch.zeros(2, 3).long(),
-            r"preds has shape \(2, 2, 3\): expected \(segments, w",
-        ),
+        (torch.zeros(2, 2, 3).long(), torch.zeros(2, 3).long(), r"preds has shape \(2, 2, 3\): expected \(segments, w"),
         (torch.zeros(3).long(), torch.zeros(3).long(), r"preds has shape \(3,\).*a single segment of ids goes into a"),
         (torch.tensor(3), torch.tensor(3), r"preds has shape \(\)"),
         (torch.zeros(2, 3).long(), torch.zeros(2).long(), r"target has shape \(2,\): expected \(segments, width\) or"),
@@ -89,11 +85,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
             [[1, 2]],
             r"reference 0 of segment 0 holds ids, \[1, 2\], but segment 0 holds tokens: expected all tokens or all ids",
         ),
-        (
-            [["a", "b"]],
-            torch.tensor([[1, 2]]),
-            r"reference 0 of segment 0 holds ids, tensor.* segment 0 holds tokens",
-        ),
+        ([["a", "b"]], torch.tensor([[1, 2]]), r"reference 0 of segment 0 holds ids, tensor.* segment 0 holds tokens"),
         ([[], [1], ["a"]], [[[]], [1], ["a"]], r"segment 2 holds tokens, \['a'\], but segment 1 holds ids"),
         ([["a"], [1, "b"]], [["a"], ["b"]], r"segment 1 holds 1, an id, and 'b', a token: expected ids, which are"),
         ([["a"]], [[["a"], ["b", np.int8(1)]]], r"reference 1 of segment 0 holds .*1.*, an id, and 'b', a token"),
@@ -120,11 +112,7 @@ def test_numbers_and_shapes_that_do_not_fit_are_refused(preds, target, words):
         # Tensors as tokens.
         ([[torch.tensor(1), torch.tensor(2)]], [[1, 2]], r"segment 0 holds a Tensor as a token.* one 1-D tensor"),
         ([[1]], [[torch.tensor(1)]], r"reference 0 of segment 0 holds a Tensor as a token"),
-        (
-            [torch.tensor([1]), [torch.tensor(2)]],
-            [[1], [2]],
-            r"segment 1 holds a Tensor as a token: expected hashable",
-        ),
+        ([torch.tensor([1]), [torch.tensor(2)]], [[1], [2]], r"segment 1 holds a Tensor as a token: expected hashable"),
         (
             [["a"], torch.tensor([1]), torch.tensor([]).long()],
             [["a"], ["b"], ["c"]],

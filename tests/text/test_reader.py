@@ -193,11 +193,7 @@ class Unhashable:
 @pytest.mark.parametrize(
     ("preds", "target", "words"),
     [
-        (
-            [["a"], ["b", Unhashable()]],
-            [["a"], ["b"]],
-            r"segment 1 has the token <odd>, a Unhashable: expected a hash",
-        ),
+        ([["a"], ["b", Unhashable()]], [["a"], ["b"]], r"segment 1 has the token <odd>, a Unhashable: expected a hash"),
         ([["a"], ["b"]], [["a"], [["b"], [Unhashable()]]], r"reference 1 of segment 1 has the token <odd>"),
         ([[("a", [])]], [[("a", 1)]], r"segment 0 has the token \('a', \[\]\), a tuple: expected a hashable"),
     ],

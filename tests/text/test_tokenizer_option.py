@@ -30,8 +30,7 @@ def test_no_text_has_no_tokens(tokenizer):
 
 
 @pytest.mark.parametrize(
-    ("name", "hint"),
-    [("14a", "from_pretrained('14a')"), ("", "pass its tokenizer"), ("13A", "did you mean '13a'?")],
+    ("name", "hint"), [("14a", "from_pretrained('14a')"), ("", "pass its tokenizer"), ("13A", "did you mean '13a'?")]
 )
 def test_an_unknown_name_is_refused_with_the_names_there_are(name, hint):
     with pytest.raises(ValueError, match=r"unknown tokenizer '.*': expected one of") as error:

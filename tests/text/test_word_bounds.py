@@ -291,12 +291,6 @@ def test_lines_of_several_columns_are_documents(monkeypatch, budget):
     assert read.lengths.tolist() == [len(line.split()) for text in texts for line in text.split("\n")]
 
 
-def test_lines_are_documents():
-    texts = ["a b\nc", "", "\n", "d\r\ne f\n\ng"]
-    lines = [line.split() for text in texts for line in text.split("\n")]
-    assert words_of(WHITESPACE, texts, by_line=True) == lines
-
-
 @each_rule
 @pytest.mark.usefixtures("few")
 def test_words_and_stems_do_not_depend_on_how_they_are_numbered(name):

@@ -94,14 +94,8 @@ CORPUS_FACES: dict[str, tuple[Face, Sequence[str]]] = {
     "class, padded ids": (_of_padded_ids, ["ids"]),
     "class with an interval": (lambda *sides: _updated(Bleu(confidence=0.9), *sides)["bleu"], ALL_KINDS),
     "functional": (bleu_score, ALL_KINDS),
-    "ignite": (
-        lambda *sides: _updated(ignite.Bleu(average="micro", smooth="exp", tokenizer="13a"), *sides),
-        ALL_KINDS,
-    ),
-    "evaluate": (
-        lambda *sides: evaluate(*sides, "bleu", confidence=None).results["system"]["bleu"].score,
-        ["text"],
-    ),
+    "ignite": (lambda *sides: _updated(ignite.Bleu(average="micro", smooth="exp", tokenizer="13a"), *sides), ALL_KINDS),
+    "evaluate": (lambda *sides: evaluate(*sides, "bleu", confidence=None).results["system"]["bleu"].score, ["text"]),
     "evaluate with the class": (
         lambda *sides: evaluate(*sides, {"bleu": Bleu()}, confidence=None).results["system"]["bleu"].score,
         ["text"],

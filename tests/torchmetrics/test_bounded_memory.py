@@ -51,12 +51,7 @@ HEAVY = [
 
 def token_slots(shape: str, size: int) -> int:
     """Tokens of both sides with their padding."""
-    return {
-        "document": size + size // 2,
-        "empty": 8 * size,
-        "one-token": 2 * size,
-        "references": 50 + 50 * size,
-    }[shape]
+    return {"document": size + size // 2, "empty": 8 * size, "one-token": 2 * size, "references": 50 + 50 * size}[shape]
 
 
 def expected_row(shape: str, size: int, metric: str) -> list[int]:

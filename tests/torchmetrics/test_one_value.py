@@ -59,13 +59,6 @@ def test_it_is_in_tables_and_rewards(framework: ModuleType, accumulate: str, val
     assert [row[2] for row in table.rows] == close(expected(value))
 
 
-def test_its_repr_is_how_it_is_written():
-    assert (
-        repr(ROUGEScore(rouge_keys="rougeL")["rougeL_recall"])
-        == "ROUGEScore(rouge_keys=('rougeL',))[\"rougeL_recall\"]"
-    )
-
-
 @each_framework
 @pytest.mark.parametrize("value", ["rouge1_precision", "rouge1_recall", "rouge2_fmeasure"])
 def test_it_scores_all_pairs(framework: ModuleType, value: str):

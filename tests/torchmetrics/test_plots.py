@@ -172,20 +172,6 @@ def test_nothing_cannot_be_plotted(case: Case, average: str):
     assert plt.get_fignums() == []
 
 
-def test_metrics_of_a_collection_are_plotted_one_by_one():
-    """The collection's own plot() looks for the names of metrics, where compute has put the names of values."""
-    metrics = [ROUGEScore(rouge_keys="rouge1"), Bleu(), Bleu(ngram=2, confidence=0.95), ChrF(average="none")]
-    collection = MetricCollection(dict(zip("abcd", metrics, strict=True)), prefix="val_")
-    collection.update(*TEXT[0])
-    for (name, member), metric in zip(collection.items(), metrics, strict=True):
-        metric.reset()
-        metric.update(*TEXT[0])
-        _, ax = member.plot()
-        _, alone = metric.plot()
-        assert name.startswith("val_")
-        assert (_bars(ax), _lines(ax)) == (_bars(alone), _lines(alone))
-
-
 @pytest.mark.parametrize("prefix", [None, "val_"])
 def test_a_collection_plots_what_its_metrics_computed_whatever_their_names(prefix: str | None):
     metrics = {

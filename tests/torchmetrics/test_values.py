@@ -6,16 +6,7 @@ from typing import Any
 
 import pytest
 import torch
-from faces.cases import (
-    FUNCTIONS,
-    Batch,
-    Case,
-    assert_same,
-    each_case_with_none,
-    each_metric,
-    joined,
-    scores_of,
-)
+from faces.cases import FUNCTIONS, Batch, Case, assert_same, each_case_with_none, each_metric, joined, scores_of
 from torch import Tensor
 
 
