@@ -2,14 +2,12 @@
 
 For a single pair they are 1.5 to 3 times as fast: ``read`` below takes a microsecond where
 ``ngram_metrics.text.input_forms``, which names what is wrong and where, takes six. They import neither torch nor numpy,
-so a process that only scores pairs starts at once; they keep no state, and can be called from any thread and after a
-fork. Settings, counts and formulas are those of ``ngram_metrics.scores.python_measures`` and ``python_scores``, by
-which small batches are scored too.
+so a process that only scores pairs starts at once. They keep no state, and can be called from any thread and after a
+fork. Settings, counts and formulas are those of ``ngram_metrics.scores.python_measures`` and ``python_scores``.
 
 Each function takes the options of its counterpart in ``functional`` without ``average`` and ``device``, with the same
-defaults, and gives its score for ``[hypothesis]`` and ``[references]``. Whatever is not of Python's own types, and
-whatever is wrong, is passed on to the counterpart, which imports torch: tensors and arrays are read, and errors are the
-same. The warnings of ``functional`` are not given.
+defaults, and gives its score for ``[hypothesis]`` and ``[references]``. Tensors, arrays and whatever is wrong go on to
+the counterpart, which imports torch, so that errors are the same. The warnings of ``functional`` are not given.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from ngram_metrics.basics.options import ROUGE_KEYS, resolve_effective_order
-from ngram_metrics.counting.python_matches import RougeText, Tokens
+from ngram_metrics.counting.python_matches import RougeText
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters, split_words, summary_of_ids
@@ -44,7 +42,7 @@ _make_gleu = lru_cache(256, typed=True)(PythonGleu)
 _make_overlap = lru_cache(256, typed=True)(PythonOverlap)
 
 
-class Unusual(Exception):
+class Unusual(ValueError):
     """Input or a setting that is wrong or of another type, which ``ngram_metrics.functional`` reads or refuses."""
 
 
@@ -95,22 +93,6 @@ def read(
     return False, documents
 
 
-def words_of(texts: Sequence[str], tokenizer: Any) -> list[Tokens]:
-    """Return the words of each text, for which an external tokenizer is called as in ``functional``."""
-    words = list(split_words(texts, tokenizer, name_document))
-    if not has_splitter(tokenizer):
-        require_hashable(words)
-    return words
-
-
-def require_hashable(words: Sequence[Tokens]) -> None:
-    """Raise ``Unusual`` if a token is not hashable."""
-    try:
-        set(chain.from_iterable(words))
-    except TypeError:
-        raise Unusual from None
-
-
 def _items(value: Any) -> Any:
     require(type(value) in (list, tuple))
     return value
@@ -129,15 +111,11 @@ def _else_by(name: str) -> Callable[[Callable[_Given, _Score]], Callable[_Given,
         def score(*args: _Given.args, **options: _Given.kwargs) -> _Score:
             try:
                 return function(*args, **options)
-            except (Unusual, OverflowError):  # left here, so that an error of functional has no other one before it
-                from inspect import signature
-
-                given = signature(function).bind(*args, **options).arguments
-            except TypeError:
+            except (TypeError, ValueError, OverflowError):
+                # The block ends before functional is called, so that an error of functional has no other one before it.
                 from ngram_metrics.basics.keywords import check_arguments
 
-                check_arguments(function, args, options)
-                raise
+                given = check_arguments(function, args, options)
             return _call_functional(name, **given)
 
         return score
@@ -189,14 +167,11 @@ def bleu(
     """
     is_effective = resolve_effective_order(effective_order, "none")
     weights = tuple(weights) if type(weights) is list else weights
-    try:
-        measure = _make_bleu(ngram, smooth, smooth_value, weights, is_effective)
-    except (TypeError, ValueError):
-        raise Unusual from None
+    measure = _make_bleu(ngram, smooth, smooth_value, weights, is_effective)
     require(type(lowercase) is bool)
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer, lowercase))
     if is_text:
-        documents = words_of(prepare_texts(documents, lowercase), tokenizer)
+        documents = list(split_words(prepare_texts(documents, lowercase), tokenizer, name_document))
     return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))
 
 
@@ -221,10 +196,7 @@ def chrf(
         >>> pair.chrf("abc", "abcdefgh")
         0.3225
     """
-    try:
-        measure = _make_chrf(char_order, word_order, beta, eps_smoothing)
-    except (TypeError, ValueError):
-        raise Unusual from None
+    measure = _make_chrf(char_order, word_order, beta, eps_smoothing)
     require(type(lowercase) is type(whitespace) is bool)
     is_text, documents = read(hypothesis, references, pad_id, (lowercase, whitespace, word_order > 0))
     if is_text:
@@ -262,17 +234,12 @@ def rouge(
         {'rougeL_fmeasure': 0.5, 'rougeL_precision': 0.5, 'rougeL_recall': 0.5}
     """
     keys = tuple(rouge_keys) if type(rouge_keys) in (list, tuple) else (rouge_keys,)
-    try:
-        variants, names = _rouge_plan(keys, accumulate, use_stemmer, sentence_separator_id)
-    except TypeError:  # an option that is not hashable
-        raise Unusual from None
+    variants, names = _rouge_plan(keys, accumulate, use_stemmer, sentence_separator_id)
     require((normalizer is None or callable(normalizer)) and (sentence_splitter is None or callable(sentence_splitter)))
     text_options = (use_stemmer, normalizer, tokenizer, sentence_splitter)
     is_text, documents = read(hypothesis, references, pad_id, text_options, sentence_separator_id)
     if is_text:
         summaries = read_summaries(documents, "rougeLsum" in keys, *text_options, name_document)
-        if not has_splitter(tokenizer):
-            require_hashable([words for words, _ in summaries])
     else:
         separator = sentence_separator_id
         summaries = [
@@ -301,11 +268,7 @@ def _mean_score(counts: Sequence[tuple[int, int, int]]) -> tuple[float, float, f
 def _rouge_plan(
     keys: tuple[str, ...], accumulate: str, use_stemmer: bool, separator: int | None
 ) -> tuple[tuple[int | str, ...], list[tuple[str, str, str]]]:
-    """Check options, once for equal ones.
-
-    Returns:
-        What the keys of ROUGE count, and the names of the F, the precision and the recall of each.
-    """
+    """Check options, and return what the keys of ROUGE count, and the names of the F, precision and recall of each."""
     require(keys and all(map(ROUGE_KEYS.__contains__, keys)))
     require(accumulate in ("best", "avg") and type(use_stemmer) is bool)
     require(separator is None or is_id(separator))
@@ -361,11 +324,8 @@ def _score_words(
     tokenizer: Any,
     pad_id: Any,
 ) -> float:
-    try:
-        measure = make(ngram)
-    except (TypeError, ValueError):
-        raise Unusual from None
+    measure = make(ngram)
     is_text, documents = read(hypothesis, references, pad_id, (tokenizer,))
     if is_text:
-        documents = words_of(documents, tokenizer)
+        documents = list(split_words(documents, tokenizer, name_document))
     return measure.score_in_python(*measure.count_in_python(documents[0], documents[1:]))

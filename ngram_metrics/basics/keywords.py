@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -100,8 +100,10 @@ def named_arguments(function: Callable[Parameters, Result]) -> Callable[Paramete
     return call_checked
 
 
-def check_arguments(function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]) -> None:
-    """Raise TypeError for arguments that do not fit the parameters."""
+def check_arguments(
+    function: Callable[..., object], args: tuple[object, ...], keywords: Mapping[str, object]
+) -> dict[str, Any]:
+    """Return arguments by the names of their parameters, or raise TypeError if they do not fit."""
     signature = inspect.signature(function)
     name = function.__name__
     if "self" in signature.parameters:
@@ -110,6 +112,6 @@ def check_arguments(function: Callable[..., object], args: tuple[object, ...], k
         if keyword not in signature.parameters:
             raise unknown_keyword(name, keyword, options_of(function)) from None
     try:
-        signature.bind(*args, **keywords)
+        return signature.bind(*args, **keywords).arguments
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from None

@@ -1,7 +1,7 @@
 """How chrF reads ``preds`` and ``target``: as code points, for chrF++ also as words with punctuation split off.
 
-Characters are code points, as in sacrebleu: an emoji of several code points is several characters. Whitespace is every
-character at which ``str.split()`` splits, including the tab, the no-break space and the ideographic space.
+An emoji of several code points is several characters, as in sacrebleu. Whitespace is every character at which
+``str.split()`` splits, including the tab, the no-break space and the ideographic space.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def number_characters(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
 
 
 def _number_few(texts: Sequence[str], whitespace: bool) -> RaggedTokens:
-    """Number the code points of a few texts with fewer operations on arrays."""
+    """Number the code points of a few texts in fewer steps."""
     read = texts if whitespace else list(map(remove_whitespace, texts))
     codes = code_points("".join(read))
     is_present = np.zeros(int(codes.max(initial=0)) + 1, np.bool_)

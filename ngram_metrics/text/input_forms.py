@@ -54,7 +54,7 @@ class Segments(NamedTuple):
     Attributes:
         kind: the kind of all segments.
         hypotheses: one per segment: a ``str`` for text, else a list of tokens or a 1-D int64 tensor.
-        references: all references, those of the first segment first, in the same form.
+        references: all references in the same form, those of the first segment first.
         counts: the number of references of each segment, at least 1.
         hypothesis_counts: for rows of documents, see ``ngram_metrics.text.groups``: the number of hypotheses of each
             row; ``counts`` may then be 0.
@@ -138,10 +138,7 @@ def read(
 ) -> Segments | PaddedSegments:
     """Find the kind of a batch, and check it.
 
-    Args:
-        preds: hypotheses.
-        target: references.
-        padding: the ids that are not tokens, if ``preds`` may be samples: padded ids ``(segments, samples, width)``.
+    ``padding`` is the ids that are not tokens, if ``preds`` may be samples: padded ids ``(segments, samples, width)``.
 
     Raises:
         TypeError: an object that is neither text, nor tokens, nor ids; segments of different kinds.
@@ -209,7 +206,7 @@ def _read_lists(preds: object, target: object) -> Segments:
 
 
 def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -> Segments | PaddedSegments:
-    """Find the kind of texts without references, and check them, where a single ``str`` is one text.
+    """Find the kind of texts without references, and check them.
 
     Padded ids may be samples, ``(segments, samples, width)``. ``together`` says whether texts are compared with each
     other, and ``name`` names them in an error.
@@ -234,10 +231,7 @@ def read_texts(texts: Hypotheses, together: bool = False, name: str = "texts") -
 
 
 def read_references(references: References) -> Segments | PaddedSegments:
-    """Read the references of segments without hypotheses.
-
-    Where a list of ``str`` may be several texts or one of tokens, it is several texts.
-    """
+    """Read the references of segments without hypotheses, where a list of ``str`` is texts and not tokens."""
     target = to_tensor_or_list(references, "references")
     if isinstance(target, Tensor) and target.dim() in (2, 3):
         return read(target.new_empty(len(target), 0), target)
@@ -282,7 +276,7 @@ def to_tensor_or_list(value: object, where: str) -> Any:
 
 
 def is_dense(ids: Tensor) -> bool:
-    """Return whether a tensor is neither nested, quantized nor sparse, so that its ids can be compared."""
+    """Return whether a tensor is neither nested, quantized nor sparse."""
     return not (ids.is_nested or ids.is_quantized) and ids.layout == torch.strided
 
 
@@ -379,13 +373,14 @@ def _items(name: str, side: object) -> Documents:
 
 
 def checked_segments(segments: Documents, is_text: bool, name_of: NameOf) -> Documents:
-    """Check that each segment, which ``name_of`` names, is a str, or for other kinds a sequence or 1-D ids."""
+    """Return segments, or raise the errors of ``_checked_segment``."""
     if set(map(type, segments)) <= ({str} if is_text else {list, tuple}):
         return segments
     return [_checked_segment(segment, is_text, name_of(index)) for index, segment in enumerate(segments)]
 
 
 def _checked_segment(segment: object, is_text: bool, where: str) -> Document:
+    """Return a str, or for other kinds a sequence or 1-D ids, or raise the error of another segment."""
     if isinstance(segment, str) is not is_text:
         kinds = ("tokens or ids", "text")
         raise TypeError(
@@ -427,7 +422,7 @@ def _list_references(item: object, is_text: bool, tuple_tokens: bool) -> Sequenc
         return item
     first = item[0]
     if isinstance(first, tuple) and tuple_tokens:
-        # A tuple may be a token or a segment. If tokens are tuples, a tuple that contains tuples is a segment.
+        # If tokens are tuples, a tuple that contains tuples is a segment.
         return item if len(first) > 0 and isinstance(first[0], tuple) else [item]
     if isinstance(first, (Tensor, np.ndarray)):
         return item if first.ndim > 0 else [item]
@@ -450,11 +445,7 @@ def checked_token_types(segments: Sequence[Document], name_of: NameOf) -> set[ty
 
 
 def common_kind(types: set[type], segments: Sequence[Document], name_of: NameOf) -> Kind:
-    """Return the kind of segments, from the types of all their tokens: ``"ids"``, or ``"tokens"`` also without tokens.
-
-    Raises:
-        TypeError: ids and tokens are mixed; the message names the segment.
-    """
+    """Return the kind of segments by the types of all their tokens, or raise TypeError if ids and tokens are mixed."""
     kinds = set(map(_kind_of_type, types))
     if len(kinds) > 1:
         _refuse_mixed(segments, name_of)

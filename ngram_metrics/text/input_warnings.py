@@ -1,7 +1,7 @@
 """Warnings for input that can be read but is almost certainly a mistake, and hints for errors.
 
 The text of a warning hardly depends on the batch, so that Python's default filter shows it once for a line of code. A
-check looks at few texts, or stops at the first correct one, so that reading takes no longer.
+check looks at few texts, or stops at the first correct one, to take little time.
 """
 
 from __future__ import annotations
@@ -35,9 +35,8 @@ _STREAMS = 8
 def warn_of_split_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
     """Warn if the references of every segment look like the words of one reference.
 
-    This is so if each segment has several references of one word each, and a hypothesis contains two different ones.
-    Answers of one word with alternative spellings give no warning: a hypothesis contains only one of them. ``counts``
-    is the number of references of each segment.
+    This is so if each segment has several references of one word each, and a hypothesis contains two different ones:
+    not for alternative spellings of an answer. ``counts`` is the number of references of each segment.
     """
     if min(counts, default=0) < 2 or any(len(reference.split()) != 1 for reference in references):
         return
@@ -65,10 +64,7 @@ def warn_of_no_words(texts: Sequence[str], lengths: Tensor | list[int]) -> None:
 
 
 def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str:
-    """Return a hint to add to an error about the numbers of segments if ``target`` is transposed, else ``""``.
-
-    sacrebleu takes this form: one item per stream of references, each with one reference per segment.
-    """
+    """Return a hint for an error if ``target`` has sacrebleu's form, an item per stream of references, else ``""``."""
     if not preds or not target:
         return ""
     is_text = isinstance(preds[0], str)
@@ -83,10 +79,9 @@ def transposition_hint(preds: Sequence[object], target: Sequence[object]) -> str
 def warn_of_transposed_references(hypotheses: Sequence[str], references: Sequence[str], counts: Sequence[int]) -> None:
     """Warn if the items of ``target`` are sacrebleu's streams: the first text of each belongs to the first hypothesis.
 
-    This is so if there are as many references of each segment as hypotheses, and each text resembles the hypothesis
-    of its position at least twice as much as any other hypothesis, and as the texts beside it. Texts resemble each
-    other by the share of words that both have (Jaccard). References that are right fail at the first or second text.
-    ``counts`` is the number of references of each segment.
+    This is so if there are as many references of each segment as hypotheses, and each text shares at least twice as
+    many words (Jaccard) with the hypothesis of its position as with any other hypothesis and the texts beside it.
+    Correct references fail at the first or second text.
     """
     size = len(hypotheses)
     if not 2 <= size <= _STREAMS or any(count != size for count in counts):
@@ -113,10 +108,7 @@ def _likeness(first: str, second: str) -> float:
 
 
 def warn_of_texts_as_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> None:
-    """Warn if every document is a single token with spaces inside, such as ``["the cat sat"]``, or empty.
-
-    The token ``" the"`` of GPT-2 has no space inside.
-    """
+    """Warn if every document is empty or a token with spaces inside, such as ``["the cat"]`` but not ``[" the"]``."""
     first = None
     for index, document in enumerate(documents):
         if len(document) > 1 or (len(document) == 1 and not _has_blanks_inside(document[0])):
@@ -167,10 +159,10 @@ def warn_of_unsplit_texts(
             return
 
 
-def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str]], place: str, first: int = 0) -> bool:
+def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str]], name: str, first: int = 0) -> bool:
     """Warn of the first word that a reference has in another Unicode form, and return whether there is one.
 
-    ``place`` is what precedes the number of a text in the warning, and ``first`` the number of the first text.
+    In the warning ``name`` precedes the number of a text, from ``first`` on.
     """
     if is_normalized("NFC", "\n".join(texts)) and is_normalized("NFC", "\n".join(chain(*references))):
         return False
@@ -178,7 +170,7 @@ def warn_of_unicode_form(texts: Sequence[str], references: Sequence[Sequence[str
         word = find_other_form(text, text_references)
         if word is not None:
             warn_user(
-                f"{place} {number}: {shortened(word)} has another Unicode form than in the reference, composed or "
+                f"{name} {number}: {shortened(word)} has another Unicode form than in the reference, composed or "
                 "decomposed, and counts as another word: convert both, as by uconv -x NFC or unicodedata.normalize"
             )
             return True

@@ -73,8 +73,7 @@ def frame_package(value: object) -> Literal["pandas", "polars", "pyarrow"] | Non
 def list_column(value: object, where: str) -> Any:
     """Return a column of pyarrow, polars or pandas as a list, with None for missing values, or another object as it is.
 
-    Raises:
-        TypeError: a table with several columns; ``where`` names it.
+    Raises TypeError for a table with several columns, which ``where`` names.
     """
     if isinstance(value, _NO_COLUMNS):
         return value
@@ -108,10 +107,7 @@ def _reading_method(column: object) -> Callable[[], list[Any]] | None:
 def list_values(values: Any, where: str) -> list[Any]:
     """Return the values of a sequence, an array or a column of a table as a list, for labels.
 
-    Times in nanoseconds, which Python does not have, stay numpy's.
-
-    Raises:
-        TypeError: a table with several columns; ``where`` names it.
+    Times in nanoseconds, which Python does not have, stay numpy's. The errors are those of ``list_column``.
     """
     values = list_column(values, where)
     listed = column_values(values)

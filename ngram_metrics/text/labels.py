@@ -16,12 +16,7 @@ Labels: TypeAlias = Sequence[Hashable]
 
 
 def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
-    """Return the number of each segment's cluster, ``(segments,)`` int64 on the CPU.
-
-    Args:
-        clusters: a label for each segment; segments with equal labels are a cluster.
-        system: a system, as an error message names it.
-        segments: the number of its segments.
+    """Return the number of each segment's cluster, ``(segments,)`` int64 on the CPU, where equal labels are a cluster.
 
     Raises:
         TypeError: the errors of ``checked_labels``; None as a label.
@@ -43,7 +38,7 @@ def cluster_numbers(clusters: Labels, system: str, segments: int) -> Tensor:
 
 
 def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[Hashable]:
-    """Return labels as a list, with None for missing ones.
+    """Return labels of the segments of a ``system`` as a list, with None for missing ones.
 
     Raises:
         TypeError: not a sequence, an array or a column of hashable labels; a table; NaN as a label.

@@ -15,19 +15,17 @@ NameOf: TypeAlias = Callable[[int], str]
 #: Characters without a visible form, or that change how others are shown: controls, also of direction, and surrogates.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
-#: The frameworks that call this package; their lines are not the user's.
-_FRAMEWORKS = ("torch", "torchmetrics", "ignite", "lightning", "pytorch_lightning", "transformers", "trl")
+#: This package and the frameworks that call it, whose lines are not the user's.
+_SKIPPED = ("ngram_metrics", "torch", "torchmetrics", "ignite", "lightning", "pytorch_lightning", "transformers", "trl")
 
 
 def warn_user(message: str) -> None:
     """Give a UserWarning that names the user's line: the last one outside this package and the frameworks."""
     frame = sys._getframe()
     level = 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (
-        "ngram_metrics",
-        *_FRAMEWORKS,
-    ):
-        frame, level = frame.f_back, level + 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _SKIPPED:
+        frame = frame.f_back
+        level += 1
     warnings.warn(message, UserWarning, stacklevel=level)
 
 
@@ -60,11 +58,9 @@ def type_name(value: object) -> str:
 
 @contextmanager
 def numbered_from(first: int, name: str) -> Iterator[None]:
-    """Say in a TypeError or ValueError about a part of the input where this part begins.
+    """Add to a TypeError or ValueError about a part of the input where this part begins.
 
-    Args:
-        first: the number of the first segment of the part; 0 leaves the message unchanged.
-        name: what the segment with this number is called, such as ``"row {}"``.
+    A ``first`` segment of 0 leaves the message unchanged; ``name``, such as ``"row {}"``, formats its number.
     """
     try:
         yield

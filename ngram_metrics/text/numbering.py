@@ -22,14 +22,7 @@ _Value = TypeVar("_Value", int, float)
 
 
 def number_values(values: Integers) -> tuple[Integers, int]:
-    """Number the distinct values, in any order.
-
-    Args:
-        values: ``(values,)`` int64.
-
-    Returns:
-        The number of each value, int64, and how many distinct values there are.
-    """
+    """Number the distinct values ``(values,)`` int64 in any order, and return how many there are."""
     most = int(values.max(initial=0))
     if values.min(initial=0) >= 0 and most < 4 * len(values):
         occurs = np.zeros(most + 1, np.bool_)
@@ -41,11 +34,7 @@ def number_values(values: Integers) -> tuple[Integers, int]:
 
 
 def number_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
-    """Number hashable objects in the order in which they first appear, as ``number_values`` does.
-
-    Raises:
-        TypeError: a value that is not hashable.
-    """
+    """Number hashable objects as ``number_values`` does, in the order in which they first appear."""
     numbers: defaultdict[Hashable, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     ids = np.fromiter(map(numbers.__getitem__, values), np.int64, len(values))
@@ -53,11 +42,7 @@ def number_in_order(values: Sequence[Hashable]) -> tuple[Integers, int]:
 
 
 def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> RaggedTokens:
-    """Number the tokens ``0, 1, ...`` in any order.
-
-    Raises:
-        TypeError: a token that is not hashable; ``name_of`` returns the name of a document from its index.
-    """
+    """Number the tokens ``0, 1, ...`` in any order, or raise the TypeError of ``name_unhashable``."""
     try:
         tokens = list(chain.from_iterable(documents))
         if tokens and type(tokens[0]) is int and set(map(type, tokens)) == {int}:  # a tokenizer returned ids
@@ -72,7 +57,7 @@ def number_tokens(documents: Sequence[Sequence[Hashable]], name_of: NameOf) -> R
 def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
     """Number integers of any type and size ``0, 1, ...`` in any order.
 
-    They can be chosen to collide in a dict, which then takes quadratic time: they are sorted.
+    They are sorted, because a dict takes quadratic time for integers that are chosen to collide.
     """
     lengths = list(map(len, documents))
     tokens = chain.from_iterable(documents)
@@ -86,7 +71,7 @@ def number_ids(documents: Sequence[Sequence[int]]) -> RaggedTokens:
 
 
 def columns_of(segments: Segments) -> list[Integers]:
-    """Return the number of documents of each segment or row: hypotheses, once for each system, and references."""
+    """Return the number of documents of each segment or row: hypotheses of each system, and references."""
     counts = np.array(segments.counts, np.int64)
     if segments.together:
         return [np.array([len(side)], np.int64) for side in (segments.hypotheses, segments.references)]
@@ -108,12 +93,11 @@ def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens
     if dropped:
         is_token = functools.reduce(operator.and_, [ids != no_token for no_token in dropped])
         if any(segments.padded):
-            # Rows of a padded tensor together with other segments, whose negative ids raise an error below.
+            # Negative ids of other segments raise an error below.
             padded = repeat_each(torch.tensor(segments.padded, dtype=torch.int64, device="cpu"), lengths)
             is_token &= (ids >= 0) | (padded == 0)
         lengths = torch.zeros_like(lengths).index_add(0, owners(lengths), is_token.long())
         ids = ids.masked_select(is_token)
-    # One reduction for the whole batch; the next steps wait for the device anyway.
     if len(ids) and int(ids.min()) < 0:
         for index, document in enumerate(ids.split(lengths.tolist())):
             refuse_negative(document.tolist(), segments.name_of(index))

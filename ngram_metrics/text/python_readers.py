@@ -1,7 +1,4 @@
-"""Readers in plain Python, without torch: the settings of each, and how texts are read one by one.
-
-``ngram_metrics.text.word_reader`` and its neighbours derive from these, and read batches into arrays.
-"""
+"""Readers without torch: the settings of each, and how texts are read one by one. The others derive from them."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ class PythonReader(ABC):
     """The settings of a reader, and how it reads texts in plain Python.
 
     Attributes:
-        pad_id: the id or ids that are not tokens; they are dropped at every position. A padded tensor needs it.
+        pad_id: the id or ids that are not tokens, which are dropped at every position. A padded tensor needs it.
         reads_text_in_python: whether ``read_texts_in_python`` reads texts.
     """
 
@@ -45,10 +42,7 @@ class PythonReader(ABC):
     def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Read each text as ``ngram_metrics.scores.python_scores`` counts it.
 
-        Args:
-            texts: the hypotheses, followed by all references.
-            hypotheses: the number of hypotheses.
-            name_of: names a text in an error.
+        So many hypotheses are followed by all references. ``name_of`` names a text in an error.
         """
         raise NotImplementedError
 
@@ -68,7 +62,7 @@ class PythonWordReader(PythonReader):
     Attributes:
         tokenizer: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: whether text is lowercased before it is tokenized.
-        pad_id: see ``ngram_metrics.text.reader.Reader``.
+        pad_id: see ``PythonReader``.
         samples: whether hypotheses may be padded ids ``(segments, samples, width)``.
 
     Raises:
@@ -107,18 +101,16 @@ class PythonWordReader(PythonReader):
 
 @dataclass(frozen=True)
 class PythonCharacterReader(PythonReader):
-    """The settings for reading characters.
+    """The settings for reading characters, which may also be tokens: a ``str`` of one character, or another hashable.
 
     Attributes:
         lowercase: whether text is lowercased.
         whitespace: whether whitespace characters are counted.
         words: whether words are read too, for chrF++.
-        pad_id: for ids, which are counted as characters: the id or ids that are padding.
-
-    The characters may also be given as tokens: each a ``str`` of one character, or another hashable.
+        pad_id: see ``PythonReader``; ids are counted as characters.
 
     Raises:
-        TypeError: a ``pad_id`` that is not an integer, a sequence of integers, or None.
+        TypeError: a setting of another type.
     """
 
     lowercase: bool = False
@@ -151,7 +143,7 @@ class PythonRougeReader(PythonReader):
         tokenizer: see ``ngram_metrics.text.tokenizer_option``; None for the ASCII rule.
         sentence_splitter: ``str -> sequence of str``; None for lines.
         sentence_separator_id: the id between two sentences.
-        pad_id: the id or ids that are not tokens.
+        pad_id: see ``PythonReader``.
         sentences: whether sentences are read, for ROUGE-Lsum.
 
     Raises:

@@ -36,10 +36,9 @@ class Reader(PythonReader):
     def read_systems(
         self, systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
     ) -> Batch:
-        """Turn texts of several systems, each with one per segment, into a batch, and read each text once.
+        """Read the texts of several systems, one per segment, into a batch of all segments of each system in turn.
 
-        It has all segments of the first system, then those of the second, and so on. Either no segment has references,
-        or each has one or more.
+        Either no segment has references, or each has one or more.
 
         Raises:
             TypeError, ValueError: the errors of ``ngram_metrics.text.input_forms.read`` and of ``encode``.
@@ -65,9 +64,6 @@ class Reader(PythonReader):
     def encode(self, segments: Segments | PaddedSegments) -> Batch:
         """Turn segments that ``ngram_metrics.text.input_forms`` has read into token ids.
 
-        Args:
-            segments: hypotheses and references, checked and of one kind.
-
         Raises:
             TypeError: a token that is not hashable; a callable that returned an object of a wrong type.
             ValueError: options for text together with tokens or ids; a padded tensor without ``pad_id``; in a sequence
@@ -88,8 +84,8 @@ class Reader(PythonReader):
     def reads_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether ``read_in_python`` reads these segments.
 
-        It does not read texts with the code of others, tokens other than ``str``, integers other than ``int``, and
-        tensors without data, such as those in ``torch.vmap``.
+        It does not read texts by the code of others, tokens other than ``str``, integers other than ``int``, and
+        tensors without data, as in ``torch.vmap``.
         """
         if isinstance(segments, PaddedSegments):
             is_read = segments.leading_shape is None and self._separator is None and bool(pad_ids(self.pad_id))
@@ -103,10 +99,7 @@ class Reader(PythonReader):
     def read_in_python(
         self, segments: Segments | PaddedSegments
     ) -> tuple[Sequence[object], Sequence[object], list[int]]:
-        """Read segments in plain Python, each document as ``ngram_metrics.scores.python_scores`` counts it.
-
-        Returns:
-            The hypotheses, all references, and the number of references of each segment.
+        """Return hypotheses, references and how many each segment has, as ``python_scores`` counts them.
 
         Raises:
             TypeError, ValueError: the errors of ``encode``.
@@ -176,11 +169,7 @@ class Reader(PythonReader):
         warn_of_texts_as_tokens(segments.documents, segments.name_of)
 
     def _check_options(self, segments: Segments | PaddedSegments) -> tuple[int, ...]:
-        """Return the ids that are not tokens of segments that are tokens or ids.
-
-        Raises:
-            ValueError: an option that is for text only, or there are padded ids and no ``pad_id``.
-        """
+        """Return the ids that are not tokens, or raise ValueError for an option for text or padded ids without them."""
         for name, value in self._text_options().items():
             if is_for_text_only(value):
                 raise ValueError(

@@ -67,7 +67,6 @@ class RougeReader(PythonRougeReader, Reader):
         return [summary_of_ids(document, separator) for document in documents]
 
     def _encode_text(self, segments: Segments) -> Batch:
-        """Encode texts, and warn if the ASCII rule finds no words in a text that has letters or digits."""
         batch = self._encode_words(segments)
         if self.follows_ascii_rule and isinstance(batch.sides, RaggedSides):
             lengths = torch.cat((batch.sides.hypotheses.lengths, batch.sides.references.tokens.lengths))
@@ -82,7 +81,7 @@ class RougeReader(PythonRougeReader, Reader):
         if splitter is None and self.normalizer is None and self._rule is not None and self.tokenizer in SPLIT_AT_LINES:
             lines = self._number(texts, segments.name_of, columns_of(segments), by_line=True)
             text = owners(host_counts([1 + newlines for newlines in map(str.count, texts, repeat("\n"))]))
-            # Lines without words are dropped: they would be sentences, and compared with every other sentence.
+            # A line without words is no sentence.
             lengths = lines.lengths[lines.lengths > 0]
             counts = text[lines.lengths > 0].bincount(minlength=len(texts))
             return _batch_lines(segments, DocumentGroups(lines._replace(lengths=lengths), counts))

@@ -1,7 +1,6 @@
 """Texts read one by one in plain Python, without torch and numpy, for one pair and for small batches.
 
-What ROUGE reads of a text stands here for batches in arrays too: the sentences of a summary, and the words of a
-tokenizer that is not a rule of ``ngram_metrics.text.word_rules``.
+Larger batches of ROUGE are read here too where a caller's function finds sentences or words.
 """
 
 from __future__ import annotations
@@ -45,17 +44,9 @@ def split_characters(text: str, whitespace: bool, words: bool) -> list[Sequence[
 
 
 def rouge_words(
-    texts: Sequence[str],
-    use_stemmer: bool,
-    normalizer: Callable[[str], str] | None,
-    tokenizer: object,
-    name_of: NameOf,
+    texts: Sequence[str], use_stemmer: bool, normalizer: Callable[[str], str] | None, tokenizer: object, name_of: NameOf
 ) -> Sequence[Tokens]:
-    """Return the words that ROUGE counts in each text.
-
-    Raises:
-        TypeError: a normalizer or tokenizer that returned an object of a wrong type; ``name_of`` names its text.
-    """
+    """Return the words that ROUGE counts in each text, or raise TypeError for what a caller's function returned."""
     if normalizer is not None:
         texts = normalize(texts, normalizer, name_of)
     words: Sequence[Tokens]
@@ -82,11 +73,7 @@ def normalize(texts: Sequence[str], normalizer: Callable[[str], str], name_of: N
 def split_sentences(
     texts: Sequence[str], splitter: Callable[[str], Sequence[str]] | None, name_of: NameOf
 ) -> list[list[str]]:
-    """Return the sentences of each summary that are not empty: its lines, or what a caller's splitter returns.
-
-    Raises:
-        TypeError: a splitter that returned an object of a wrong type; ``name_of`` names its text.
-    """
+    """Return the sentences of each summary that are not empty: its lines, or what a caller's splitter returns."""
     if splitter is None:
         return [list(filter(None, text.split("\n"))) for text in texts]
     summaries = []
@@ -110,11 +97,7 @@ def read_summaries(
     splitter: Callable[[str], Sequence[str]] | None,
     name_of: NameOf,
 ) -> list[RougeText]:
-    """Return what ROUGE counts in each text: its words and, for ROUGE-Lsum, the words of its sentences.
-
-    Raises:
-        TypeError: a caller's function that returned an object of a wrong type; ``name_of`` names its text.
-    """
+    """Return what ROUGE counts in each text, or raise TypeError for what a caller's function returned."""
     reading = use_stemmer, normalizer, tokenizer
     if normalizer is None and tokenizer is None and not (with_sentences or use_stemmer):
         return [RougeText(split_rouge(text)) for text in texts]
@@ -126,7 +109,7 @@ def read_summaries(
     remaining = iter(words)
     lines = [list(islice(remaining, len(sentences))) for sentences in summaries]
     if splitter is None and normalizer is None and tokenizer in SPLIT_AT_LINES:
-        # A line without words is none: as a sentence it would be compared with every other one.
+        # A line without words is no sentence.
         return [RougeText([*chain.from_iterable(sentences)], [*filter(None, sentences)]) for sentences in lines]
     return list(map(RougeText, rouge_words(texts, *reading, name_of), lines))
 

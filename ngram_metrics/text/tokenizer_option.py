@@ -3,7 +3,7 @@
 None splits at whitespace. A name is ``"unicode"`` or one of sacrebleu's tokenizers: all are rules of
 ``ngram_metrics.text.word_rules``, except the two that use MeCab, which are sacrebleu's code. A callable takes one text
 and returns its tokens. A Hugging Face tokenizer returns the ids of the whole batch at once, a sentencepiece model its
-pieces. Importing this module imports no torch, so the command line can check the names before it does.
+pieces. Importing this module imports no torch.
 """
 
 from __future__ import annotations
@@ -82,18 +82,12 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
 
 
 def is_for_text_only(option: object) -> bool:
-    """Return whether an option for text is set, and means nothing for tokens and ids.
-
-    The name of a tokenizer says how text is read, and leaves tokens and ids as they are.
-    """
+    """Return whether an option for text is set that is an error for tokens and ids, as a tokenizer's name is not."""
     return not (option is None or option is False or isinstance(option, str))
 
 
 def tokenizer_signature(tokenizer: object, kind: str = "text") -> dict[str, str]:
-    """Return the name of a tokenizer and the version of its package, for a signature.
-
-    Tokens and ids, which are a ``kind`` of input, are not tokenized; ``?`` is that of no data.
-    """
+    """Return the name of a tokenizer and the version of its package, for the signature of a ``kind`` of input."""
     if kind in ("tokens", "ids"):
         return {}
     if tokenizer is None:
@@ -122,7 +116,7 @@ def tokenizer_signature(tokenizer: object, kind: str = "text") -> dict[str, str]
 
 
 def callable_name(function: object) -> str:
-    """Return the qualified name of a function or of a callable's class, and of a partial also its arguments."""
+    """Return the qualified name of a function or of a callable's class, with the arguments of a partial."""
     if isinstance(function, partial):
         fixed = [("", value) for value in function.args] + [
             (f"{name}=", value) for name, value in function.keywords.items()

@@ -1,7 +1,7 @@
 """Texts as arrays: their characters, and where words begin and end.
 
-A word is found from the class of each character and the classes of its neighbours. The rules are those of
-``ngram_metrics.text.word_rules``, and the one for the words of chrF++.
+The class of each character and those of its neighbours tell the words, by the rules of
+``ngram_metrics.text.word_rules`` and that of chrF++.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Characters(NamedTuple):
 
     Attributes:
         joined: the texts.
-        units: ``(bytes + WINDOW,)`` uint8, their UTF-8 bytes, then ``END`` ``WINDOW`` times. A lone surrogate, which a
-            str may contain, is three bytes like any code point of its size.
+        units: ``(bytes + WINDOW,)`` uint8, their UTF-8 bytes, then ``END`` ``WINDOW`` times; a lone surrogate is three
+            bytes like any code point of its size.
         ends: ``(texts,)`` int64, the index in ``codes`` of the newline after each text.
         ascii: whether all characters are ASCII, or each byte is taken as a character.
     """
@@ -86,12 +86,8 @@ def character_chunks(texts: Sequence[str]) -> Iterator[Characters]:
 def segment_chunks(texts: Sequence[str], columns: Sequence[Integers]) -> Iterator[tuple[Characters, Sequence[int]]]:
     """Yield the characters of chunks of whole segments, each at most ``CHARACTERS`` or a single segment.
 
-    Args:
-        texts: the texts of all columns, one column after another.
-        columns: for each column its number of texts in each segment, ``(segments,)``.
-
-    Yields:
-        The texts of a chunk in the same order, and how many of them are of each column.
+    A column has so many texts in each segment, ``(segments,)``, and the texts of one column follow those of another.
+    With the texts of a chunk, in the same order, comes how many are of each column.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     before = np.concatenate((np.zeros(1, np.int64), lengths.cumsum()))
@@ -192,11 +188,9 @@ class Rule:
         return classes
 
     def words(self, characters: Characters) -> tuple[Integers, Integers, NDArray[np.uint8]]:
-        """Find the words.
+        """Return the beginning and the end of each word, ``(words,)`` int64, as indices in ``characters.codes``.
 
-        Returns:
-            The beginning and the end of each word, ``(words,)`` int64, as indices in ``characters.codes``; and the
-            bytes that are counted: ``characters.units``, or with ``folds`` one byte per code point.
+        With them come the bytes that are counted: ``characters.units``, or with ``folds`` one byte per code point.
         """
         classes = self.classes(characters)
         units = characters.units
@@ -254,9 +248,9 @@ def _chrf_class(character: str) -> int:
 def _alone(rule: WordRule, classes: Classes, ends: Integers) -> Flags:
     """Mark symbols, the stops that mteval splits off, and hyphens after a number.
 
-    A stop before a character that is not a number is split off. Stops after such a character are matched two characters
-    at a time: in a run of stops, the first, the third and so on if the character before the run is not a number, else
-    the second, the fourth and so on. The ends of a text are numbers or spaces.
+    A stop before a character that is not a number is split off. The stops of a run are matched two characters at a
+    time: the first, the third and so on if the character before the run is not a number, else the second, the fourth
+    and so on. The ends of a text are numbers or spaces.
     """
     alone = (classes & ALONE) > 0
     if not any(rule.stops):
@@ -277,7 +271,7 @@ def _alone(rule: WordRule, classes: Classes, ends: Integers) -> Flags:
 
 
 def _chrf_alone(classes: Classes, ends: Integers) -> Flags:
-    """Mark one punctuation mark of each word: the last character, else the first."""
+    """Mark the last character of each word if it is punctuation, else the first."""
     begin, end = _stretches(classes > 0)
     punctuation = (classes & STOP) > 0
     is_long = end - begin > 1
@@ -296,7 +290,7 @@ def _stretches(inside: Flags) -> tuple[Integers, Integers]:
 
 
 def _expand_dotted_i(text: str) -> str:
-    """Lowercase the only character that becomes two characters, the first of them ASCII."""
+    """Lowercase the only character that becomes two, of which the first is ASCII."""
     return text.replace("\u0130", "i\u0307")
 
 

@@ -1,8 +1,4 @@
-"""How metrics of words read ``preds`` and ``target``: as words, with or without a table of them, or as whole texts.
-
-Most metrics read words, CIDEr-D words or ids with the numbers of a table of document frequencies,
-and TER whole texts, which its measure splits into words itself.
-"""
+"""How metrics of words read ``preds`` and ``target``: as words, as the numbers of a table, or as whole texts."""
 
 from __future__ import annotations
 
@@ -38,7 +34,7 @@ from ngram_metrics.text.tokenizer_option import rule_of, tokenizer_signature
 from ngram_metrics.text.word_bounds import WHITESPACE
 from ngram_metrics.text.words import number_words
 
-#: Below this number of characters each text is split by ``str.split``, which is faster than operations on arrays.
+#: Fewer characters are split by ``str.split``, which is then faster than operations on arrays.
 FEW_CHARACTERS = 1 << 14
 
 
@@ -81,7 +77,7 @@ class TokenReader(WordReader):
         documents = self._lists(segments)[len(segments.hypotheses) :]
         flat: list[Any] = list(chain.from_iterable(documents))
         kind = _kind_of(segments)
-        # Plain int and str, which a file holds and which are written in one way, also for those of numpy.
+        # NumPy's int and str become Python's, which a file holds and which are written in one way.
         tokens: list[Hashable] = (
             [int(token) for token in sorted(set(flat))]
             if kind == "ids"
@@ -175,7 +171,7 @@ def _check_kind(table: DocumentFrequency, segments: Segments | PaddedSegments) -
 
 
 def _indices(table: Tensor, ids: Tensor) -> Tensor:
-    """Return the index of each id in a table of ascending ids, and for each other id a negative number of its own."""
+    """Return the index of each id in a table of ascending ids, and for an unknown id a negative number of its own."""
     if not len(table):
         return -1 - ids
     index = torch.searchsorted(table, ids.contiguous()).clamp(max=len(table) - 1)

@@ -1,13 +1,11 @@
 """What a word is: one table of rules, and the words of a single text, by one expression for each rule.
 
 Each rule gives the same words as the tokenizer after which it is named. Words are always split at whitespace, as by
-``str.split``. ``ngram_metrics.text.word_bounds`` finds the words of many texts at once by the same table. This module
-imports neither torch nor numpy.
+``str.split``. ``ngram_metrics.text.word_bounds`` finds the words of many texts at once by the same table.
 
-The rules 13a, zh and intl split off stops, such as ``.`` and ``,``. A stop stays in a word only if a number follows. If
-the stop is alone, a number must precede it too; it then joins the two. The last stop of a run begins a word instead,
-and whether it does depends on the length of the run, because mteval matches stops two characters at a time: an odd run
-must follow a number, and an even run anything else.
+The rules 13a, zh and intl split off stops, such as ``.`` and ``,``. A stop stays in a word only if a number follows. A
+single stop must follow a number too, and joins the two. The last stop of a run begins a word instead. As mteval matches
+stops two characters at a time, an odd run must then follow a number, and an even run anything else.
 """
 
 from __future__ import annotations
@@ -20,11 +18,10 @@ from functools import cache, partial
 from itertools import chain, groupby
 from typing import NamedTuple
 
-#: The letters and digits of Han, Hiragana and Katakana: the first and the last code point of each range. The standard
-#: library has no data on scripts. The ranges were taken from Unicode 17.0: letters and numbers (category L or N) that
-#: are used with one of the three scripts (property Script_Extensions). They include the iteration marks, the
-#: ideographic zero, the prolonged sound mark, which Hiragana and Katakana share, and all half-width forms with their
-#: marks, even the middle dot (U+FF65).
+#: The letters and digits of Han, Hiragana and Katakana: the first and the last code point of each range. They are the
+#: letters and numbers (category L or N) of Unicode 17.0 that are used with one of the three scripts (property
+#: Script_Extensions), such as iteration marks, the ideographic zero and the prolonged sound mark, and all half-width
+#: forms with their marks, even the middle dot (U+FF65).
 HAN_AND_KANA_RANGES = (
     (0x3005, 0x3007), (0x3021, 0x3029), (0x3031, 0x3035), (0x3038, 0x303C), (0x3041, 0x3096), (0x309D, 0x309F),
     (0x30A1, 0x30FA), (0x30FC, 0x30FF), (0x3192, 0x3195), (0x31F0, 0x31FF), (0x3220, 0x3229), (0x3280, 0x3289),
@@ -62,11 +59,11 @@ class Members(NamedTuple):
 
 
 class WordRule(NamedTuple):
-    """What is a word, where a character is of the first kind that has it, and whitespace is of none.
+    """A rule for what is a word. A character is of the first kind that has it, and whitespace is of none.
 
     Attributes:
         symbols: words by themselves.
-        stops: words by themselves, but for those that numbers keep, see the module.
+        stops: words by themselves, except those that numbers keep, see the module.
         numbers: they keep stops, and part hyphens.
         hyphens: words by themselves after a number.
         marks: parts of a word; marks alone are not a word.
@@ -169,7 +166,7 @@ def remove_whitespace(text: str) -> str:
 
 
 def split_chrf(text: str) -> list[str]:
-    """Split one punctuation mark off each word: the last character, else the first."""
+    """Split off the last character of each word if it is punctuation, else the first."""
     words: list[str] = []
     for word in text.split():
         if len(word) > 1 and word[-1] in string.punctuation:

@@ -1,14 +1,14 @@
 """Words as arrays: where the words of texts begin and end, and their exact ids, without a Python step per word.
 
 Only the words of a segment, a hypothesis with its references, are compared. So texts are read in chunks of whole
-segments, and the words of a chunk are numbered apart from those of other chunks: the id of a word is the index of an
-equal word in the chunk, of the same one for all equal words. No vocabulary outlives its chunk.
+segments, whose words are numbered apart: the id of a word is the index of an equal word in the chunk, the same for all
+equal words. No vocabulary outlives its chunk.
 
 A word is its UTF-8 bytes, cut into windows of eight bytes, each an int64. The last window is filled up with a byte that
 UTF-8 does not use, so two words are equal if their windows are equal. The windows are hashed into a slot of a table, in
-which the last word leaves its index; every word is then compared with the word in its slot. Equal words share a slot,
-so either all of them find an equal word, or none does. The second kind, and long words, are numbered in a dict. No
-number is a hash, so two words never share an id.
+which the last word leaves its index. Every word is then compared with the word in its slot. Equal words share a slot,
+so either all of them find an equal word, or none does. The latter, and long words, are numbered in a dict. No id is a
+hash, so two words never share one.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WINDOWS = 4
 FIBONACCI = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Found(NamedTuple):
+class WordBytes(NamedTuple):
     """Words in ``units``, which begin at ``begin`` and have ``length`` bytes, both ``(words,)`` int64."""
 
     units: NDArray[np.uint8]
@@ -58,9 +58,7 @@ class Found(NamedTuple):
     def window(self, words: Integers | slice, index: int) -> Integers:
         """Return a window of the words with these indices, in which all bits of bytes past the end are 1.
 
-        Args:
-            words: indices of words that have at least ``index`` whole windows.
-            index: which window, from 0 on.
+        The words have at least ``index`` windows before this one.
         """
         every = np.ndarray((len(self.units) - WINDOW + 1,), np.int64, self.units, 0, (1,))  # they overlap
         before = index * WINDOW
@@ -108,12 +106,12 @@ def number_words(
     return RaggedTokens(_join_columns(ids), _join_columns(counts), bound)
 
 
-def found_words(characters: Characters, begin: Integers, end: Integers, units: NDArray[np.uint8]) -> Found:
-    """Return words as a ``Found``, from what ``Rule.words`` returns."""
+def found_words(characters: Characters, begin: Integers, end: Integers, units: NDArray[np.uint8]) -> WordBytes:
+    """Return words as bytes, from what ``Rule.words`` returns."""
     if units is characters.units and not characters.ascii:
         indices = characters.character_starts()
         begin, end = indices[begin], indices[end]
-    return Found(units, begin, end - begin)
+    return WordBytes(units, begin, end - begin)
 
 
 def _upto(values: Integers) -> Integers:
@@ -130,19 +128,19 @@ def _join_columns(chunks: Sequence[Sequence[Integers]]) -> torch.Tensor:
     return torch.from_numpy(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
 
-def word_ids(found: Found, stem: Callable[[str], str] | None = None) -> Integers:
-    """Number words, or their stems: each by the index of one that is equal, ``(words,)`` int64."""
-    indices = np.arange(len(found.begin))
+def word_ids(words: WordBytes, stem: Callable[[str], str] | None = None) -> Integers:
+    """Number each word, or its stem, by the index of an equal one, ``(words,)`` int64."""
+    indices = np.arange(len(words.begin))
     if len(indices) < FEW:
         same = indices.copy()
         alone = indices
     else:
-        same, is_other = _compare_slots(found, indices)
+        same, is_other = _compare_slots(words, indices)
         alone = is_other.nonzero()[0]
-    same[alone] = _first_indices(found.to_bytes(alone), alone)
+    same[alone] = _first_indices(words.to_bytes(alone), alone)
     if stem is not None:
         distinct = (same == indices).nonzero()[0]
-        stems = [stem(word.decode("utf-8", "surrogatepass")) for word in found.to_bytes(distinct)]
+        stems = [stem(word.decode("utf-8", "surrogatepass")) for word in words.to_bytes(distinct)]
         indices[distinct] = _first_indices(stems, distinct)
         same = indices[same]
     return same
@@ -154,16 +152,16 @@ def _first_indices(values: Sequence[bytes | str], indices: Integers) -> list[int
     return [first.setdefault(value, index) for value, index in zip(values, indices.tolist(), strict=True)]
 
 
-def _compare_slots(found: Found, indices: Integers) -> tuple[Integers, Flags]:
+def _compare_slots(word_bytes: WordBytes, indices: Integers) -> tuple[Integers, Flags]:
     """Return the word in the slot of each word, and whether the two may differ."""
-    first = found.window(slice(None), 0)
+    first = word_bytes.window(slice(None), 0)
     mixed = first.view(np.uint64) * FIBONACCI
     longer: list[tuple[Integers, Integers]] = []
     words = indices
     for index in range(1, WINDOWS):
-        # Words that end with the window before too: theirs is all ones, which tells them from longer words.
-        words = words.take((found.length.take(words) >= index * WINDOW).nonzero()[0])  # in half the time of a mask
-        window = found.window(words, index)
+        # The window of a word that ends with the window before is all ones, which tells it from longer words.
+        words = words.take((word_bytes.length.take(words) >= index * WINDOW).nonzero()[0])  # in half the time of a mask
+        window = word_bytes.window(words, index)
         longer.append((words, window))
         # The high bits of a product depend on all bits of its factors, the low bits on few: add in the high half.
         hashes = mixed[words]
@@ -181,5 +179,5 @@ def _compare_slots(found: Found, indices: Integers) -> tuple[Integers, Flags]:
     for words, window in longer:
         every[words] = window
         is_other[words] |= every.take(same[words]) != window
-    is_other[words] |= found.length[words] >= WINDOWS * WINDOW
+    is_other[words] |= word_bytes.length[words] >= WINDOWS * WINDOW
     return same, is_other
