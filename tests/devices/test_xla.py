@@ -155,6 +155,7 @@ def test_updates_read_nothing_and_compile_one_program_for_a_shape(xla: Xla, name
         after = xla.programs_and_reads()
         asked.append((after[0] - programs, after[1] - reads))
         expected.update(*batch)
+    print(f"{name}, {average}: programs compiled and reads of each update: {asked}")  # shown with -s
     # The first two: after a reset, and with states. The fourth is a new shape, if no other test had it.
     assert asked[2:] in ([(0, 0), (number, 0), (0, 0), (0, 0)] for number in (0, 1)), asked
     assert_same(on_host(metric.compute()), on_host(expected.compute()))
