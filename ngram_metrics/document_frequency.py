@@ -103,10 +103,7 @@ class DocumentFrequency:
             if isinstance(token, bool) or not isinstance(token, (str, int)):
                 raise TypeError(f"the table has the token {token!r:.60}: expected str or int, which JSON can hold")
         parts = {name: getattr(self, name) for name in ("kind", "tokenizer", "segments")}
-        numbers = {
-            "counts": [tensor.tolist() for tensor in self.counts],
-            "keys": [tensor.tolist() for tensor in self.keys],
-        }
+        numbers = {name: [tensor.tolist() for tensor in getattr(self, name)] for name in ("counts", "keys")}
         contents = {"layout": _LAYOUT, **parts, "tokens": list(self.tokens), **numbers}
         text = json.dumps(contents, ensure_ascii=False)
         # Escapes of two surrogates would be read as one character.
@@ -145,14 +142,9 @@ class DocumentFrequency:
 def counted_in_segments(
     references: DocumentGroups, ngram: int, tokens: Sequence[Hashable], kind: Literal["words", "ids"], tokenizer: str
 ) -> DocumentFrequency:
-    """Count in how many segments each n-gram occurs.
+    """Count in how many segments each n-gram up to the order ``ngram`` occurs.
 
-    Args:
-        references: the references of each segment on the CPU; each id is the number of a token, and each token occurs.
-        ngram: the longest order.
-        tokens: the tokens by their numbers.
-        kind: what the tokens are.
-        tokenizer: how they were found in texts.
+    Each id of the references is the number of a token, and each token occurs.
     """
     counts, keys = [], []
     for order, ngrams in enumerate(corpus_ngrams(references.tokens, ngram, owners(references.counts)), 1):
@@ -163,7 +155,7 @@ def counted_in_segments(
 
 
 def _read_parts(parts: Any) -> DocumentFrequency:
-    """Return the table whose parts are the contents of a file, or raise ValueError with the name of a wrong key."""
+    """Return the table of the contents of a file, or raise ValueError with the name of a wrong key."""
     names = ["layout", "kind", "tokenizer", "segments", "tokens", "counts", "keys"]
     if not isinstance(parts, dict) or set(parts) != set(names):
         raise ValueError(f"expected an object with the keys {names}")

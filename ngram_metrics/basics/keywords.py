@@ -58,13 +58,7 @@ _OURS = {
 
 
 def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeError:
-    """Return the error for an unknown keyword, with the name of the option that was meant.
-
-    Args:
-        name: the public name of the function or class.
-        keyword: the keyword that was given.
-        options: the names of the parameters.
-    """
+    """Return the error for an unknown keyword of the function or class ``name``, with the option that was meant."""
     names = list(options)
     ours = _OURS.get(keyword, "")
     # A metric without this option, such as chrF for n_gram, has no name to suggest.
@@ -78,12 +72,9 @@ def unknown_keyword(name: str, keyword: str, options: Iterable[str]) -> TypeErro
 def options_of(*functions: Callable[..., object]) -> list[str]:
     """Return the names of the parameters that can be passed by keyword, each once."""
     parameters = [parameter for function in functions for parameter in inspect.signature(function).parameters.values()]
-    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    return list(
-        dict.fromkeys(
-            parameter.name for parameter in parameters if parameter.kind in named and parameter.name != "self"
-        )
-    )
+    by_keyword = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    names = [parameter.name for parameter in parameters if parameter.kind in by_keyword and parameter.name != "self"]
+    return list(dict.fromkeys(names))
 
 
 def named_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

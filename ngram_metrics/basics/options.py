@@ -21,11 +21,10 @@ SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
 MAX_ORDER = 1000
 #: The largest beta, weight or smoothing value. Its square is finite in float32 too.
 MAX_NUMBER = 1e15
-#: The smoothings of BLEU that take a value, and the largest one: with a larger floor a precision could be above 1.
+#: The smoothings of BLEU that take a value, and its limit: with a larger floor a precision could be above 1.
 MAX_SMOOTH_VALUES = {"floor": 1.0, "add-k": MAX_NUMBER}
 #: The resampled corpora of an interval, as in sacrebleu.
 RESAMPLES = 1000
-#: All keys.
 RougeKey: TypeAlias = Literal[
     "rouge1", "rouge2", "rouge3", "rouge4", "rouge5", "rouge6", "rouge7", "rouge8", "rouge9", "rougeL", "rougeLsum"
 ]
@@ -45,11 +44,7 @@ _MEANT = {"corpus": "micro", "mean": "macro"}
 
 
 def checked_bool(value: object, name: str) -> bool:
-    """Return True, False, ``numpy.True_`` or ``numpy.False_`` as a ``bool``.
-
-    Raises:
-        TypeError: any other object; a str such as "no" would be true.
-    """
+    """Return True, False, ``numpy.True_`` or ``numpy.False_`` as a ``bool``, or raise TypeError for another object."""
     numpy = sys.modules.get("numpy")  # a NumPy bool exists only if NumPy is imported
     if not isinstance(value, (bool, numpy.bool_) if numpy else bool):
         raise TypeError(f"{name} must be True or False (got: {value!r})")
@@ -76,8 +71,6 @@ def whole_number(value: object) -> int | None:
 def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> int:
     """Return an order of n-grams as ``int``.
 
-    ``lowest`` is 0 if the order may be left out; ``name`` is for an error message.
-
     Raises:
         TypeError: a value that is not an integer.
         ValueError: an integer outside ``lowest`` .. ``MAX_ORDER``.
@@ -95,23 +88,19 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
 
 
 def checked_number(value: object, name: str, highest: float = sys.float_info.max, reason: str = "") -> float:
-    """Return a number as ``float``.
-
-    ``reason`` is for an error message: why there is no number above ``highest``.
+    """Return a number as ``float``; the ``reason`` for its limit is for an error.
 
     Raises:
         TypeError: a value that is not a number.
         ValueError: a number below 0, or above ``highest``, or one that is not finite.
     """
-    # float() would accept a str, which has no __float__.
-    if not hasattr(value, "__float__"):
+    if not hasattr(value, "__float__"):  # float() would accept a str, which has none
         raise TypeError(f"{name} must be a number (got: {value!r})")
     try:
         result = float(value)
-    except OverflowError:  # an int without a limit
+    except OverflowError:  # an int without a limit, which cannot be written
         result = math.inf
     if not 0 <= result < math.inf:
-        # A long int cannot be written.
         raise ValueError(f"{name} must be at least 0 and finite (got: {result if result == math.inf else value})")
     if result > highest:
         raise ValueError(f"{name} must be at most {highest:g} (got: {value}){reason and ': '}{reason}")
@@ -228,10 +217,7 @@ def checked_keys(rouge_keys: RougeKey | Sequence[RougeKey]) -> tuple[RougeKey, .
 
 
 def value_indices(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return torchmetrics' names of all values, ``rouge1_fmeasure`` and so on, and their indices in a score.
-
-    A score has for each key its precision, recall and F.
-    """
+    """Return torchmetrics' names of all values, such as ``rouge1_fmeasure``, with the indices of key and value."""
     return {
         f"{key}_{name}": (key_index, column)
         for key_index, key in enumerate(rouge_keys)
@@ -240,11 +226,7 @@ def value_indices(rouge_keys: Sequence[str]) -> dict[str, tuple[int, int]]:
 
 
 def refuse_equal_names(names: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Raise ValueError if two metrics write one name.
-
-    Args:
-        names: the name of each metric, and the names that it writes.
-    """
+    """Raise ValueError if two metrics, each with the names that it writes, write one name."""
     writers: dict[str, str] = {}
     for metric, written in names:
         for name in written:

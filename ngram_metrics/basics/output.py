@@ -23,9 +23,8 @@ class OutputError(OSError):
 def open_output(path: str | None, errors: str = "backslashreplace") -> Iterator[Callable[[str], object]]:
     """Open a file, or standard output if ``path`` is None, and yield a function that writes text to it.
 
-    The text is written in UTF-8, whatever the locale; ``errors`` is that of ``str.encode``, and by default makes
-    backslash escapes of the invalid characters in names of files. A file changes when all of the text is written;
-    until then, and after an error, it remains as it was.
+    The text is written in UTF-8 with ``errors`` as for ``str.encode``, which escape invalid characters in the names of
+    files. A file changes when all of the text is written; until then, and after an error, it remains as it was.
 
     Raises:
         OutputError: the text could not be written.
@@ -65,7 +64,7 @@ def _open_replacement(path: str) -> Iterator[FileIO]:
         old = None
     folder = os.path.dirname(whole)
     parent = os.path.realpath(os.path.dirname(path) or ".")
-    # Of an open descriptor, such as /dev/fd/3, the file or pipe behind it stays, with what it has already.
+    # What an open descriptor, such as /dev/fd/3, has written already stays.
     descriptor = parent in ("/dev", "/dev/fd") or parent.startswith("/proc/")
     if old and (descriptor or not stat.S_ISREG(old.st_mode)):
         with open(path, "ab" if descriptor else "wb", buffering=0) as file:
@@ -85,8 +84,8 @@ def _open_replacement(path: str) -> Iterator[FileIO]:
             with suppress(OSError):  # a file system without modes
                 os.chmod(part, 0o600)
             yield file
+        # Only the contents can change if the owner differs, or if the file is mounted by itself.
         if not old or (old.st_uid, old.st_gid) == (new.st_uid, new.st_gid):
-            # Otherwise, as for a file that is mounted by itself, only the contents can change.
             with suppress(OSError):
                 os.chmod(part, stat.S_IMODE((old or new).st_mode))
                 os.replace(part, whole)
@@ -101,8 +100,8 @@ def _open_replacement(path: str) -> Iterator[FileIO]:
 
 def _move_contents(part: str, whole: str) -> None:
     """Write the contents of a file over those of another, and remove the file, unless that fails."""
-    # Not truncated first: a full disk has space for as much as before. Nor created if it exists, because Linux refuses
-    # that for the file of another user in a folder for all.
+    # A file that is not truncated keeps its space on a full disk. An existing one is not created, which Linux refuses
+    # for the file of another user in a folder for all.
     dropped = os.O_TRUNC | (os.O_CREAT if os.path.exists(whole) else 0)
     try:
         with (

@@ -25,8 +25,8 @@ class MetricRow(NamedTuple):
         average: the average of its function.
         pair_names: the names under which it scores pairs, for MBR decoding; of ROUGE those of its keys.
         needs_references: whether hypotheses are compared with references.
-        python_cost: the nanoseconds that the command takes more for a character in plain Python than in arrays,
-            measured beside the import of torch; None if only arrays count it.
+        python_cost: the nanoseconds that a character takes more in plain Python than in arrays; None if only arrays
+            count it.
     """
 
     title: str

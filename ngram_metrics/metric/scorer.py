@@ -1,7 +1,6 @@
 """A metric without state: how text is read, what is counted, the formula, and the names of its values.
 
-Everything that a user calls holds a ``Scorer``: the accumulators of the frameworks, the functions, the paired tests,
-the loggers, the command and the report. ``ngram_metrics.metric.definitions`` says what each metric is.
+Everything that a user calls holds a ``Scorer``, which ``ngram_metrics.metric.definitions`` makes for each metric.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Scorer:
     average: Average
     values: Mapping[str, tuple[int, ...]]
     shown: Mapping[str, str] = field(default_factory=dict)
-    # ROUGE's is NaN, which equals nothing; the measure decides it, and measures are compared.
+    # Not compared, because ROUGE's is NaN. It follows from the measure, which is compared.
     empty_score: float = field(default=0.0, compare=False)
     segment_measure: AnyMeasure | None = None
 
@@ -133,10 +132,7 @@ class Scorer:
         return read_texts(preds)
 
     def is_counted_in_python(self, segments: Segments | PaddedSegments) -> bool:
-        """Return whether a batch is counted in plain Python: a small one on a CPU, of what the reader reads in Python.
-
-        There, calling an operation on an array costs more than it does.
-        """
+        """Return whether a batch is counted in plain Python: a small one on a CPU that the reader reads in Python."""
         if numpy_matches.FORCES_TORCH or not len(segments.hypotheses):
             return False
         if isinstance(segments, PaddedSegments):
@@ -145,14 +141,14 @@ class Scorer:
         else:
             is_text = segments.kind == "text"
             limit = self.measure.python_text_limit if is_text else self.measure.python_token_limit
-            # Of a batch of many documents none is looked at.
+            # The number of documents comes first, so that a large batch costs nothing here.
             is_small = len(segments.hypotheses) + len(segments.references) <= limit and (
                 sum(map(len, segments.hypotheses)) + sum(map(len, segments.references)) < limit
             )
         return is_small and self.reader.reads_in_python(segments)
 
     def _score_in_python(self, segments: Segments | PaddedSegments) -> Tensor:
-        """Return the score of a small batch as ``__call__`` does, without arrays of counts, which take longer."""
+        """Return the score of a small batch as ``__call__`` does, without arrays of counts."""
         rows, _ = self._count_in_python(segments)
         if self.average == "micro":
             rows = [[*map(sum, zip(*rows, strict=True))]]
@@ -177,10 +173,7 @@ class Scorer:
         return rows, counts
 
     def scores(self, rows: Tensor) -> Tensor:
-        """Return the score of each row, ``(..., *score_shape)``: the rows of segments, or of sums over segments.
-
-        Equal rows have equal scores, whatever their number.
-        """
+        """Return the scores ``(..., *score_shape)`` of rows of segments or of sums, equal for equal rows."""
         return self.measure.score(unpack(rows, self.measure.layout))
 
     def parts(self, row: Tensor) -> dict[str, Tensor]:
@@ -207,7 +200,7 @@ class Scorer:
         return self.values[next(iter(self.titles.values()))]
 
     def refuse_lower(self, seeker: str) -> None:
-        """Raise ValueError if a lower score is better, as ``seeker`` looks for the highest score."""
+        """Raise ValueError if a lower score is better, where ``seeker`` looks for the highest one."""
         if not self.measure.higher_is_better:
             names = " or ".join(self.values)
             raise ValueError(
@@ -215,7 +208,7 @@ class Scorer:
             )
 
     def rename(self, name: str) -> Scorer:
-        """Return the same metric under another name: that of a single value. Several values keep their names."""
+        """Return the same metric with another name for its single value; several values keep their names."""
         if len(self.values) > 1:
             return self
         (column,) = self.values.values()
@@ -239,10 +232,7 @@ class Scorer:
     def compute_interval(self, score: Tensor, rows: Tensor, confidence: float) -> dict[str, Tensor]:
         """Return the values of a corpus by name, with the ends of their intervals, ``<name>_low`` and ``<name>_high``.
 
-        Args:
-            score: ``(*score_shape)``, the score of the rows.
-            rows: ``(segments, fields)``; without segments, both ends are the score.
-            confidence: the level, at most 0.998.
+        ``score`` is that of the rows ``(segments, fields)``; without segments, both ends are the score.
         """
         low = high = score
         if len(rows):
@@ -257,7 +247,7 @@ class Scorer:
 
         Args:
             references: the number of references of a segment, such as ``1`` or ``1-4``, or ``?`` before any data.
-            kind: the kind of input: ``text``, ``tokens`` or ``ids``, or ``?``.
+            kind: the kind of input, or ``?``.
             draws: the fields of resampling: numbers of draws, the seed, and those of a test.
         """
         settings = {"unit": kind, "avg": self.average}
@@ -266,16 +256,11 @@ class Scorer:
 
 
 def count_systems(
-    scorers: Sequence[Scorer],
-    systems: Sequence[Sequence[str]],
-    references: Sequence[str] | Sequence[Sequence[str]],
+    scorers: Sequence[Scorer], systems: Sequence[Sequence[str]], references: Sequence[str] | Sequence[Sequence[str]]
 ) -> Iterator[tuple[int, Tensor]]:
     """Count texts of one system or several for several metrics, and read a text once for each way of reading.
 
-    Args:
-        scorers: the metrics.
-        systems: the texts of each system, one per segment; at least one segment.
-        references: the reference or the references of each segment.
+    There is at least one segment, each with its reference or references.
 
     Yields:
         The index of each metric, and its rows ``(systems * segments, fields)``, one reader after another.
@@ -301,12 +286,7 @@ def rename_values(name: str, computed: Any, scorer: Scorer | None) -> dict[str, 
     """Return what a metric computed, under names that begin with ``name`` and depend on no other metric.
 
     A single value and the ends of its interval are ``<name>``, ``<name>_low`` and ``<name>_high``; one of several
-    values is ``<name>_<value>``.
-
-    Args:
-        name: the name of the metric.
-        computed: what ``compute`` returned, or the names of its values as a dict.
-        scorer: the metric; None for a metric of another package.
+    values is ``<name>_<value>``. The scorer is None for a metric of another package.
     """
     if not isinstance(computed, dict):
         return {name: computed}
@@ -315,15 +295,7 @@ def rename_values(name: str, computed: Any, scorer: Scorer | None) -> dict[str, 
 
 
 def scorer_of(metric: object, name: str) -> Scorer:
-    """Return the scorer of a metric.
-
-    Args:
-        metric: the object that was passed as a metric.
-        name: its name in an error message.
-
-    Raises:
-        TypeError: an object that is not a metric of this package, or a class.
-    """
+    """Return the scorer of a metric, or raise TypeError for a class or another object, which is called ``name``."""
     scorer = getattr(metric, "scorer", None)
     if not isinstance(scorer, Scorer):
         kind = f"the class {metric.__name__}" if isinstance(metric, type) else type_name(metric)

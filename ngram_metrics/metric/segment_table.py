@@ -26,7 +26,7 @@ class SegmentTable:
     """The first segments since the last ``clear``, one per row.
 
     Args:
-        metrics: metrics of this package by name, for either framework; their states are neither read nor changed.
+        metrics: metrics of this package by name; their states are neither read nor changed.
         kind: the class of all metrics; for one value of a metric, the class of the whole metric.
         segments: the number of segments to keep, at least 0.
 
@@ -59,7 +59,7 @@ class SegmentTable:
         self.rows = []
 
     def add(self, preds: Hypotheses, target: References | None) -> None:
-        """Add the first segments of a batch, in the form that ``update`` takes, until there are enough.
+        """Add the first segments of a batch, as ``update`` takes it, until there are enough.
 
         ``target`` is None if no metric needs references.
 

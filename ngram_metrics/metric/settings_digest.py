@@ -1,8 +1,4 @@
-"""Settings of a metric as bytes: metrics with equal settings are recognized in any process, and in saved counts.
-
-Readers and measures are described by the names that stand here, so that a class can be renamed without another digest:
-saved states and columns stay valid.
-"""
+"""Settings of a metric as bytes: metrics with equal settings are recognized in any process, and in saved counts."""
 
 from __future__ import annotations
 
@@ -31,8 +27,8 @@ from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordRea
 
 _WORD_OPTIONS = ("tokenizer", "lowercase", "pad_id", "samples")
 _ROUGE_OPTIONS = ("use_stemmer", "normalizer", "tokenizer", "sentence_splitter", "sentence_separator_id")
-#: For each class its name in a digest, and the settings that every digest has. A setting that is not listed here enters
-#: a digest when it has another value than its default, so that a new option leaves the digests of saved states valid.
+#: For each class its name in a digest, also if it is renamed, and the settings that every digest has. Other settings
+#: enter a digest unless they have their default, so that a new option leaves the digests of saved states valid.
 _DIGESTED: Mapping[type, tuple[str, tuple[str, ...]]] = {
     WordReader: ("WordReader", _WORD_OPTIONS),
     VocabularyReader: ("VocabularyReader", (*_WORD_OPTIONS, "document_frequency")),
@@ -49,7 +45,7 @@ _DIGESTED: Mapping[type, tuple[str, tuple[str, ...]]] = {
     TerMeasure: ("TerMeasure", ("normalized", "no_punct", "asian_support", "case_sensitive")),
     CiderMeasure: ("CiderMeasure", ("document_frequency", "ngram", "sigma")),
 }
-#: Values whose name in a digest is another: they were renamed after counts had been saved.
+#: The names in a digest of values that were renamed after counts had been saved.
 _DIGESTED_VALUES = {"chrf++": "chrf"}
 
 
