@@ -1,8 +1,6 @@
 """The adapters for harnesses, in the real packages; those of verl and of NeMo Gym need none to be called."""
 
 import asyncio
-import json
-import random
 import subprocess
 import sys
 from importlib import import_module
@@ -15,56 +13,15 @@ import programs
 import pytest
 import sacrebleu
 from documentation import DOCS, blocks
+from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
 from oracles import close
 from spm_model import trained
 
-from ngram_metrics import Bleu, ChrF, pair
+from ngram_metrics import ChrF, pair
 from ngram_metrics.columns import StatisticsColumns
 from ngram_metrics.functional import chrf_score, ter_score
-from ngram_metrics.significance import standard_error
 
 HARNESSES = programs.EXAMPLES / "harnesses"
-WORDS = [
-    "the",
-    "a",
-    "cat",
-    "dog",
-    "house",
-    "garden",
-    "letter",
-    "box",
-    "saw",
-    "found",
-    "under",
-    "late",
-    "asleep",
-    "rain",
-]
-
-
-def made_up(segments: int = 40) -> tuple[list[str], list[list[str]]]:
-    """Outputs, each with two references."""
-    chance = random.Random(5)
-    references = [[" ".join(chance.choices(WORDS, k=chance.randint(4, 12))) for _ in range(2)] for _ in range(segments)]
-    outputs = [
-        " ".join(word if chance.random() < 0.7 else chance.choice(WORDS) for word in segment_references[0].split())
-        for segment_references in references
-    ]
-    return outputs, references
-
-
-OUTPUTS, REFERENCES = made_up()
-SINGLE = [references[0] for references in REFERENCES]
-
-
-def expected(metric: Any) -> tuple[float, float]:
-    """The score and its standard error, from 0 to 100."""
-    metric.update(OUTPUTS, REFERENCES)
-    ((name, error),) = standard_error(metric).items()
-    return 100 * metric.compute()[name].item(), 100 * error
-
-
-EXPECTED = {"bleu": expected(Bleu(confidence=0.95)), "chrf": expected(ChrF(confidence=0.95))}
 
 
 def needs(host: str, adapter: str) -> Any:
@@ -228,121 +185,6 @@ def test_lighteval_is_told_that_several_outputs_have_no_score():
     items = [GenerativeCorpusMetricInput(golds=["a"], preds=["a", "b"])]
     with pytest.raises(ValueError, match="a document has 2 outputs: expected one"):
         ours.CHRF.corpus_level_fn.compute_corpus(items)
-
-
-TASK = """
-task: made_up
-dataset_path: json
-dataset_kwargs: {{data_files: {{test: {data}}}}}
-test_split: test
-output_type: generate_until
-doc_to_text: "{{{{source}}}}"
-doc_to_target: "{{{{reference}}}}"
-process_results: !function lm_evaluation_harness.process_results
-metric_list:
-"""
-METRIC = """
-  - metric: {name}
-    aggregation: !function lm_evaluation_harness.{name}
-    higher_is_better: true
-"""
-
-
-@pytest.mark.harnesses
-def test_the_table_of_lm_evaluation_harness_has_scores_and_standard_errors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    pytest.importorskip("lm_eval", reason="lm_eval is not installed")
-    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
-    lm_eval = import_module("lm_eval")
-    from lm_eval.api.model import LM
-    from lm_eval.tasks import TaskManager
-    from lm_eval.utils import make_table
-
-    class Made(LM):
-        def generate_until(self, requests: Any, **options: Any) -> list[str]:
-            return [OUTPUTS[int(request.args[0])] for request in requests]
-
-        def loglikelihood(self, requests: Any, **options: Any) -> Any:
-            raise NotImplementedError
-
-        loglikelihood_rolling = loglikelihood
-
-    rows = [{"source": str(number), "reference": several} for number, several in enumerate(REFERENCES)]
-    data = tmp_path / "made_up.jsonl"
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    (tmp_path / "lm_evaluation_harness.py").write_text((HARNESSES / "lm_evaluation_harness.py").read_text())
-    names = ["bleu", "bleu_stderr", "chrf", "chrf_stderr"]
-    task = TASK.format(data=data) + "".join(METRIC.format(name=name).lstrip("\n") for name in names)
-    (tmp_path / "made_up.yaml").write_text(task, encoding="utf-8")
-    manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
-    found = lm_eval.simple_evaluate(model=Made(), tasks=["made_up"], task_manager=manager)
-    row = found["results"]["made_up"]
-    lines = [line.replace(" ", "") for line in make_table(found).splitlines()]
-    for name, (score, error) in EXPECTED.items():
-        assert (row[f"{name},none"], row[f"{name}_stderr,none"]) == (score, error)
-        assert any(f"|{name}|↑|{score:.4f}|±|{error:.4f}|" in line for line in lines)
-
-
-def of_inspect(tmp_path: Path, epochs: Any = 1) -> Any:
-    from inspect_ai import Task, eval
-    from inspect_ai.dataset import Sample
-    from inspect_ai.solver import solver
-
-    ours = programs.example("harnesses/inspect_scorer")
-
-    @solver
-    def made() -> Any:
-        async def solve(state: Any, generate: Any) -> Any:
-            state.output.completion = OUTPUTS[int(state.input_text)] + " again" * (state.epoch - 1)
-            return state
-
-        return solve
-
-    samples = [Sample(input=str(number), target=several) for number, several in enumerate(REFERENCES)]
-    task = Task(dataset=samples, solver=made(), scorer=ours.corpus_counts(), epochs=epochs)
-    (log,) = eval(task, model="mockllm/model", log_dir=str(tmp_path), display="none")
-    assert log.status == "success", log.error
-    return log
-
-
-@pytest.mark.harnesses
-def test_inspect_adds_the_counts_of_samples(tmp_path: Path):
-    needs("inspect_ai", "inspect_scorer")
-    (found,) = of_inspect(tmp_path).results.scores
-    values = {name: metric.value for name, metric in found.metrics.items()}
-    metric = ChrF(confidence=0.95)
-    metric.update(OUTPUTS, REFERENCES)
-    for name, value in metric.compute().items():
-        assert values[name] == value.item()
-    assert values["segments"] == len(OUTPUTS)
-    assert values["bleu"] == pytest.approx(EXPECTED["bleu"][0] / 100, abs=1e-15)
-
-
-@pytest.mark.harnesses
-def test_inspect_adds_the_counts_of_epochs_and_averages_none(tmp_path: Path):
-    needs("inspect_ai", "inspect_scorer")
-    outputs = [output + again for output in OUTPUTS for again in ("", " again")]
-    references = [several for several in REFERENCES for _ in range(2)]
-    (found,) = of_inspect(tmp_path, epochs=2).results.scores
-    # A sample is drawn with its epochs.
-    columns = StatisticsColumns({"chrf": ChrF()}, preds="output", target="references")
-    sample = [number for number in range(len(OUTPUTS)) for _ in range(2)]
-    sums = columns.sums({"output": outputs, "references": references, "sample": sample}, by="sample")
-    scores = columns.scores(sums, confidence=0.95, by=())
-    assert {name: found.metrics[name].value for name in scores} == {name: one[0].item() for name, one in scores.items()}
-    assert scores["segments"].tolist() == [len(outputs)]
-    assert scores["chrf"].item() == chrf_score(outputs, references).item()
-
-
-@pytest.mark.harnesses
-def test_counts_that_were_averaged_are_refused():
-    ours = needs("inspect_ai", "inspect_scorer")
-    from inspect_ai.scorer import SampleScore, Score
-
-    value = dict.fromkeys(ours.COLUMNS.names, 2.5)
-    with pytest.raises(TypeError, match="float"):
-        ours.corpus_scores()([SampleScore(score=Score(value=value), sample_id=1)])
 
 
 @pytest.mark.harnesses

@@ -29,7 +29,6 @@ from ngram_metrics.metric.signature import SIGNATURE_FIELDS
 #: Blocks of Python that are compiled and do not run here, by a line of theirs, and why.
 NOT_RUN = {
     "compiled = torch.compile(reward, fullgraph=True, dynamic=False)": "C++ is generated and compiled for a long time",
-    "graph = torch.cuda.CUDAGraph()": "needs a GPU",
     **dict.fromkeys(
         [
             "from mlflow.genai.scorers import scorer",
@@ -37,6 +36,8 @@ NOT_RUN = {
             "from opik.evaluation.metrics.score_result import ScoreResult",
             "from ragas.metrics import numeric_metric",
             "from deepeval.metrics import BaseMetric",
+            "import ngram_metrics.lm_eval",
+            "from ngram_metrics.inspect_ai import corpus_counts",
         ],
         "needs the host",
     ),

@@ -1,17 +1,8 @@
 """A scorer for inspect_ai whose value is the counts of a sample, and a metric that adds them to corpus scores.
 
-    pip install -e . inspect-ai
-
-In the file of the task:
-
-    from inspect_ai import Task
-    from inspect_scorer import corpus_counts
-
-    Task(dataset=..., solver=..., scorer=corpus_counts())
-
 The score of a corpus is not the mean of the samples' scores, and epochs would average counts. So the metric asks for
-the counts of every epoch, and adds them. This needs an inspect_ai whose `@metric` has `scores="unreduced"`. For the
-interval a sample is drawn with all its epochs. Scores are in 0..1. The log keeps the counts of each sample.
+the counts of every epoch, and adds them. For the interval a sample is drawn with all its epochs. Scores are from 0 to
+1. The log keeps the counts of each sample. The page is docs/guides/harnesses.md.
 """
 
 from __future__ import annotations
@@ -22,8 +13,8 @@ from collections.abc import Mapping
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
-from ngram_metrics import Bleu, ChrF
 from ngram_metrics.columns import StatisticsColumns
+from ngram_metrics.torchmetrics.metric_classes import Bleu, ChrF
 
 COLUMNS = StatisticsColumns({"bleu": Bleu(), "chrf": ChrF()}, preds="output", target="references")
 
@@ -37,7 +28,7 @@ def corpus_scores(confidence: float = 0.95) -> Metric:
         for score in scores:
             samples[score.sample_id].update(score.score.as_dict())
         sums = {name: [counts[name] for counts in samples.values()] for name in COLUMNS.names}
-        return {name: values[0].item() for name, values in COLUMNS.scores(sums, confidence=confidence).items()}
+        return {name: float(values[0]) for name, values in COLUMNS.scores(sums, confidence=confidence).items()}
 
     return compute
 

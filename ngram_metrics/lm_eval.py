@@ -1,0 +1,63 @@
+"""Corpus scores for lm-evaluation-harness, each with the bootstrap's standard error as a second metric.
+
+The harness finds them by the entry points in pyproject.toml. It computes standard errors of its own functions only, but
+its table looks for one under the name of the metric with ``_stderr`` behind. Scores and standard errors are from 0 to
+100, as the harness's own. One process of several computes them, so no metric with states is used here: the others would
+not join in. The page is docs/guides/harnesses.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TypeAlias
+
+from lm_eval.api.registry import register_aggregation, register_metric
+from torch import Tensor
+
+from ngram_metrics.basics.options import RESAMPLES
+from ngram_metrics.metric.definitions import make_metric
+from ngram_metrics.metric.scorer import Scorer
+from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of
+
+#: An output and its references.
+Item: TypeAlias = tuple[str, Sequence[str]]
+
+
+def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Tensor:
+    """Return the standard deviation of the scores of resampled corpora, ``(*score_shape)``."""
+    clusters = clusters_of(scorer.measure, scorer.count(outputs, references).rows, scorer.average)
+    return bootstrap_scores(scorer.measure, clusters, scorer.average, RESAMPLES, SEED).std(0)
+
+
+def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], higher_is_better: bool) -> None:
+    """Register what is computed of outputs and references, and make it the attribute that its entry point names.
+
+    Args:
+        name: the name of the metric in the harness.
+        compute: returns ``(*score_shape)``, from 0 to 1.
+        index: the index of the value.
+        higher_is_better: the direction, which tasks inherit.
+    """
+
+    @register_aggregation(name)
+    def aggregate(items: Sequence[Item]) -> float:
+        if isinstance(items[0], float):
+            raise TypeError(
+                f"{name} got no texts, because a document has several targets: the task needs process_results"
+            )
+        outputs, references = zip(*items, strict=True)
+        return 100 * compute(outputs, references)[index].item()
+
+    def keep_texts(references: list[str], predictions: list[str]) -> Item:
+        return predictions[0], references
+
+    keep_texts.__name__ = keep_texts.__qualname__ = name
+    globals()[name] = register_metric(metric=name, higher_is_better=higher_is_better, aggregation=name)(keep_texts)
+
+
+for title in ("bleu", "chrf", "chrf++", "rouge1", "rouge2", "rougeL", "rougeLsum", "ter"):
+    metric_name = f"ngram_{title.replace('+', 'p')}"
+    metric = make_metric(title)
+    register(metric_name, metric, metric.pair_index, metric.measure.higher_is_better)
+    register(f"{metric_name}_stderr", partial(corpus_stderr, metric), metric.pair_index, higher_is_better=False)

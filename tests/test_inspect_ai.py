@@ -1,0 +1,92 @@
+"""The scorer in inspect_ai, which finds it by the entry point of the installed package."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness_corpus import EXPECTED, OUTPUTS, REFERENCES
+
+from ngram_metrics import ChrF
+from ngram_metrics.columns import StatisticsColumns
+from ngram_metrics.functional import chrf_score
+
+pytestmark = pytest.mark.harnesses
+
+
+@pytest.fixture(autouse=True)
+def inspect_ai() -> Any:
+    return pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
+
+
+def run_task(tmp_path: Path, scorer: Any, epochs: int = 1) -> Any:
+    from inspect_ai import Task, eval
+    from inspect_ai.dataset import Sample
+    from inspect_ai.solver import solver
+
+    @solver
+    def made() -> Any:
+        async def solve(state: Any, generate: Any) -> Any:
+            state.output.completion = OUTPUTS[int(state.input_text)] + " again" * (state.epoch - 1)
+            return state
+
+        return solve
+
+    samples = [Sample(input=str(number), target=several) for number, several in enumerate(REFERENCES)]
+    task = Task(dataset=samples, solver=made(), scorer=scorer, epochs=epochs)
+    (log,) = eval(task, model="mockllm/model", log_dir=str(tmp_path), display="none")
+    assert log.status == "success", log.error
+    return log
+
+
+def check_scores(log: Any) -> None:
+    (found,) = log.results.scores
+    values = {name: metric.value for name, metric in found.metrics.items()}
+    metric = ChrF(confidence=0.95)
+    metric.update(OUTPUTS, REFERENCES)
+    for name, value in metric.compute().items():
+        assert values[name] == value.item()
+    assert values["segments"] == len(OUTPUTS)
+    assert values["bleu"] == pytest.approx(EXPECTED["bleu"][0] / 100, abs=1e-15)
+
+
+def test_inspect_adds_the_counts_of_samples(tmp_path: Path):
+    from ngram_metrics.inspect_ai import corpus_counts
+
+    check_scores(run_task(tmp_path, corpus_counts()))
+
+
+def test_inspect_finds_the_scorer_by_its_name(tmp_path: Path):
+    from inspect_ai.log import read_eval_log
+
+    log = run_task(tmp_path, None)
+    command = [sys.executable, "-m", "inspect_ai", "score", log.location, "--scorer", "ngram_metrics/corpus_counts"]
+    subprocess.run([*command, "--overwrite"], check=True, capture_output=True, cwd=tmp_path)
+    check_scores(read_eval_log(log.location))
+
+
+def test_inspect_adds_the_counts_of_epochs_and_averages_none(tmp_path: Path):
+    from ngram_metrics.inspect_ai import corpus_counts
+
+    outputs = [output + again for output in OUTPUTS for again in ("", " again")]
+    references = [several for several in REFERENCES for _ in range(2)]
+    (found,) = run_task(tmp_path, corpus_counts(), epochs=2).results.scores
+    # A sample is drawn with its epochs.
+    columns = StatisticsColumns({"chrf": ChrF()}, preds="output", target="references")
+    sample = [number for number in range(len(OUTPUTS)) for _ in range(2)]
+    sums = columns.sums({"output": outputs, "references": references, "sample": sample}, by="sample")
+    scores = columns.scores(sums, confidence=0.95, by=())
+    assert {name: found.metrics[name].value for name in scores} == {name: one[0].item() for name, one in scores.items()}
+    assert scores["segments"].tolist() == [len(outputs)]
+    assert scores["chrf"].item() == chrf_score(outputs, references).item()
+
+
+def test_counts_that_were_averaged_are_refused():
+    from inspect_ai.scorer import SampleScore, Score
+
+    from ngram_metrics.inspect_ai import COLUMNS, corpus_scores
+
+    value = dict.fromkeys(COLUMNS.names, 2.5)
+    with pytest.raises(TypeError, match="float"):
+        corpus_scores()([SampleScore(score=Score(value=value), sample_id=1)])

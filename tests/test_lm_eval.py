@@ -1,0 +1,235 @@
+"""The metrics in lm-evaluation-harness: in its newest release, and as its head finds them by their entry points."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import sacrebleu
+from documentation import DOCS, blocks
+from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
+from oracles import close
+
+from ngram_metrics import ROUGEScore
+from ngram_metrics.significance import standard_error
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # pytest brings it
+
+GROUP = "lm_eval.metrics"
+STREAM = [SINGLE]
+SACREBLEU = {
+    "ngram_bleu": lambda: sacrebleu.corpus_bleu(OUTPUTS, STREAM).score,
+    "ngram_chrf": lambda: sacrebleu.corpus_chrf(OUTPUTS, STREAM).score,
+    "ngram_chrfpp": lambda: sacrebleu.corpus_chrf(OUTPUTS, STREAM, word_order=2).score,
+    "ngram_ter": lambda: sacrebleu.corpus_ter(OUTPUTS, STREAM).score,
+}
+ROUGE = {f"ngram_{key}": key for key in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
+
+
+def entry_points() -> list[metadata.EntryPoint]:
+    project = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    declared = tomllib.loads(project)["project"]["entry-points"][GROUP]
+    return [metadata.EntryPoint(name, value, GROUP) for name, value in declared.items()]
+
+
+class Registry(dict):
+    """What the registries of the harness do at commit b954108c: by its docs/plugins.md and tests/test_plugins.py.
+
+    An entry point is kept until its name is asked for. The module that it names then registers the same name, which is
+    allowed if the function is the one that the entry point names.
+    """
+
+    def register(self, name: str, target: Any) -> None:
+        placeholder = self.get(name)
+        if isinstance(placeholder, metadata.EntryPoint):
+            assert placeholder.value == f"{target.__module__}:{target.__name__}"
+        else:
+            assert name not in self, f"{name} is already registered"
+        self[name] = target
+
+    def load(self, name: str) -> Any:
+        if isinstance(self[name], metadata.EntryPoint):
+            self[name] = self[name].load()
+        return self[name]
+
+
+class Head(ModuleType):
+    """The module ``lm_eval.api.registry``, with one metric of the harness's own."""
+
+    def __init__(self) -> None:
+        super().__init__("lm_eval.api.registry")
+        self.metrics, self.aggregations = Registry(), Registry()
+        self.metric_aggregations, self.directions = Registry(), Registry()
+        self.register_aggregation("bleu")(sum)
+        self.register_metric(metric="bleu", higher_is_better=True, aggregation="bleu")(max)
+        for entry_point in entry_points():
+            if entry_point.name not in self.metrics:
+                self.metrics[entry_point.name] = entry_point
+
+    def register_aggregation(self, name: str) -> Callable[[Any], Any]:
+        return lambda function: self.aggregations.register(name, function) or function
+
+    def register_metric(self, metric: str, higher_is_better: bool, aggregation: str) -> Callable[[Any], Any]:
+        def decorate(function: Any) -> Any:
+            self.metrics.register(metric, function)
+            self.directions.register(metric, higher_is_better)
+            self.metric_aggregations.register(metric, self.aggregations[aggregation])
+            return function
+
+        return decorate
+
+
+@pytest.fixture
+def head(monkeypatch: pytest.MonkeyPatch) -> Iterator[Head]:
+    module = Head()
+    for name in ("lm_eval", "lm_eval.api"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    monkeypatch.setitem(sys.modules, "lm_eval.api.registry", module)
+    # Set before it is deleted, so that what the test imports is forgotten after it.
+    monkeypatch.setitem(sys.modules, "ngram_metrics.lm_eval", module)
+    monkeypatch.delitem(sys.modules, "ngram_metrics.lm_eval")
+    return module
+
+
+def evaluate(head: Head, name: str, references: list[Any]) -> float:
+    """Score as a task with one target for each document does."""
+    function = head.metrics.load(name)
+    items = [
+        function(references=[reference], predictions=[output])
+        for output, reference in zip(OUTPUTS, references, strict=True)
+    ]
+    return head.metric_aggregations[name](items)
+
+
+def test_the_head_imports_the_module_when_a_name_is_asked_for(head: Head):
+    assert "ngram_metrics.lm_eval" not in sys.modules
+    assert head.metrics.load("bleu") is max
+    assert "ngram_metrics.lm_eval" not in sys.modules
+    assert head.metrics.load("ngram_ter").__name__ == "ngram_ter"
+    assert not [name for name, target in head.metrics.items() if isinstance(target, metadata.EntryPoint)]
+
+
+def test_every_entry_point_has_its_standard_error_and_its_direction(head: Head):
+    head.metrics.load("ngram_bleu")
+    scores = {*SACREBLEU, *ROUGE}
+    assert head.directions == {
+        "bleu": True,
+        **{name: name != "ngram_ter" for name in scores},
+        **{f"{name}_stderr": False for name in scores},
+    }
+    assert {entry_point.name for entry_point in entry_points()} == head.directions.keys() - {"bleu"}
+
+
+@pytest.mark.parametrize("name", SACREBLEU)
+def test_scores_are_those_of_sacrebleu(head: Head, name: str):
+    assert evaluate(head, name, SINGLE) == close(SACREBLEU[name]())
+
+
+@pytest.mark.parametrize("name", ROUGE)
+def test_rouge_is_the_mean_f_of_the_documents(head: Head, name: str):
+    key = ROUGE[name]
+    metric = ROUGEScore(rouge_keys=key, confidence=0.95)
+    metric.update(OUTPUTS, SINGLE)
+    assert evaluate(head, name, SINGLE) == close(100 * metric.compute()[f"{key}_fmeasure"].item())
+    assert evaluate(head, f"{name}_stderr", SINGLE) == 100 * standard_error(metric)[f"{key}_fmeasure"]
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_items_of_process_results_have_several_references(head: Head, metric: str):
+    items = list(zip(OUTPUTS, REFERENCES, strict=True))
+    head.metrics.load("ngram_bleu")
+    found = (
+        head.metric_aggregations[f"ngram_{metric}"](items),
+        head.metric_aggregations[f"ngram_{metric}_stderr"](items),
+    )
+    assert found == EXPECTED[metric]
+
+
+def test_scores_without_texts_are_an_error(head: Head):
+    head.metrics.load("ngram_bleu")
+    with pytest.raises(TypeError, match="ngram_bleu got no texts, because a document has several targets"):
+        head.metric_aggregations["ngram_bleu"]([1.0, 1.0])
+
+
+TASK = """
+task: made_up
+dataset_path: json
+dataset_kwargs: {{data_files: {{test: {data}}}}}
+test_split: test
+output_type: generate_until
+doc_to_text: "{{{{source}}}}"
+doc_to_target: "{{{{reference}}}}"
+metric_list:
+"""
+
+
+def run_task(tmp_path: Path, entries: str, targets: list[Any]) -> tuple[dict[str, Any], list[str]]:
+    """Run a task whose YAML has these entries: its results, and the lines of its table."""
+    import lm_eval
+    from lm_eval.api.model import LM
+    from lm_eval.tasks import TaskManager
+    from lm_eval.utils import make_table
+
+    class Made(LM):
+        def generate_until(self, requests: Any, **options: Any) -> list[str]:
+            return [OUTPUTS[int(request.args[0])] for request in requests]
+
+        def loglikelihood(self, requests: Any, **options: Any) -> Any:
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    data = tmp_path / "made_up.jsonl"
+    rows = [{"source": str(number), "reference": target} for number, target in enumerate(targets)]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "made_up.yaml").write_text(TASK.format(data=data) + entries, encoding="utf-8")
+    manager = TaskManager(include_path=str(tmp_path), include_defaults=False)
+    results = lm_eval.simple_evaluate(model=Made(), tasks=["made_up"], task_manager=manager)
+    return results["results"]["made_up"], [line.replace(" ", "") for line in make_table(results).splitlines()]
+
+
+@pytest.fixture
+def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("lm_eval", reason="lm_eval is not installed")
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.mark.harnesses
+def test_the_table_has_scores_directions_and_standard_errors(tmp_path: Path, harness: None):
+    names = [*SACREBLEU, *ROUGE]
+    form = "  - metric: !function ngram_metrics.lm_eval.{}\n"
+    entries = [form.format(entry) for name in names for entry in (name, f"{name}_stderr")]
+    row, lines = run_task(tmp_path, "".join(entries), SINGLE)
+    for name in names:
+        score, error = row[f"{name},none"], row[f"{name}_stderr,none"]
+        assert name in ROUGE or score == close(SACREBLEU[name]())
+        (line,) = (line for line in lines if f"|{name}|" in line)
+        _, arrow, *shown = re.search(r"\|(ngram_\w+)\|(.)\|([\d.]+)\|±\|([\d.]+)\|", line).groups()
+        assert arrow == ("↓" if name == "ngram_ter" else "↑")
+        # The table rounds to the digits that fit its column.
+        assert [*map(float, shown)] == pytest.approx([score, error], abs=0.01)
+
+
+@pytest.mark.harnesses
+def test_the_function_of_the_page_passes_on_several_references(tmp_path: Path, harness: None):
+    (code,) = (
+        code for code in blocks(DOCS / "guides" / "harnesses.md", "python") if "import ngram_metrics.lm_eval" in code
+    )
+    (tmp_path / "several.py").write_text(code.replace("references", "reference"), encoding="utf-8")
+    entries = ["  - metric: ngram_chrf\n", "  - metric: ngram_chrf_stderr\n"]
+    row, _ = run_task(tmp_path, "".join([*entries, "process_results: !function several.process_results\n"]), REFERENCES)
+    assert (row["ngram_chrf,none"], row["ngram_chrf_stderr,none"]) == EXPECTED["chrf"]
+
+
+@pytest.mark.harnesses
+def test_several_targets_without_such_a_function_are_an_error(tmp_path: Path, harness: None):
+    with pytest.raises(TypeError, match="ngram_bleu got no texts, because a document has several targets"):
+        run_task(tmp_path, "  - metric: !function ngram_metrics.lm_eval.ngram_bleu\n", REFERENCES)
