@@ -117,6 +117,17 @@ def test_sync_on_step_gives_the_value_of_the_step_over_all_ranks(results: Result
             assert_same(value, wanted)
 
 
+@each_size
+@pytest.mark.parametrize(("case", "average"), ranks.ON_DEVICE, ids=[_name(*pair) for pair in ranks.ON_DEVICE])
+def test_texts_whose_counts_go_to_a_device_have_the_states_and_the_value_of_the_cpu(
+    results: Results, size: int, case: Case, average: str
+):
+    for of_rank in results(size):
+        on_host, on_device = of_rank[f"on device/{_name(case, average)}"]
+        assert on_device[:2] == on_host[:2]
+        assert (on_host[2], on_device[2]) == ("cpu", "privateuseone:0")
+
+
 @each_pair
 def test_without_sync_a_rank_computes_its_own_value_and_waits_for_nobody(
     results: Results, size: int, sharding: str, pair: Any

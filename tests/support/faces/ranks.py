@@ -20,6 +20,7 @@ from faces.cases import CASES, KINDS_OF_STATE, TEXT, Batch, Case, joined
 from faces.ignite_cases import FACES, Face
 from ignite.engine import Engine
 from ignite.exceptions import NotComputableError
+from pretend.device import DEVICE, accelerator
 from torchmetrics import MetricCollection
 
 import ngram_metrics
@@ -47,6 +48,15 @@ SENTENCES = {2: (150, 50), 4: (150, 0, 25, 25)}
 EVERY = 4, "uneven"
 #: The classes of ignite that are run on text, by the name of their row.
 IGNITE = {face.name: face for face in FACES if face.batches is TEXT}
+
+
+#: Text whose counts go to a device, by each class and each kind of state.
+ON_DEVICE = [
+    (case, average)
+    for case in CASES
+    if case.name in ("Bleu-text", "ROUGEScore-text", "ChrF-text", "NgramOverlap-text")
+    for average in case.averages
+]
 
 
 def pairs(world_size: int, sharding: str = "uneven") -> list[tuple[Case, str]]:
@@ -151,6 +161,9 @@ def results(rank: int, world_size: int) -> dict[str, Any]:
         results[f"attached/{name}"] = _attached(face, shard)
         metric = face.filled(_updates(TEXT, sentences))
         results[f"collectives/ignite-{name}"] = _computed(metric)["collectives"]
+    for case, average in ON_DEVICE:
+        numbers = next(iter(SHARDS[world_size].values()))[rank]
+        results[f"on device/{case.name}-{average}"] = _counted_on_devices(case, average, numbers)
     results["p-values"] = p_values(chosen(TEXT, next(iter(SHARDS[world_size].values()))[rank]))
     results["collectives/torchmetrics"] = _collectives_of_torchmetrics()
     # Last, for a rank may have been left waiting by the others.
@@ -188,6 +201,21 @@ def _torchmetrics(case: Case, average: str, numbers: Sequence[int]) -> dict[str,
         "after": after,
         "after another batch": metric.compute(),
     }
+
+
+def _counted_on_devices(case: Case, average: str, numbers: Sequence[int]) -> list[Any]:
+    """The states of this rank and of all ranks, and the value, for the CPU and for a pretend device."""
+    found = []
+    with accelerator():
+        for device in ("cpu", DEVICE):
+            metric = case.filled(average, chosen(case.batches, numbers), device=device)
+            states = [_numbers(metric)]
+            with metric.sync_context():
+                states.append(_numbers(metric))
+            value = metric.compute()
+            scores = value if isinstance(value, dict) else {"": value}
+            found.append([states, {name: score.tolist() for name, score in scores.items()}, str(metric.row.device)])
+    return found
 
 
 def _numbers(metric: torchmetrics.Metric) -> dict[str, Any]:
