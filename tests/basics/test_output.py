@@ -110,9 +110,14 @@ def test_the_output_is_somewhere_where_the_disk_of_its_file_is_full(fixed: Path,
 def test_a_folder_where_no_file_can_be_renamed_gets_a_new_one(folder: Path, monkeypatch):
     monkeypatch.setattr(output.os, "replace", _refusing(errno.EPERM))
     files = _files(folder)
-    with open_output("new.txt") as write_text:
-        write_text("new")
+    umask = os.umask(0o022)
+    try:
+        with open_output("new.txt") as write_text:
+            write_text("new")
+    finally:
+        os.umask(umask)
     assert (folder / "new.txt").read_text() == "new"
+    assert (folder / "new.txt").stat().st_mode & 0o777 == 0o644
     assert _files(folder) == files | {folder / "new.txt"}
 
 
@@ -122,14 +127,14 @@ def test_only_the_owner_reads_an_output_that_is_not_complete(mode: int | None, f
         (folder / "out.txt").touch()
         (folder / "out.txt").chmod(mode)
     files = _files(folder)
-    umask = os.umask(0o027)
+    umask = os.umask(0o022)
     try:
         with open_output("out.txt"):
             (part,) = _files(folder) - files
             assert part.stat().st_mode & 0o777 == 0o600
     finally:
         os.umask(umask)
-    assert (folder / "out.txt").stat().st_mode & 0o777 == (0o640 if mode is None else mode)
+    assert (folder / "out.txt").stat().st_mode & 0o777 == (0o644 if mode is None else mode)
 
 
 class _Slow(io.RawIOBase):

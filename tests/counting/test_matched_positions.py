@@ -139,6 +139,7 @@ def test_lists_of_ids_keep_their_places():
         orders = matched_orders([of_row(row) for row in PREDS], [of_row(row) for row in TARGET], pad_id=0)
         assert [part.tolist() for part in orders] == ORDERS
     assert [part.tolist() for part in matched_orders([[1, 2], []], [[2], [3]])] == [[0, 1], []]
+    assert matched_orders([[1, 2, 3, 4, 5]], [[1, 2, 3, 4, 5]])[0].tolist() == [4] * 5
 
 
 def test_text_and_tokens():

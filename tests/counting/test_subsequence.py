@@ -289,6 +289,7 @@ def test_a_cut_may_lie_before_the_first_position():
 def test_all_pairs_and_near_pairs_of_any_ids(spread: int):
     chance = np.random.default_rng(2)
     documents = [(chance.integers(0, 5, chance.integers(0, 9)) * spread + 0xD7FE).tolist() for _ in range(12)]
+    documents[3] = documents[9] = []
     tokens = RaggedTokens(
         torch.tensor([token for document in documents for token in document]),
         torch.tensor(list(map(len, documents))),
@@ -301,6 +302,7 @@ def test_all_pairs_and_near_pairs_of_any_ids(spread: int):
     found = [pair for some in near_pairs(tokens, 0.5) for pair in zip(*(part.tolist() for part in some), strict=True)]
     near = {tuple(sorted(pair)): common for *pair, common in found}
     assert len(near) == len(found)
+    assert all(documents[one] for pair in near for one in pair)
     for pair in combinations(range(12), 2):
         first, second = (documents[place] for place in pair)
         common = length(first, second)

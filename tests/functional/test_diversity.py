@@ -12,11 +12,11 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import inputs
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
 from ngram_metrics.functional import distinct, repetition, self_bleu, self_repetition
 
-PADDING, IGNORED = 0, -100
 ids = st.lists(st.integers(1, 3), max_size=9)
 corpora = st.lists(ids, min_size=1, max_size=6)
 several = st.lists(ids, min_size=2, max_size=6)
@@ -24,17 +24,11 @@ orders = st.integers(1, 5)
 
 
 def layouts(corpus):
-    """The texts of a corpus in every kind of input, with the options that it needs."""
-    yield [" ".join("abc"[token - 1] for token in text) for text in corpus], {}
-    yield [["abc"[token - 1] for token in text] for text in corpus], {}
-    yield corpus, {}
-    yield [torch.tensor(text, dtype=torch.int64) for text in corpus], {}
-    width = 2 * max(map(len, corpus)) + 2
-    rows = [[IGNORED, *(part for one in text for part in (one, PADDING))] for text in corpus]
-    padded = torch.tensor([row + [PADDING] * (width - len(row)) for row in rows])
-    yield padded, {"pad_id": (PADDING, IGNORED)}
-    yield padded.numpy().astype(np.int16), {"pad_id": (PADDING, IGNORED)}
-    yield padded[:, None], {"pad_id": (PADDING, IGNORED)}
+    """The texts of a corpus in every kind of input, also as samples, with the options that it needs."""
+    found = inputs([(text, [[]]) for text in corpus])
+    yield from ((texts, options) for texts, _, options in found.values())
+    rows, _, options = found["rows"]
+    yield rows[:, None], options
 
 
 def check(function, corpus, expected, **options):

@@ -14,13 +14,12 @@ from draws import fewer
 from faces import cases
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import inputs
 from measures import MEASURES, Measured, Settings, options
 from rouge_oracle import KEYS
 
 from ngram_metrics import Bleu, functional
 from ngram_metrics.functional import bleu_score, chrf_score, gleu_score, ngram_overlap, rouge_score, ter_score
-
-PADDING, IGNORED = 0, -100
 
 
 @dataclass(frozen=True)
@@ -63,47 +62,11 @@ class Called:
         )
 
     def layouts(self, batch: list) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-        """Ids as texts, tokens, lists, tensors, with padding anywhere, in padded rows, as arrays, and side by side."""
-        preds, target = [hypothesis for hypothesis, _ in batch], [references for _, references in batch]
-        padding = {"pad_id": (PADDING, IGNORED)}
-        yield list(map(self.text, preds)), [list(map(self.text, several)) for several in target], {}
-        if self.measured.text_only:
-            return
-        if self.between and "\n" not in self.names:  # an id alone can end a sentence
-            yield (
-                [list(map(str, hypothesis)) for hypothesis in preds],
-                [[list(map(str, reference)) for reference in r] for r in target],
-                {},
-            )
-        yield preds, target, {}
-        tensors = [tensor(hypothesis) for hypothesis in preds], [list(map(tensor, several)) for several in target]
-        yield *tensors, {}
-        yield (
-            [spread(hypothesis, before=1) for hypothesis in preds],
-            [list(map(spread, several)) for several in target],
-            padding,
-        )
-        count = max(map(len, target))
-        rows = (
-            tensor([spread(hypothesis, before=2) for hypothesis in preds]),
-            tensor([list(map(spread, several + [[]] * (count - len(several)))) for several in target]),
-        )
-        yield *rows, padding
-        yield *(row.numpy().astype(np.int32) for row in rows), padding
-        yield rows[0], target, padding
-        if count == 1:
-            yield tensors[0], rows[1][:, 0], padding
-            yield rows[0], rows[1][:, 0], padding
-
-
-def tensor(values: Any) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.int64, device="cpu")
-
-
-def spread(ids: list[int], before: int = 0, width: int = 16) -> list[int]:
-    """A row with padding before the ids, between any two of them, and after them."""
-    row = [IGNORED] * before + [part for token_id in ids for part in (token_id, PADDING)]
-    return row + [PADDING] * (width - len(row))
+        for name, layout in inputs(batch, self.text).items():
+            # Of lines, only an id alone can end a sentence.
+            are_words = self.between and self.names[-1] != "\n"
+            if name == "text" or not (self.measured.text_only or (name == "tokens" and not are_words)):
+                yield layout
 
 
 _BLEU = (

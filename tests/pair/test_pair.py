@@ -272,6 +272,19 @@ def test_errors_are_those_of_functional(name, hypothesis, references, options):
     assert re.sub("0x[0-9a-f]+", "", str(found.value)) == re.sub("0x[0-9a-f]+", "", str(expected.value))
 
 
+@pytest.mark.parametrize(
+    ("name", "option", "right", "equal"),
+    [
+        *(("bleu", "ngram", 4, 4.0), ("gleu", "ngram", 1, True), ("overlap", "ngram", 1, True)),
+        *(("chrf", "word_order", 1, True), ("rouge", "use_stemmer", True, 1)),
+    ],
+)
+def test_what_equals_a_right_option_but_is_of_another_type_is_refused_after_it(name, option, right, equal):
+    getattr(pair, name)("a b", "a b", **{option: right})
+    with pytest.raises(TypeError, match=rf"must be .* \(got: {equal}\)"):
+        getattr(pair, name)("a b", "a b", **{option: equal})
+
+
 def test_tokenizers_of_other_packages_are_called_as_in_functional():
     tokenizers = pytest.importorskip("tokenizers")
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"cat": 0, "the": 1, "?": 2}, unk_token="?"))

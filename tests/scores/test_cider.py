@@ -12,6 +12,7 @@ import torch
 from draws import fewer
 from hypothesis import given
 from hypothesis import strategies as st
+from layouts import PADDING, inputs
 
 from ngram_metrics import CiderD, evaluate, mbr
 from ngram_metrics.basics import output
@@ -20,7 +21,6 @@ from ngram_metrics.functional import cider_d, document_frequency
 from ngram_metrics.hugging_face import Reward
 from ngram_metrics.scores.cider import CiderMeasure
 
-PADDING, IGNORED = 0, -100
 # Few words, so that n-grams recur in several segments; 4 and 5 stand in no corpus.
 words = st.lists(st.integers(1, 3), max_size=9)
 # An empty reference among several cannot be told from a missing one in a padded tensor.
@@ -29,52 +29,8 @@ batches = st.lists(st.tuples(st.lists(st.integers(1, 5), max_size=9), reference_
 corpora = st.lists(reference_lists, min_size=2, max_size=5)
 
 
-def text(ids):
-    return " ".join("abcde"[token_id - 1] for token_id in ids)
-
-
 def tensor(rows):
     return torch.tensor(rows, dtype=torch.int64)
-
-
-def spread(ids, width=20):
-    """A row with padding between any two ids."""
-    row = [part for token_id in ids for part in (token_id, PADDING)]
-    return [IGNORED, *row, *[PADDING] * (width - len(row))]
-
-
-def as_text(sentences):
-    return [text(hypothesis) for hypothesis, _ in sentences], [list(map(text, r)) for _, r in sentences], {}
-
-
-def as_tokens(sentences):
-    return (
-        [text(hypothesis).split() for hypothesis, _ in sentences],
-        [[text(reference).split() for reference in r] for _, r in sentences],
-        {},
-    )
-
-
-def as_ids(sentences):
-    return [hypothesis for hypothesis, _ in sentences], [r for _, r in sentences], {}
-
-
-def as_tensors(sentences):
-    return [tensor(hypothesis) for hypothesis, _ in sentences], [list(map(tensor, r)) for _, r in sentences], {}
-
-
-def as_rows(sentences):
-    count = max(len(r) for _, r in sentences)
-    rows = [[spread(reference) for reference in (r + [[]] * count)[:count]] for _, r in sentences]
-    return tensor([spread(hypothesis) for hypothesis, _ in sentences]), tensor(rows), {"pad_id": (PADDING, IGNORED)}
-
-
-def as_arrays(sentences):
-    preds, target, options = as_rows(sentences)
-    return preds.numpy().astype(np.int16), target.numpy(), options
-
-
-LAYOUTS = (as_text, as_tokens, as_ids, as_tensors, as_rows, as_arrays)
 
 
 def similarities(sentences, corpus, **options):
@@ -97,8 +53,7 @@ def assert_scores(scores, wanted):
 @given(batches, st.integers(1, 5), st.sampled_from([0.5, 6.0]))
 def test_without_a_table_the_references_are_the_corpus(sentences, order, sigma):
     wanted = expected(sentences, [references for _, references in sentences], max_order=order, sigma=sigma)
-    for layout in LAYOUTS:
-        preds, target, options = layout(sentences)
+    for preds, target, options in inputs(sentences).values():
         assert_scores(cider_d(preds, target, None, order, sigma, "none", **options), wanted)
         assert_scores(cider_d(preds, target, ngram=order, sigma=sigma, **options), sum(wanted) / len(wanted))
 
@@ -108,17 +63,15 @@ def test_without_a_table_the_references_are_the_corpus(sentences, order, sigma):
 @given(batches, corpora, st.integers(1, 5), st.integers(0, 2))
 def test_a_table_weighs_the_ngrams_of_any_batch(sentences, corpus, order, longer):
     wanted = expected(sentences, corpus, max_order=order)
-    for layout in LAYOUTS:
-        _, references, options = layout([([], text) for text in corpus])
+    corpora_of, layouts = inputs([([], text) for text in corpus]), inputs(sentences)
+    for layout in corpora_of.keys() & layouts.keys():
+        _, references, options = corpora_of[layout]
         table = document_frequency(references, order + longer, **options)
-        preds, target, options = layout(sentences)
+        preds, target, options = layouts[layout]
         assert_scores(cider_d(preds, target, table, order, average="none", **options), wanted)
         for hypothesis, references, score in zip(preds, target, wanted, strict=True):
-            alone = (
-                (hypothesis[None], references[None])
-                if not isinstance(hypothesis, (str, list)) and hypothesis.ndim and layout in (as_rows, as_arrays)
-                else ([hypothesis], [references])
-            )
+            in_rows = layout in ("rows", "arrays", "single rows")
+            alone = (hypothesis[None], references[None]) if in_rows else ([hypothesis], [references])
             assert_scores(cider_d(*alone, table, order, average="none", **options), [score])
 
 
@@ -314,12 +267,12 @@ def test_settings_are_checked():
             CiderD(wrong)
 
 
-@pytest.mark.parametrize("layout", [as_text, as_rows])
+@pytest.mark.parametrize("layout", ["text", "rows"])
 def test_an_unknown_token_is_not_the_first_one_after_the_next_ngram(layout):
     """With as many tokens as there are, "1 4" would have the key of "2 1"."""
     corpus, sentences = [[[1, 2, 1]], [[2, 1]], [[3]]], [([1, 4, 3], [[1, 4, 2]])]
-    _, references, options = layout([([], text) for text in corpus])
-    preds, target, options = layout(sentences)
+    _, references, options = inputs([([], text) for text in corpus])[layout]
+    preds, target, options = inputs(sentences)[layout]
     assert_scores(
         cider_d(preds, target, document_frequency(references, **options), **options), expected(sentences, corpus)[0]
     )
@@ -414,5 +367,5 @@ def test_a_long_vocabulary_and_long_rows():
     wanted = expected(sentences, corpus)
     preds = [hypothesis + [PADDING] * 10 for hypothesis, _ in sentences]
     assert_scores(cider_d(tensor(preds), tensor(ids), table, average="none", pad_id=PADDING), wanted)
-    assert_scores(cider_d(*as_ids(sentences)[:2], table, average="none"), wanted)
+    assert_scores(cider_d([one for one, _ in sentences], ids, table, average="none"), wanted)
     assert CiderMeasure(table).document_frequency is table

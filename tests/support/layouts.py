@@ -1,9 +1,10 @@
 """Documents of ids in the two layouts of the counting module, made from lists or by a reader, and back into lists."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, chain, compress, pairwise
 from typing import Any
 
+import numpy as np
 import torch
 
 from ngram_metrics.counting.documents import (
@@ -106,3 +107,42 @@ def present_references(references: PaddedReferences) -> list[list[list[int]]]:
     present = (torch.ones_like(lengths) if references.present is None else references.present).tolist()
     rows = by_count(documents_of(references.tokens), list(map(len, present)))
     return [list(compress(documents, here)) for documents, here in zip(rows, present, strict=True)]
+
+
+PADDING, IGNORED = 0, -100
+
+
+def text_of(ids: Ids) -> str:
+    return " ".join("abcde"[token_id - 1] for token_id in ids)
+
+
+def spread(ids: Ids) -> list[int]:
+    """A row with padding before the ids, between any two of them, and after them."""
+    row = [IGNORED, *chain.from_iterable((token_id, PADDING) for token_id in ids)]
+    return row + [PADDING] * (20 - len(row))
+
+
+def inputs(batch: Batch, text: Callable[[Ids], str] = text_of) -> dict[str, tuple[Any, Any, dict[str, Any]]]:
+    """Ids from 1 on in every kind of input: hypotheses, references, and the options that reading them needs."""
+    preds, target = [hypothesis for hypothesis, _ in batch], [list(references) for _, references in batch]
+
+    def each(read: Callable[[Ids], Any]) -> tuple[list[Any], list[Any]]:
+        return list(map(read, preds)), [list(map(read, references)) for references in target]
+
+    padding = {"pad_id": (PADDING, IGNORED)}
+    count = max(map(len, target))
+    rows = _int64(list(map(spread, preds))), _int64([list(map(spread, r + [[]] * (count - len(r)))) for r in target])
+    found = {
+        "text": (*each(text), {}),
+        "tokens": (*each(lambda ids: text(ids).split()), {}),
+        "lists": (preds, target, {}),
+        "tensors": (*each(_int64), {}),
+        "padded lists": (*each(spread), padding),
+        "rows": (*rows, padding),
+        "arrays": (*(row.numpy().astype(np.int16) for row in rows), padding),
+        "rows beside lists": (rows[0], target, padding),
+    }
+    if count == 1:
+        found["single rows"] = rows[0], rows[1][:, 0], padding
+        found["tensors beside rows"] = found["tensors"][0], rows[1][:, 0], padding
+    return found

@@ -1,5 +1,7 @@
 """Hugging Face tokenizers, trained here on a few lines: their ids, without special tokens, padding or truncation."""
 
+import io
+import logging
 from importlib.metadata import version
 
 import pytest
@@ -91,10 +93,12 @@ def test_a_tokenizer_written_in_python_gives_the_ids_of_the_text_alone():
     assert tokenized(transformers.ByT5Tokenizer(), TEXTS) == ids
 
 
-def test_a_longest_length_of_the_model_cuts_nothing():
-    tokenizer = trained()
+def test_a_longest_length_of_the_model_cuts_nothing_and_is_not_warned_of(monkeypatch):
+    tokenizer, logged = trained(), io.StringIO()
     wrapper = wrapped(tokenizer, model_max_length=2)
+    monkeypatch.setattr(logging.getLogger("transformers"), "handlers", [logging.StreamHandler(logged)])
     assert tokenized(wrapper, TEXTS) == tokens_only(tokenizer)
+    assert logged.getvalue() == ""
 
 
 def test_no_text_has_no_tokens():
