@@ -358,7 +358,7 @@ def has_data(ids: Tensor) -> bool:
 
 
 def float_dtype(device: torch.device) -> torch.dtype:
-    """Return the dtype of weights and scores: float64, or float32 if the device has no float64."""
+    """Return float64, or float32 if the device has no float64."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 

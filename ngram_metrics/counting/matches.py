@@ -105,11 +105,11 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
     segments, width = hypotheses.shape
     _, count, reference_width = references.shape
     past = torch.arange(PAST_HYPOTHESIS, PAST_REFERENCE + 1, device=hypotheses.device)
-    past_hypothesis, past_reference = past[:1].expand(segments, 1), past[1:].expand(segments, 1)
+    past_hypothesis, past_reference = past.expand(segments, 2).split(1, 1)
     row = [hypotheses, past_hypothesis]
     for reference in references.unbind(1):
         row += (reference, past_reference)
-    digits = _rank_in_rows(torch.cat((*row, past[1:].expand(segments, orders - 1)), 1))
+    digits = _rank_in_rows(torch.cat((*row, past_reference.expand(-1, orders - 1)), 1))
     bits = bit_length(digits.shape[1] - 1)
     head, served, matches = None, 0, []
     while served < orders:
@@ -117,8 +117,8 @@ def _count_rows(hypotheses: Tensor, references: Tensor, orders: int) -> Tensor:
         keys = _join_digits(digits[:, served:], taken, bits)
         if head is not None:
             keys = torch.add(keys, head[:, : keys.shape[1]], alpha=1 << taken * bits)
-        own, others = keys[:, :width], keys[:, width + 1 : width + 1 + count * (reference_width + 1)]
-        matches.append(_look_up(own, others.unflatten(1, (count, -1)), taken, bits))
+        reference_keys = keys[:, width + 1 : width + 1 + count * (reference_width + 1)].unflatten(1, (count, -1))
+        matches.append(_look_up(keys[:, :width], reference_keys, taken, bits))
         served += taken
         if served < orders:
             head = _rank_in_rows(keys)
@@ -151,12 +151,12 @@ def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> 
     device = hypotheses.device
     dropped_bits = torch.arange((orders - 1) * bits, -1, -bits, device=device).reshape(-1, 1, 1)
     # The first digits of sorted keys are sorted too.
-    own = torch.bitwise_right_shift(torch.sort(hypotheses).values, dropped_bits)  # (orders, segments, width)
-    others = torch.bitwise_right_shift(torch.sort(references).values, dropped_bits.unsqueeze(-1))
-    sought = own.unsqueeze(2)
+    wanted = torch.bitwise_right_shift(torch.sort(hypotheses).values, dropped_bits)  # (orders, segments, width)
+    keys = torch.bitwise_right_shift(torch.sort(references).values, dropped_bits.unsqueeze(-1))
+    sought = wanted.unsqueeze(2)
     if references.shape[1] > 1:
         sought = sought.expand(-1, -1, references.shape[1], -1).contiguous()
-    count = torch.searchsorted(others, sought, right=True) - torch.searchsorted(others, sought)
+    count = torch.searchsorted(keys, sought, right=True) - torch.searchsorted(keys, sought)
     count = count.amax(2) if references.shape[1] > 1 else count.squeeze(2)
-    earlier = torch.arange(own.shape[-1], device=device) - torch.searchsorted(own, own)
+    earlier = torch.arange(wanted.shape[-1], device=device) - torch.searchsorted(wanted, wanted)
     return (earlier < count).sum(-1)

@@ -98,12 +98,12 @@ class NumpySegments(NamedTuple):
         if is_selected.all():
             return self
         counts = self.counts
-        of_references = is_selected
+        reference_mask = is_selected
         if counts is not None:
-            of_references = is_selected.repeat(counts)
+            reference_mask = is_selected.repeat(counts)
             counts = counts[is_selected]
         ids, lengths = [], []
-        for side_ids, side_lengths, mask in zip(self.ids, self.lengths, (is_selected, of_references), strict=True):
+        for side_ids, side_lengths, mask in zip(self.ids, self.lengths, (is_selected, reference_mask), strict=True):
             ids.append(side_ids[mask.repeat(side_lengths)])
             lengths.append(side_lengths[mask])
         return NumpySegments((ids[0], ids[1]), (lengths[0], lengths[1]), counts, self.id_bound, self.sizes[is_selected])

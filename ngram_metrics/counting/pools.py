@@ -403,16 +403,16 @@ def _matches(keys: SortedKeys, order: int, pool: Pool, reference_counts: Tensor)
     prefix = keys.keys >> (keys.bits * (keys.last - order))
     ngram = run_starts(prefix).cumsum(0, dtype=torch.int64) - 1  # (slots,), ascending
     row = pool.row.index_select(0, keys.slot)
-    counted = prefix & ((1 << keys.bits) - 1) != 0
+    is_counted = prefix & ((1 << keys.bits) - 1) != 0
     if pool.same:
         in_references = tally(ngram, len(ngram))
     else:
         is_reference = (pool.row_in_group() >= pool.first_reference).index_select(0, row)
         in_references = tally(2 * ngram + is_reference, 2 * len(ngram)).view(-1, 2)[:, 1]
-        counted = counted & ~is_reference & (in_references.index_select(0, ngram) > 0)
-    counted = indices(counted)  # (slots of shared n-grams in hypotheses,)
+        is_counted = is_counted & ~is_reference & (in_references.index_select(0, ngram) > 0)
+    slots = indices(is_counted)  # (slots of shared n-grams in hypotheses,)
     row_bits = bit_length(pool.rows)
-    ngram_and_row = (ngram.index_select(0, counted) << row_bits) | row.index_select(0, counted)
+    ngram_and_row = (ngram.index_select(0, slots) << row_bits) | row.index_select(0, slots)
     # One entry for each n-gram of each hypothesis, with its count.
     ngram_and_row, count = torch.unique_consecutive(torch.sort(ngram_and_row).values, return_counts=True)
     ngram, row = ngram_and_row >> row_bits, ngram_and_row & ((1 << row_bits) - 1)

@@ -155,8 +155,8 @@ def _sum_rows(digits: Digits, ids: Tensor, width: int, weights: NgramWeights) ->
                 ngram_number = weights.longer(order, ngram_number, tokens.roll(1 - order, -1))
             (prefix,) = keys.prefixes(order, order)
             packed = upto - (before * run_starts(prefix)).cummax(-1).values
-            counted = run_ends(prefix) & keys.valid(prefix)
-            weight = weights.weights[order - 1].take(ngram_number).gather(-1, keys.slot) * counted
+            is_last = run_ends(prefix) & keys.valid(prefix)
+            weight = weights.weights[order - 1].take(ngram_number).gather(-1, keys.slot) * is_last
             hypothesis, reference = (packed & _LOW) * weight, (packed >> _BITS) * weight
             terms = torch.minimum(hypothesis, reference) * reference, hypothesis.square(), reference.square()
             sums.append(torch.stack(terms, 1).sum(-1))  # (rows, 3)

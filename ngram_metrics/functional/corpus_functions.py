@@ -1,7 +1,4 @@
-"""Scores of a collection of texts: how varied it is, texts that are nearly equal, and CIDEr-D with its table.
-
-docs/metrics/diversity.md says what each measure of variety means.
-"""
+"""Scores of a collection of texts: how varied it is, texts that are nearly equal, and CIDEr-D with its table."""
 
 from __future__ import annotations
 
@@ -104,18 +101,12 @@ def repetition(
 ) -> Tensor:
     """Return repetition: the share of the n-grams of a text that occurred in it before, 1 - distinct / all.
 
-    The settings are those of ``ngram_metrics.Repetition``; ``texts`` and ``device`` are those of
-    ``distinct``. A lower number is better.
+    The settings are those of ``ngram_metrics.Repetition``; ``texts``, ``device``, the errors and the warning are those
+    of ``distinct``. A lower number is better.
 
     Returns:
         ``()`` float64 from 0 to 1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(segments,
         samples)``. 0 for a text that is shorter than the order. Padded ids do not wait for the device.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, or texts that cannot be read.
-
-    Warns:
-        UserWarning: no texts.
 
     Example:
         >>> from ngram_metrics.functional import repetition
@@ -136,13 +127,10 @@ def self_repetition(
     """Return self-repetition: how much the texts repeat n-grams of each other.
 
     For each text the other texts that share its n-grams are counted, and the mean of ln(1 + count) is returned; see
-    ``ngram_metrics.scores.repetition``. The parameters are those of ``distinct``.
+    ``ngram_metrics.scores.repetition``. The parameters and the errors are those of ``distinct``.
 
     Returns:
         ``()`` float64, at least 0 (float32 if the device has no float64); 0 for one text or none.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, or texts that cannot be read.
 
     Warns:
         UserWarning: fewer than two texts.
@@ -174,15 +162,12 @@ def self_bleu(
 ) -> Tensor:
     """Return self-BLEU: BLEU of each text with all other texts as its references, lower for more varied texts.
 
-    See ``ngram_metrics.scores.repetition``. The settings are those of ``ngram_metrics.Bleu``, without
-    average micro; ``texts`` and ``device`` are those of ``distinct``.
+    See ``ngram_metrics.scores.repetition``. The settings are those of ``ngram_metrics.Bleu``, without average micro;
+    ``texts``, ``device`` and the errors are those of ``distinct``.
 
     Returns:
         ``()`` float64 from 0 to 1 (float32 if the device has no float64), or ``(texts,)`` for ``"none"``; 0 for one
         text.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, or texts that cannot be read.
 
     Warns:
         UserWarning: fewer than two texts.
@@ -317,8 +302,7 @@ def near_duplicates(
         ``rouge_score`` for ``rougeL``, from 0 to 1. A text without words is in no pair. Tensors are read on the CPU.
 
     Raises:
-        TypeError, ValueError: a threshold out of its range, or texts that cannot be read; in a message the texts are
-            the hypotheses of row 0.
+        TypeError, ValueError: a threshold out of its range, or texts that cannot be read, as hypotheses of row 0.
 
     Example:
         >>> from ngram_metrics.functional import near_duplicates

@@ -126,14 +126,8 @@ def chrf_score(
 ) -> Tensor:
     """Return chrF, or chrF++ with ``word_order=2``, by default the corpus score, as in sacrebleu.
 
-    The settings are those of ``ngram_metrics.ChrF``; ``preds``, ``target`` and ``device`` are those of
-    ``bleu_score``. Ids are counted as characters.
-
-    Returns:
-        ``()`` float64 from 0 to 1, or ``(segments,)`` for ``"none"``.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, or segments that cannot be read.
+    The settings are those of ``ngram_metrics.ChrF``. ``preds``, ``target``, ``device``, the result and the errors are
+    those of ``bleu_score``. Ids are counted as characters.
 
     Example:
         >>> from ngram_metrics.functional import chrf_score
@@ -156,14 +150,9 @@ def ngram_overlap(
 ) -> Tensor:
     """Return the clipped n-gram overlap, 2c / (h + r), of one order.
 
-    The settings are those of ``ngram_metrics.NgramOverlap``; ``preds``, ``target`` and ``device`` are those of
-    ``bleu_score``. ``preds`` may also be padded ids ``(segments, samples, width)``.
-
-    Returns:
-        ``()`` float64 from 0 to 1; for ``"none"`` ``(segments,)`` or ``(segments, samples)``.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, or segments that cannot be read.
+    The settings are those of ``ngram_metrics.NgramOverlap``. ``preds``, ``target``, ``device``, the result and the
+    errors are those of ``bleu_score``, but ``preds`` may also be padded ids ``(segments, samples, width)``, which for
+    ``"none"`` give ``(segments, samples)``.
 
     Example:
         >>> from ngram_metrics.functional import ngram_overlap
@@ -235,22 +224,12 @@ def matched_orders(
     a hypothesis, where k is their largest count in one reference. So a word that is repeated too often has 0 from then
     on, unless a longer n-gram around it is matched.
 
-    Args:
-        preds: hypotheses: texts, sequences of tokens or ids, or one padded id tensor ``(segments, width)``.
-        target: for each segment its reference or a list of references, of the same kind; padded ``(segments, width)``
-            or ``(segments, references, width)``. See ``ngram_metrics.text.input_forms``.
-        ngram: the longest order, 1 to 1,000.
-        tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``; the result has a number for each token.
-        lowercase: for text: whether it is lowercased.
-        pad_id: for ids: the id or ids that are not tokens; they are 0 in the result. A padded tensor needs it.
-        device: where the result is, by default on the device of padded ids, else on the CPU.
+    The parameters and the errors are those of ``bleu_score``. A padded tensor needs ``pad_id``.
 
     Returns:
-        int64 in ``[0, ngram]``, 0 if no matched n-gram covers the token. For padded ids a tensor of the shape of
-        ``preds``, made without waiting for the device; else a list of tensors ``(tokens,)``, one per segment.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range, or segments that cannot be read.
+        int64 in ``[0, ngram]``, 0 if no matched n-gram covers the token, or if it is in ``pad_id``. For padded ids a
+        tensor of the shape of ``preds``, made without waiting for the device; else a list of tensors ``(tokens,)``, one
+        per segment.
 
     Example:
         >>> from ngram_metrics.functional import matched_orders

@@ -49,9 +49,9 @@ def bleu(
 ) -> Scorer:
     """Return BLEU with the options of ``ngram_metrics.Bleu``."""
     measure = BleuMeasure(ngram, smooth, smooth_value, weights, resolve_effective_order(effective_order, average))
-    of_segment = replace(measure, effective_order=resolve_effective_order(effective_order, "none"))
+    segment_measure = replace(measure, effective_order=resolve_effective_order(effective_order, "none"))
     reader = WordReader(tokenizer, lowercase, pad_id)
-    return Scorer(reader, measure, average, {"bleu": ()}, segment_measure=of_segment)
+    return Scorer(reader, measure, average, {"bleu": ()}, segment_measure=segment_measure)
 
 
 def rouge(
@@ -71,8 +71,8 @@ def rouge(
         use_stemmer, normalizer, tokenizer, sentence_splitter, sentence_separator_id, pad_id, "rougeLsum" in keys
     )
     measure = rouge_measure(keys, accumulate, average)
-    shown: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
-    return Scorer(reader, measure, average, value_indices(keys), shown, math.nan)
+    titles: dict[str, str] = {key: f"{key}_fmeasure" for key in keys}
+    return Scorer(reader, measure, average, value_indices(keys), titles, math.nan)
 
 
 def chrf(

@@ -54,7 +54,8 @@ class Scorer:
         measure: what is counted, and the score.
         average: ``"micro"``, ``"macro"`` or ``"none"``.
         values: the name of each value, and its index in a score ``(..., *score_shape)``.
-        shown: the values that tables show, by their titles; empty for a single value, whose title is its name.
+        titles: the values that tables show, by their titles: of ROUGE only F, under the name of its key. By default a
+            value has its name as title.
         empty_score: the score of a corpus without segments.
         segment_measure: the measure of a segment by itself; None if it is that of the corpus.
 
@@ -66,7 +67,7 @@ class Scorer:
     measure: AnyMeasure
     average: Average
     values: Mapping[str, tuple[int, ...]]
-    shown: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     # Not compared, because ROUGE's is NaN. It follows from the measure, which is compared.
     empty_score: float = field(default=0.0, compare=False)
     segment_measure: AnyMeasure | None = None
@@ -74,6 +75,8 @@ class Scorer:
     def __post_init__(self) -> None:
         """Check the average, after the reader and the measure have checked their settings."""
         check_choice("average", self.average, get_args(Average))
+        if not self.titles:
+            object.__setattr__(self, "titles", {name: name for name in self.values})
 
     def __call__(
         self, preds: Hypotheses, target: References | None, device: torch.device | str | None = None
@@ -190,11 +193,6 @@ class Scorer:
         return {name: columns[key * width + column] for name, (key, column) in self.values.items()}
 
     @property
-    def titles(self) -> Mapping[str, str]:
-        """The values that tables show, by their titles: of ROUGE only F, under the name of its key."""
-        return self.shown or {name: name for name in self.values}
-
-    @property
     def pair_index(self) -> tuple[int, ...]:
         """The index of the value by which pairs are scored: of ROUGE, F."""
         return self.values[next(iter(self.titles.values()))]
@@ -212,12 +210,12 @@ class Scorer:
         if len(self.values) > 1:
             return self
         (column,) = self.values.values()
-        return replace(self, values={name: column}, shown={})
+        return replace(self, values={name: column}, titles={})
 
     def item(self, value: str) -> Scorer:
         """Return the metric of one of several values, which counts nothing else."""
         key, column = self.values[value]
-        return replace(self, measure=self.measure.select_key(key), values={value: (0, column)}, shown={})
+        return replace(self, measure=self.measure.select_key(key), values={value: (0, column)}, titles={})
 
     def item_rows(self, value: str, rows: Tensor) -> Tensor:
         """Return the rows of the metric of one value, from those of this metric."""

@@ -106,16 +106,16 @@ class TerMeasure(Measure[TerStatistics]):
         others = iter(references.tokens.ids.tolist())
         rows: list[list[int]] = []
         for text_index, count in zip(hypotheses.ids.tolist(), references.counts.tolist(), strict=True):
-            counted = ter.sentence_score(
+            counts = ter.sentence_score(
                 batch.texts[text_index], [batch.texts[other] for other in islice(others, count)]
             )
-            whole, rest = divmod(round(counted.ref_length * count), count)
+            whole, rest = divmod(round(counts.ref_length * count), count)
             fraction, inexact = divmod(rest * PARTS, count)
             if inexact:
                 raise ValueError(f"segment {len(rows)} has {count} references: TER takes up to {_REFERENCES}")
-            rows.append([counted.num_edits, whole, fraction])
-        counts = torch.tensor(rows, dtype=torch.int64, device="cpu").reshape(-1, 3)
-        return TerStatistics(*counts.unbind(-1))
+            rows.append([counts.num_edits, whole, fraction])
+        columns = torch.tensor(rows, dtype=torch.int64, device="cpu").reshape(-1, 3)
+        return TerStatistics(*columns.unbind(-1))
 
     def score(self, statistics: TerStatistics) -> Tensor:
         """Return TER, at least 0, for statistics of any leading shape."""

@@ -150,7 +150,8 @@ def read(
     """
     if padding is not None and isinstance(preds, (Tensor, np.ndarray)) and preds.ndim == 3:
         return _read_samples(preds, target, padding)
-    preds, target = to_tensor_or_list(preds, "preds"), to_tensor_or_list(target, "target")
+    preds = to_tensor_or_list(preds, "preds")
+    target = to_tensor_or_list(target, "target")
     if isinstance(preds, Tensor) and isinstance(target, Tensor):
         return _read_padded(preds, target)
     try:

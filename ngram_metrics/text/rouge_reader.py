@@ -6,9 +6,9 @@ callable ``tokenizer`` without a ``normalizer`` gets the text after this ASCII r
 Hugging Face tokenizer, gets the original text. Empty words are dropped; Porter stemming,
 ``ngram_metrics.text.stemmer``, is the last step.
 
-Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns:
-``nltk.sent_tokenize`` gives torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token.
-Without it a document of tokens or ids is one sentence.
+Sentences. A sentence is a line, as in rouge_score, or an item that ``sentence_splitter`` returns, such as
+``nltk.sent_tokenize`` for torchmetrics' numbers. Ids are split at ``sentence_separator_id``, which is not a token; else
+a document of tokens or ids is one sentence.
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 The stems are those of ``nltk.stem.porter.PorterStemmer()``, in its default mode, word for word.
 
-A letter other than a, e, i, o and u is a consonant; so is a y at the beginning or after a vowel, while a y after a
-consonant is a vowel. The measure of a stem is how many times a vowel is followed by a consonant. A rule replaces a
-suffix if the measure of what is before it is large enough. In each of the steps 2, 3 and 4 one rule is tried: that of
-the longest suffix that the word has.
+A letter other than a, e, i, o and u is a consonant, but a y after a consonant is a vowel. The measure of a stem is how
+many times a vowel is followed by a consonant. A rule replaces a suffix if the measure of what is before it is large
+enough. In each of the steps 2, 3 and 4 only the rule of the longest suffix that the word has is tried.
 """
 
 from __future__ import annotations
@@ -36,9 +35,8 @@ _KINDS = _Kinds(dict.fromkeys(range(128), "c") | dict.fromkeys(map(ord, "aeiou")
 def _rules(written: str) -> dict[str, list[_Rule]]:
     """Return rules by the last two letters of their suffix, so that few are compared with a word.
 
-    Args:
-        written: ``suffix>replacement`` for each rule, a longer suffix before a shorter one. The letters before ``|``
-            are part of the suffix, but stay.
+    They are written ``suffix>replacement``, longer suffixes first. The letters before ``|`` are part of the suffix, but
+    stay.
     """
     rules: dict[str, list[_Rule]] = {}
     for rule in written.split():

@@ -143,7 +143,7 @@ class ROUGEScore(Accumulator[float]):
         rouge = definitions.rouge(*words, accumulate, rouge_keys, average, *sentences, pad_id)
         # The type of the class says float: compute returns a dict without confidence too.
         super().__init__(rouge, confidence, device, **kwargs)  # type: ignore[arg-type]
-        self.rouge_keys = tuple(rouge.shown)
+        self.rouge_keys = tuple(rouge.titles)
         self.accumulate = accumulate
 
     if TYPE_CHECKING:
