@@ -83,7 +83,7 @@ class DocumentFrequency:
             for counts in self.counts:
                 unknown = torch.full((1,), most, dtype=torch.float64, device="cpu")
                 weights.append(torch.cat((most - counts.double().log(), unknown)).to(dtype))
-            # A tensor holds no larger ids; those of lists are looked up in ``numbers``.
+            # A tensor holds no larger ids; in lists they are looked up in ``numbers``.
             most_id = torch.iinfo(torch.int64).max
             ids = [token for token in self.tokens if isinstance(token, int) and token <= most_id]
             corpus_ids = torch.tensor(ids if self.kind == "ids" else (), dtype=torch.int64, device="cpu")

@@ -61,7 +61,7 @@ class CorpusNgrams(NamedTuple):
         times: ``(entries,)`` int64, how often the document has it.
         prefix: ``(ngrams,)`` int64, the number of the n-gram that ends before the last token, in the order below; 0 for
             order 1. N-grams are numbered by it, and then by their last token.
-        last: ``(ngrams,)`` int64, the number of the last token among those of order 1; for order 1 its id.
+        last: ``(ngrams,)`` int64, the number of the last token in order 1; for order 1 its id.
     """
 
     ngram: Tensor
@@ -81,7 +81,7 @@ class CorpusNgrams(NamedTuple):
     def largest(self) -> tuple[Tensor, Tensor, Tensor]:
         """Return the largest count of each n-gram in a document, the first document with it, and the second largest.
 
-        Each is ``(ngrams,)`` int64. The second largest count is that of another document, 0 if no other has the n-gram.
+        Each is ``(ngrams,)`` int64. Another document has the second largest count, which is 0 if there is none.
         """
         none = torch.zeros_like(self.last)
         largest = none.scatter_reduce(0, self.ngram, self.times, "amax")

@@ -108,7 +108,7 @@ class DocumentGroups(NamedTuple):
     """Documents in groups, in the ragged layout: the references of each segment, or the sentences of each summary.
 
     Attributes:
-        tokens: all documents, those of the first group first.
+        tokens: all documents, group after group.
         counts: ``(groups,)`` int64 on the CPU, the number of documents of each group. A segment has at least one
             reference; other groups may be empty.
     """
@@ -303,7 +303,7 @@ def padded_sides(
 ) -> PaddedSides:
     """Return padded ids as documents without gaps, in steps that do not depend on the data.
 
-    The arguments are those of ``drop_from_sides``. A reference without a token is missing.
+    It takes the arguments of ``drop_from_sides``. A reference without a token is missing.
     """
     hypothesis_tokens, tokens = drop_from_sides(hypotheses, references, dropped, separator)
     present = None

@@ -64,7 +64,7 @@ class SegmentDigits(NamedTuple):
     """Some segments laid out for counting.
 
     Attributes:
-        tokens: the digits; the slots of hypotheses are before those of references.
+        tokens: the digits, with the slots of hypotheses before the slots of references.
         hypothesis_slots: the number of slots in a row that belong to hypotheses.
         document: ``(..., slots)`` int64, 0 for a hypothesis, r for its r-th reference; None if each has one reference.
         documents: the largest number of documents of a segment.

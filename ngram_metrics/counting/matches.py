@@ -19,7 +19,6 @@ from ngram_metrics.counting.documents import (
     DocumentGroups,
     PaddedPairs,
     PaddedReferences,
-    PaddedSides,
     RaggedPairs,
     RaggedSides,
     SidesOrPairs,
@@ -48,8 +47,6 @@ def count_matches(documents: SidesOrPairs, max_order: int) -> Tensor:
         ``(segments, orders)`` int64: for each order the sum over its n-grams of the smaller of the count in the
         hypothesis and the largest count in one reference.
     """
-    if isinstance(documents, (RaggedSides, PaddedSides)):
-        documents = documents.only_pairs or documents
     if isinstance(documents, (RaggedPairs, RaggedSides)):
         return numpy_matches(documents, max_order)
     if isinstance(documents, PaddedPairs):
@@ -145,8 +142,8 @@ def _join_digits(digits: Tensor, length: int, bits: int) -> Tensor:
 def _look_up(hypotheses: Tensor, references: Tensor, orders: int, bits: int) -> Tensor:
     """Return the matches ``(orders, segments)`` of keys ``(segments, width)`` and ``(segments, references, width)``.
 
-    The orders are those of the last digits of the keys. The first k of equal n-grams of a hypothesis are matched, where
-    k is the largest count in one reference.
+    The last digits of the keys are the last tokens of these orders. The first k of equal n-grams of a hypothesis are
+    matched, where k is the largest count in one reference.
     """
     device = hypotheses.device
     dropped_bits = torch.arange((orders - 1) * bits, -1, -bits, device=device).reshape(-1, 1, 1)

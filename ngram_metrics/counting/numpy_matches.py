@@ -208,7 +208,8 @@ def numpy_segments(documents: RaggedPairs | RaggedSides) -> NumpySegments:
     hypotheses, references = documents
     counts = None
     if isinstance(references, DocumentGroups):
-        counts = references.counts.numpy()
+        if not references.single:
+            counts = references.counts.numpy()
         references = references.tokens
     lengths = hypotheses.lengths.numpy(), references.lengths.numpy()
     sizes = lengths[1] if counts is None else np.add.reduceat(lengths[1], counts.cumsum() - counts)
@@ -426,7 +427,7 @@ def _rank_ngrams(keys: NDArray[np.int64], document_bits: int) -> tuple[NDArray[n
     is_first = np.ones(len(keys), np.bool_)
     np.greater_equal(keys[1:] ^ keys[:-1], 1 << document_bits, out=is_first[1:])
     rank = is_first.cumsum() - 1
-    # The slots of an n-gram are sorted by document: that of the hypothesis, 0, is first.
+    # The slots of an n-gram are sorted by document, and the hypothesis, 0, is first.
     is_last = np.append(is_first[1:], True)
     documents = keys & (1 << document_bits) - 1
     is_shared = (documents[is_first] == 0) & (documents[is_last] > 0)

@@ -180,7 +180,7 @@ class SmallLayout(NamedTuple):
     """The rows of the documents of a batch in a table, as in a ``Pool``.
 
     Attributes:
-        ids: the tokens of the hypotheses, and those of the references; or those of all, one after another.
+        ids: the tokens of all documents, in one tensor or in one for each side.
         counts: for hypotheses and references, or one side that is both, ``(groups,)`` int64, how many each group has.
         group: ``(documents,)`` int64, of all sides.
         row: ``(documents,)`` int64, the row in the group.
@@ -271,7 +271,7 @@ def row_layout(tokens: RaggedTokens, hypotheses: int, max_order: int) -> SmallLa
 
 
 class NgramTable(NamedTuple):
-    """The n-grams of a small batch that occur more than once in their group, as others have no match.
+    """The n-grams of a small batch that occur more than once in their group; no other n-gram has a match.
 
     Attributes:
         counts: ``(ngrams, depth)`` float32, exact, the count of the n-gram in each row of its group.
@@ -338,7 +338,7 @@ def aggregate_matches(
 ) -> AggregateMatches:
     """Count the matches of each hypothesis, in their order, with the aggregate of its group's references.
 
-    The arguments are those of ``ngram_metrics.counting.all_pairs.all_pairs_matches``.
+    It takes the arguments of ``ngram_metrics.counting.all_pairs.all_pairs_matches``.
     """
     sides = hypotheses, references
     layouts = [layout for _, layout in small_layouts(sides, max_order)]

@@ -26,7 +26,7 @@ def match_ngrams(hypothesis: Tokens, references: Sequence[Tokens], orders: int) 
     """Return for each order how many n-grams match, each at most as often as one reference has it.
 
     The positions where equal n-grams begin, in the hypothesis and in the references, are a group. The next token splits
-    a group into those of the n-grams that are longer by one, and a group with positions on one side only is done. Most
+    it into the groups of n-grams that are longer by one, and a group with positions on one side only is done. Most
     groups soon have one position on each side, and are followed token by token.
     """
     tokens = [*hypothesis, _END_OF_HYPOTHESIS]

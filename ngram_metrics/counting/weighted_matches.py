@@ -129,7 +129,7 @@ def _hypotheses_first(sides: RaggedSides) -> tuple[RaggedTokens, Tensor, Tensor]
 
 
 def padded_weighted_matches(pairs: PaddedPairs, weights: NgramWeights) -> WeightedMatches:
-    """Sum the weighted n-grams of pairs, whose tokens are numbered as those of the corpus are."""
+    """Sum the weighted n-grams of pairs, whose tokens have the numbers of the corpus."""
     width, reference_width = (side.ids.shape[1] for side in pairs)
     sums = [weights.weights[0].new_zeros(0, 3, len(weights.weights))]
     for start, stop in row_chunks(len(pairs.hypotheses.ids), width + reference_width, pairs.hypotheses.ids.device):

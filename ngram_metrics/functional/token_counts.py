@@ -27,10 +27,9 @@ class NgramMatches(NamedTuple):
     Attributes:
         matches: ``(segments, orders)`` int64, the n-grams of each hypothesis that match, each at most as often as it
             occurs in the reference that has most of it (Papineni et al. 2002, section 2.1).
-        hypothesis_ngrams: ``(segments, orders)`` int64, all n-grams of each hypothesis; those of order 1 are its
-            tokens.
-        reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference whose length is closest to that of
-            the hypothesis, the shorter on a tie.
+        hypothesis_ngrams: ``(segments, orders)`` int64, all n-grams of each hypothesis; in order 1 its tokens.
+        reference_ngrams: ``(segments, orders)`` int64, all n-grams of the reference that is closest in length to the
+            hypothesis, the shorter on a tie.
     """
 
     matches: Tensor

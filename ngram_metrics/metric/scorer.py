@@ -57,7 +57,7 @@ class Scorer:
         titles: the values that tables show, by their titles: of ROUGE only F, under the name of its key. By default a
             value has its name as title.
         empty_score: the score of a corpus without segments.
-        segment_measure: the measure of a segment by itself; None if it is that of the corpus.
+        segment_measure: the measure of a segment by itself; None if it is ``measure``.
 
     Raises:
         ValueError: an unknown average.
@@ -218,7 +218,7 @@ class Scorer:
         return replace(self, measure=self.measure.select_key(key), values={value: (0, column)}, titles={})
 
     def item_rows(self, value: str, rows: Tensor) -> Tensor:
-        """Return the rows of the metric of one value, from those of this metric."""
+        """Return the rows of the metric of one value, from the rows of this metric."""
         statistics = unpack(rows, self.measure.layout)
         key, _ = self.values[value]
         return pack(tuple(field[..., key : key + 1] for field in statistics), self.item(value).measure.layout)
@@ -246,7 +246,7 @@ class Scorer:
         Args:
             references: the number of references of a segment, such as ``1`` or ``1-4``, or ``?`` before any data.
             kind: the kind of input, or ``?``.
-            draws: the fields of resampling: numbers of draws, the seed, and those of a test.
+            draws: the fields of resampling and of a test: numbers of draws, the seed, and so on.
         """
         settings = {"unit": kind, "avg": self.average}
         settings |= {**self.reader.signature(kind), **self.measure.signature(), **draws}

@@ -115,7 +115,7 @@ def aggregate_scores(
 def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
     """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
     matches, hypothesis, reference = counts
-    # All counts are multiplied by the number of references, so precision and recall are those of the average counts.
+    # All counts are multiplied by the number of references, which changes neither precision nor recall.
     statistics = ChrfStatistics(matches, hypothesis * (reference > 0), reference)
     return score_rows(measure, pack(statistics, measure.layout))
 

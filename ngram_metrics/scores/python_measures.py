@@ -37,7 +37,7 @@ class PythonMeasure(ABC):
 
     #: Whether a higher score is better. Comparisons respect it; MBR decoding and rewards require True.
     higher_is_better: ClassVar[bool] = True
-    #: Whether hypotheses are compared with references; a measure of texts alone ignores those of a batch.
+    #: Whether hypotheses are compared with references; a measure of texts alone ignores the references of a batch.
     has_references: ClassVar[bool] = True
 
     #: Texts with fewer characters, and other segments with fewer tokens, are counted by ``count_in_python`` on a CPU,
@@ -55,7 +55,7 @@ class PythonMeasure(ABC):
     def score_in_python(self, *fields: Any) -> Any:
         """Score one row in plain Python: a number, or lists of them of ``score_shape``.
 
-        The fields are those of ``count_in_python``, or their sums.
+        The fields are what ``count_in_python`` returns, or sums of it.
         """
         raise NotImplementedError
 

@@ -27,7 +27,7 @@ from ngram_metrics.scores.python_measures import PythonOrder
 
 
 class Pairs(NamedTuple):
-    """Pairs of a hypothesis and a reference, those of the first segment first.
+    """Pairs of a hypothesis and a reference, segment after segment.
 
     Attributes:
         documents: the hypotheses, each repeated for each of its references, and the references: ``pairs`` of each.

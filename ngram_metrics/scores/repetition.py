@@ -30,7 +30,7 @@ over its n-grams, and T texts,
 
 Conventions of both. Lower is more varied. Self-BLEU is from 0 to 1; self-repetition is at least 0 and has no upper
 bound, since it grows with the number and the length of the texts. A text that is shorter than the order adds 0 to
-self-repetition. One text has no other: its self-BLEU and its self-repetition are 0, as are those of no text.
+self-repetition. One text has no other: its self-BLEU and its self-repetition are 0. So are both without texts.
 
 No text is compared with another. An n-gram of a text matches as often as it occurs in one other text at most: that is
 the largest count of the n-gram in a text, or the second largest if the text itself has the largest. So the time grows

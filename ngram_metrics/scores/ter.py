@@ -121,7 +121,7 @@ class TerMeasure(Measure[TerStatistics]):
         """Return TER, at least 0, for statistics of any leading shape."""
         dtype = float_dtype(statistics.edits.device)
         edits, whole, fraction = (field.to(dtype) for field in statistics)
-        # Of a segment the sum is an exact integer: the division alone rounds, as in sacrebleu's mean.
+        # In a segment the sum is an exact integer: the division alone rounds, as in sacrebleu's mean.
         length = (whole * PARTS + fraction) / PARTS
         rate = edits / torch.where(length > 0, length, 1)
         return torch.where(length > 0, rate, (edits > 0).to(dtype))

@@ -30,7 +30,7 @@ _FEW_CHARACTERS = 1 << 13
 
 
 class CharacterReader(PythonCharacterReader, Reader):
-    """The settings for reading characters, which are those of ``PythonCharacterReader``."""
+    """Reads characters under the settings of ``PythonCharacterReader``."""
 
     def _check_tokens(self, segments: Segments) -> None:
         """Raise TypeError for a ``str`` of more or less than one character, such as a word."""

@@ -54,7 +54,7 @@ class Segments(NamedTuple):
     Attributes:
         kind: the kind of all segments.
         hypotheses: one per segment: a ``str`` for text, else a list of tokens or a 1-D int64 tensor.
-        references: all references in the same form, those of the first segment first.
+        references: all references in the same form, segment after segment.
         counts: the number of references of each segment, at least 1.
         hypothesis_counts: for rows of documents, see ``ngram_metrics.text.groups``: the number of hypotheses of each
             row; ``counts`` may then be 0.

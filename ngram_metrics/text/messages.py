@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 #: Returns the name of a segment or text in an error message, from its index.
 NameOf: TypeAlias = Callable[[int], str]
-#: Characters without a visible form, or that change how others are shown: controls, also of direction, and surrogates.
+#: Characters without a visible form, or that change how text is shown: controls, also of direction, and surrogates.
 _HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 #: This package and the frameworks that call it, whose lines are not the user's.

@@ -1,4 +1,4 @@
-"""Readers without torch: the settings of each, and how texts are read one by one. The others derive from them."""
+"""Readers without torch: the settings of each, and how texts are read one by one. Other readers derive from them."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def batch_of(segments: Segments, tokens: RaggedTokens) -> Batch:
 
 
 def sides_of(segments: Segments, tokens: RaggedTokens) -> RaggedSides:
-    """Split tokens into those of the hypotheses and those of the references, which follow them."""
+    """Split tokens into hypotheses and the references that follow them."""
     first = len(segments.hypotheses)
     references = DocumentGroups(tokens.slice(first, tokens.documents), host_counts(segments.counts))
     return RaggedSides(tokens.slice(0, first), references)

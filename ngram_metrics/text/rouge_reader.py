@@ -53,7 +53,7 @@ from ngram_metrics.text.words import number_words
 
 
 class RougeReader(PythonRougeReader, Reader):
-    """The settings for reading, which are those of ``PythonRougeReader``."""
+    """Reads words and sentences under the settings of ``PythonRougeReader``."""
 
     @property
     def _separator(self) -> int | None:

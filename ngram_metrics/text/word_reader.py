@@ -39,7 +39,7 @@ FEW_CHARACTERS = 1 << 14
 
 
 class WordReader(PythonWordReader, Reader):
-    """The settings for reading words, which are those of ``PythonWordReader``."""
+    """Reads words under the settings of ``PythonWordReader``."""
 
     @property
     def sample_padding(self) -> tuple[int, ...] | None:

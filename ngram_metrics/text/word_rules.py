@@ -42,7 +42,7 @@ CHINESE_RANGES = (
 
 
 class Members(NamedTuple):
-    """Some characters: those of a class of a regular expression, and those of general categories of Unicode."""
+    """The characters of a class of a regular expression, and of general categories of Unicode."""
 
     written: str = ""
     categories: str = ""

@@ -185,7 +185,7 @@ def _number_in_pairs(sides: tuple[RaggedTokens, RaggedTokens], pair: Tensor) -> 
 def similar_pairs(long: Tensor, short: Tensor) -> Iterator[tuple[Tensor, int, int]]:
     """Cut pairs into chunks of similar size, so that padding a chunk to its largest pair wastes little.
 
-    The lengths ``(pairs,)`` int64 of the long sides fill the words, and those of the short sides are the steps.
+    ``long`` ``(pairs,)`` int64 is the lengths that fill the words, and ``short`` the numbers of steps.
 
     Yields:
         The indices of the pairs of a chunk, int64, each pair once; and the largest lengths in it.

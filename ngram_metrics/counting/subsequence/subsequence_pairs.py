@@ -9,9 +9,9 @@ these two bounds:
 
 * The documents are sorted by length, and a document is compared with those that are long enough.
 * Tokens fall into buckets, the second occurrence of a token in a document into another one than the first, and the most
-  frequent into buckets of their own. Of a document of h tokens in b buckets, of which the other document has g too, at
-  least one token for each of the b - g buckets is not shared: at most h - b + g are. A matrix product gives g for a
-  tile of pairs.
+  frequent into buckets of their own. If a document has h tokens in b buckets, and the other document has g of these
+  buckets too, at least b - g tokens are not shared, and at most h - b + g are. A matrix product gives g for a tile of
+  pairs.
 
 RapidFuzz counts the remaining pairs. No pair is lost, and memory does not depend on the number of pairs.
 """
@@ -53,7 +53,7 @@ def all_pairs_subsequences(
 ) -> Iterator[MatchBlock]:
     """Count the longest common subsequence of each hypothesis with each reference of its group, block by block.
 
-    The arguments and the blocks are those of ``all_pairs_matches``; ``matches`` has the lengths as its one order. They
+    It takes the arguments of ``all_pairs_matches`` and yields such blocks, in which the lengths are the one order. They
     are counted on the CPU.
     """
     measures = torch.stack((hypotheses.counts, references.counts, torch.zeros_like(references.counts)), 1).tolist()
