@@ -1,7 +1,4 @@
-"""The states of metrics on all ranks as one value, from which a run on any number of processes goes on exactly.
-
-The counts of ranks are added up in ``ngram_metrics.torchmetrics.states``, for ``compute`` and here.
-"""
+"""The states of metrics on all ranks as one value, from which a run on any number of processes goes on exactly."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ __all__ = ["AllRanks"]
 
 #: The only key of the state: it does not depend on what was counted.
 _KEY = "ngram_metrics"
-#: The bytes of a length, and of the checksum at the end.
+#: The bytes of a length and of the checksum.
 _LENGTH = 8
 
 
@@ -44,12 +41,7 @@ class _Described(TypedDict):
 
 
 class _Share(NamedTuple):
-    """What one rank has saved.
-
-    Attributes:
-        described: the metrics, in the order of their names.
-        states: the packed states of the metrics, one after another.
-    """
+    """What one rank has saved: its metrics in the order of their names, and their packed states one after another."""
 
     described: dict[str, _Described]
     states: bytes
@@ -86,7 +78,7 @@ class AllRanks:
         self._accumulators()
 
     def state_dict(self) -> dict[str, bytes]:
-        """Return the states of all ranks, the same value on each rank, all of which have to call this.
+        """Return the states of all ranks, the same value on each rank, when every rank has called this.
 
         Raises:
             ValueError: the ranks have other metrics or settings, or a metric is synchronized at the moment: on all
@@ -101,7 +93,7 @@ class AllRanks:
         )
         buffers = [buffer.numpy().tobytes() for buffer in gathered]
         _check_ranks(list(map(_read_share, buffers)))
-        frames = b"".join(map(_framed, buffers))
+        frames = b"".join(map(_frame, buffers))
         return {_KEY: frames + _checksum(frames)}
 
     def load_state_dict(self, state: Mapping[str, object]) -> None:
@@ -111,7 +103,7 @@ class AllRanks:
             state: what ``state_dict`` returned, with any number of processes.
 
         Raises:
-            TypeError, ValueError: no such state, or one of other metrics or settings; no metric is then changed.
+            TypeError, ValueError: another value, or states of other metrics or settings; no metric is then changed.
         """
         saved = state.get(_KEY) if isinstance(state, Mapping) else None
         if not isinstance(saved, bytes):
@@ -119,7 +111,10 @@ class AllRanks:
         frames = saved[:-_LENGTH]
         if len(saved) <= _LENGTH or saved[-_LENGTH:] != _checksum(frames):
             raise ValueError(f"{len(saved)} bytes with another checksum: expected all that AllRanks saved, unchanged")
-        shares = list(map(_read_share, _read_frames(frames)))
+        shares = []
+        while frames:
+            frame, frames = _read_frame(frames)
+            shares.append(_read_share(frame))
         accumulators = self._accumulators()
         described = shares[0].described
         if list(described) != list(accumulators):
@@ -153,13 +148,13 @@ class AllRanks:
                 "digest": bytes(metric.settings.tolist()).hex(),
                 "settings": metric.describe_settings(),
             }
-        return _framed(json.dumps(described).encode()) + b"".join(packed)
+        return _frame(json.dumps(described).encode()) + b"".join(packed)
 
     def _accumulators(self) -> dict[str, Adaptor]:
-        """Return the metrics that have the states, in the order of their names."""
+        """Return the accumulators of all metrics in the order of their names."""
         named: Mapping[str, object] = {"": self.metrics}
         if isinstance(self.metrics, MetricCollection):
-            # Of the metrics of a compute group only one is updated; this gives its states to the others.
+            # Only one metric of a compute group is updated; this gives its states to the others.
             named = dict(self.metrics.items(keep_base=True, copy_state=False))
         elif isinstance(self.metrics, Mapping):
             named = self.metrics
@@ -196,13 +191,13 @@ def _check_ranks(shares: list[_Share]) -> None:
                 raise ValueError(f"the metric {name!r} of rank {rank} has the states of all ranks: call unsync() first")
 
 
-def _framed(content: bytes) -> bytes:
+def _frame(content: bytes) -> bytes:
     """Return bytes behind their length."""
     return len(content).to_bytes(_LENGTH, "little") + content
 
 
 def _checksum(content: bytes) -> bytes:
-    """Return a checksum of bytes, as many as those of a length."""
+    """Return a checksum, which has as many bytes as a length."""
     return zlib.crc32(content).to_bytes(_LENGTH, "little")
 
 
@@ -210,14 +205,6 @@ def _read_frame(content: bytes) -> tuple[bytes, bytes]:
     """Return the bytes behind a length, and what follows them."""
     stop = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     return content[_LENGTH:stop], content[stop:]
-
-
-def _read_frames(content: bytes) -> list[bytes]:
-    frames: list[bytes] = []
-    while content:
-        frame, content = _read_frame(content)
-        frames.append(frame)
-    return frames
 
 
 def _read_share(content: bytes) -> _Share:

@@ -31,12 +31,11 @@ class ComputeMetrics:
 
     With ``batch_eval_metrics=True`` the trainer passes one batch after another, and only sums are kept. Without it, the
     trainer passes all predictions at once, or with ``eval_do_concat_batches=False`` a list of batches. In a distributed
-    run the trainer gathers the batches of all processes, so each process scores all segments, and the metrics do not
-    synchronize their counts again. The last batch of ``Seq2SeqTrainer`` then ends with segments that were in the first
-    one: batch by batch they are left out; at once they are not known, see the page. After an error in a call, the next
-    evaluation begins without counts. If an evaluation breaks off between two calls, call ``reset``. A trainer keeps the
-    model with the highest ``metric_for_best_model``: for a metric whose ``higher_is_better`` is False pass it
-    ``greater_is_better=False``.
+    run each process scores the batches of all processes, which the trainer gathers, and the metrics do not synchronize.
+    The last batch of ``Seq2SeqTrainer`` then ends with segments of the first one: batch by batch they are left out; at
+    once they cannot be known, see the page. After an error in a call, the next evaluation begins without counts. If an
+    evaluation breaks off between two calls, call ``reset``. For a metric whose ``higher_is_better`` is False, pass
+    ``greater_is_better=False`` to the trainer.
 
     Args:
         metrics: a metric, several metrics, or a ``MetricCollection``; they are copied.
@@ -90,7 +89,7 @@ class ComputeMetrics:
         try:
             for batch in _batches(prediction):
                 preds, target = map(self._read, batch)
-                count = _unrepeated(len(preds)) if compute_result else None
+                count = _count_unrepeated(len(preds)) if compute_result else None
                 self._update(preds[:count], target[:count])
             if is_last:
                 values = self._values()
@@ -115,7 +114,7 @@ class ComputeMetrics:
             raise
 
     def _values(self) -> dict[str, float]:
-        # Not metrics.compute(), whose names depend on the other metrics; without copies of the states, as there.
+        # The names that metrics.compute() gives depend on the other metrics.
         written = {name: computed_values(name, metric) for name, metric in self.metrics.items(copy_state=False)}
         refuse_equal_names(written.items())
         return {name: float(value) for values in written.values() for name, value in values.items()}
@@ -158,27 +157,27 @@ def _batches(prediction: object) -> list[tuple[object, object]]:
     return list(zip(predictions, labels, strict=True))
 
 
-def _to_tensor(given: object) -> Tensor:
+def _to_tensor(ids: object) -> Tensor:
     """Return a dense tensor, or raise TypeError or ValueError."""
-    if np.ma.is_masked(given):
-        given = to_tensor_or_list(given, "predictions or label_ids")
+    if np.ma.is_masked(ids):
+        ids = to_tensor_or_list(ids, "predictions or label_ids")
     try:
-        ids = torch.as_tensor(given)
+        tensor = torch.as_tensor(ids)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"predictions or label_ids are no rows of integers of one width, (segments, width): {error}"
         ) from error
-    if not is_dense(ids):
+    if not is_dense(tensor):
         raise TypeError(
             "predictions or label_ids are a nested, quantized or sparse tensor: expected a dense one, (segments, width)"
         )
-    return ids
+    return tensor
 
 
-def _unrepeated(size: int) -> int | None:
-    """Return how many segments of a last batch of all processes are no repeats, None if all."""
-    # Several processes repeat segments to fill the last batch. Trainer gathers with gather_for_metrics of accelerate,
-    # which leaves them out; Seq2SeqTrainer gathers with gather, which does not.
+def _count_unrepeated(size: int) -> int | None:
+    """Return how many segments of the last batch of all processes are not repeated, or None if all are."""
+    # Several processes repeat segments to fill the last batch. Trainer leaves them out, by gather_for_metrics of
+    # accelerate; Seq2SeqTrainer does not, by gather.
     if "accelerate" not in sys.modules or not distributed.is_available() or not distributed.is_initialized():
         return None
     from accelerate.state import GradientState
@@ -200,10 +199,7 @@ def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor
 
     Args:
         logits: ``(segments, width, vocabulary)``, floating point, or a tuple whose first item is this tensor.
-        labels: ``(segments, width)`` int64, -100 at positions that are ignored.
-
-    Returns:
-        ``(segments, width)`` int64, the ids, and -100 where the label is -100.
+        labels: ``(segments, width)`` int64; where they are -100, the result is -100 too.
     """
     scores = logits[0] if isinstance(logits, tuple) else logits
     # The logits at a position predict the next position.
@@ -214,6 +210,8 @@ def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor
 class Reward:
     """The score of each completion for TRL's ``GRPOTrainer``, on the page docs/guides/rewards.md.
 
+    Texts and lists of ids are counted on the CPU, whatever the device of the metric.
+
     Args:
         metric: the metric that scores a completion, or one value of ROUGE, ``rouge["rougeL_fmeasure"]``; its
             ``average`` has no effect, and its states are neither read nor changed.
@@ -223,8 +221,7 @@ class Reward:
 
     Raises:
         TypeError: an object that is not a metric of this package.
-        ValueError: a metric with several values; a metric whose lower scores are better, because a trainer raises its
-            reward.
+        ValueError: a metric with several values, or one whose lower scores are better: a trainer raises its reward.
 
     Example:
         >>> from ngram_metrics import ChrF
@@ -260,8 +257,7 @@ class Reward:
         """Score completions from the arguments that the trainer passes by name.
 
         Args:
-            completions: texts, or conversations; of a conversation, also among the references, the text of the last
-                message is read.
+            completions: texts, or conversations, of which the text of the last message is read, as in references.
             completion_ids: the ids of the completions.
             columns: the columns of the data set, each with one item per completion.
 
@@ -270,11 +266,11 @@ class Reward:
 
         Raises:
             ValueError: the data set has no column with the name in ``references``.
-            TypeError: a completion or a reference that is neither text nor a conversation that ends with text.
+            TypeError: a completion or a reference without text.
         """
         if self.references not in columns:
-            named = f"one of {sorted(columns)}" if columns else f"reward(completions=[...], {self.references}=[...])"
-            raise ValueError(f"the data set has no column {self.references!r}: expected {named}")
+            expected = f"one of {sorted(columns)}" if columns else f"reward(completions=[...], {self.references}=[...])"
+            raise ValueError(f"the data set has no column {self.references!r}: expected {expected}")
         preds = list(list_column(completion_ids, "completion_ids"))
         target = list_column(columns[self.references], self.references)
         if not self.from_ids:
@@ -286,9 +282,10 @@ class Reward:
         if rows or len(preds) != len(target):
             scorer = self.metric.scorer.segment_scorer()
             if len(rows) < len(target) == len(preds):
-                preds, target = [preds[row] for row in rows], [target[row] for row in rows]
-            scores = scorer(preds, target, self.metric.device)
-            for row, score in zip(rows, next(iter(scorer.name_values(scores).values())).tolist(), strict=True):
+                preds = [preds[row] for row in rows]
+                target = [target[row] for row in rows]
+            (scores,) = scorer.name_values(scorer(preds, target)).values()
+            for row, score in zip(rows, scores.tolist(), strict=True):
                 rewards[row] = score
         return rewards
 
@@ -302,13 +299,13 @@ def _texts(reference: object, name: str) -> str | list[str] | None:
     return _text(reference, name)
 
 
-def _text(given: object, name: str) -> str:
-    """Return text as it is, and of a conversation the text of its last message, from the argument ``name``."""
-    text = given
-    if isinstance(given, Sequence) and len(given) and isinstance(given[-1], Mapping):
-        text = given[-1].get("content")
+def _text(source: object, name: str) -> str:
+    """Return text, or the text of the last message of a conversation, from the argument ``name``."""
+    text = source
+    if isinstance(source, Sequence) and len(source) and isinstance(source[-1], Mapping):
+        text = source[-1].get("content")
     if not isinstance(text, str):
-        raise TypeError(f"{name} is {shortened(given)}: expected text, or messages of which the last has text")
+        raise TypeError(f"{name} is {shortened(source)}: expected text, or messages of which the last has text")
     return text
 
 

@@ -22,7 +22,7 @@ except ImportError as error:
 
 __all__ = ["ScoresCallback"]
 
-#: Compared by name: the package pytorch_lightning has other classes with these names. A fast_dev_run keeps nothing.
+#: Loggers by name, because those of pytorch_lightning are other classes. DummyLogger, of a fast_dev_run, keeps nothing.
 _TAKE_TEXT = {"TensorBoardLogger", "WandbLogger", "MLFlowLogger", "CometLogger", "DummyLogger"}
 
 
@@ -37,13 +37,13 @@ class _Scored(NamedTuple):
 class ScoresCallback(Callback):
     """Scores what ``validation_step`` and ``test_step`` return, logs the values and writes the first segments.
 
-    The page is docs/guides/lightning.md. A step returns a dict with ``preds`` and ``target``, in the form that
-    ``update`` of the metrics takes, and with any other items. At the end of the epoch every process logs the values of
-    all processes' segments, so that ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, whatever the
-    order of the callbacks; their ``mode`` is ``"max"``, or ``"min"`` for a metric whose ``higher_is_better`` is False.
-    Process 0 then writes the signatures, and its first segments with their scores: to TensorBoard, MLflow and Comet as
-    Markdown, to Weights & Biases as configuration and a table. Other loggers cannot store text, which gives a warning;
-    they get the signatures as hyperparameters. The sanity check writes nothing.
+    The page is docs/guides/lightning.md. A step returns a dict with ``preds`` and ``target``, as ``update`` of the
+    metrics takes them. At the end of the epoch every process logs the values of all processes' segments, so that
+    ``EarlyStopping`` and ``ModelCheckpoint`` can monitor ``val/chrf``, in any order of the callbacks; their ``mode`` is
+    ``"max"``, or ``"min"`` for a metric whose ``higher_is_better`` is False. Process 0 then writes the signatures and
+    its first segments with their scores: to TensorBoard, MLflow and Comet as Markdown, to Weights & Biases as
+    configuration and a table. Other loggers, which cannot store text, get a warning, and the signatures as
+    hyperparameters. The sanity check writes nothing.
 
     A value has the name of its metric after ``val/`` or ``test/``: ``val/chrf``, with an interval also
     ``val/chrf_low`` and ``val/chrf_high``, of ROUGE ``val/rouge_rougeL_fmeasure`` and so on. Several data loaders are
@@ -56,8 +56,8 @@ class ScoresCallback(Callback):
 
     Raises:
         TypeError: a metric of another package; in a run, a step that returns another object.
-        ValueError: no metric, or one with ``average="none"``; two metrics that write one name; a
-            negative number of segments.
+        ValueError: no metric, or one with ``average="none"``; two metrics that write one name; a negative number of
+            segments.
 
     Example:
         >>> from ngram_metrics import Bleu, ChrF
@@ -105,8 +105,8 @@ class ScoresCallback(Callback):
         """
         if not isinstance(outputs, Mapping) or not {"preds", "target"} <= set(outputs):
             step = "test_step" if trainer.testing else "validation_step"
-            found = f"a dict with {list(outputs)}" if isinstance(outputs, Mapping) else type(outputs).__name__
-            raise TypeError(f"{step} must return a dict with 'preds' and 'target', got {found}")
+            actual = f"a dict with {list(outputs)}" if isinstance(outputs, Mapping) else type(outputs).__name__
+            raise TypeError(f"{step} must return a dict with 'preds' and 'target', got {actual}")
         _, metrics, table = self._scored[dataloader_idx]
         metrics.update(outputs["preds"], outputs["target"])
         if trainer.is_global_zero:
@@ -117,15 +117,15 @@ class ScoresCallback(Callback):
         for suffix, metrics, table in self._scored:
             values: dict[str, Any] = {}
             signatures: dict[str, str] = {}
-            # On every process: a value and a signature gather the counts and numbers of references from all of them.
+            # On every process, because a value and a signature gather the states of all.
             for name, metric in metrics.items(copy_state=False):
                 values |= computed_values(f"{_stage(trainer)}/{name}", metric)
                 signatures[f"{_stage(trainer)}/{name}{suffix}"] = str(metric.signature)
-            # sync_dist takes the mean of equal values, which changes nothing; without it Lightning gives a warning.
+            # The mean of equal values changes nothing; without sync_dist Lightning warns.
             logged = {f"{name}{suffix}": value for name, value in values.items()}
             pl_module.log_dict(logged, sync_dist=True, add_dataloader_idx=False)
             if trainer.is_global_zero and not trainer.sanity_checking:
-                # The step of the logged values; Lightning's callbacks read it in the same way.
+                # The step of the logged values, which Lightning's callbacks read in the same way.
                 step = trainer.fit_loop.epoch_loop._batches_that_stepped
                 for logger in trainer.loggers:
                     _write(logger, f"{_stage(trainer)}/segments{suffix}", table, signatures, step)

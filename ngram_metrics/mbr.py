@@ -5,8 +5,7 @@ r from the model, which are the references (Kumar and Byrne 2004; Eikema and Azi
 
 The utility is any metric that scores a pair from n-gram matches, or from a longest common subsequence, and whose higher
 scores are better, such as ``Bleu``, ``ChrF``, ``NgramOverlap``, and ``ROUGEScore`` with a single key other than
-``rougeLsum``. For ROUGE the utility is F; ``rouge["rougeL_recall"]`` makes it the recall. All pairs are counted
-together, see ``ngram_metrics.counting.all_pairs``.
+``rougeLsum``. For ROUGE the utility is F; ``rouge["rougeL_recall"]`` makes it the recall.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class Utility(Metric, Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where text is counted."""
+        """Where pairs are counted."""
 
 
 class Decoded(NamedTuple):
@@ -44,9 +43,8 @@ class Decoded(NamedTuple):
 
     Attributes:
         hypotheses: the chosen hypothesis of each row, the object that was passed.
-        indices: ``(rows,)`` int64, the index of the chosen hypothesis in its row.
-        expected_utilities: ``(rows,)`` float64 from 0 to 1 (float32 if the device has no float64), its expected
-            utility.
+        indices: ``(rows,)`` int64, its index in the row.
+        expected_utilities: ``(rows,)`` float64 from 0 to 1 (float32 if the device has no float64).
     """
 
     hypotheses: list[Any]
@@ -114,13 +112,11 @@ def decode(
         references = hypotheses
     scorer = _scorer_of(metric)
     kinds = read_rows(scorer.reader, hypotheses, references)
-    candidates, others = kinds[0]
-    heights, widths = candidates.counts.tolist(), others.counts.tolist()
+    heights, widths = (side.counts.tolist() for side in kinds[0])
     for name, counts in (("hypotheses", heights), ("references", widths)):
         if 0 in counts:
             raise ValueError(f"row {counts.index(0)} has no {name}: expected at least one")
-    device = metric.device
-    weights = _weights(reference_probabilities, widths).to(float_dtype(device)).to(device)
+    weights = _weights(reference_probabilities, widths).to(float_dtype(metric.device)).to(metric.device)
     totals = weights.sum(-1)
     expected: list[list[Tensor]] = [[] for _ in heights]
     for block in score_blocks(scorer.measure, kinds, scorer.pair_index, metric.device):

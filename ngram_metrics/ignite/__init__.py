@@ -6,10 +6,15 @@ characters.
 
 ``update`` takes ``(y_pred, y)`` or ``{"y_pred": ..., "y": ...}``: hypotheses, and for each its reference or a list of
 references, as text, tokens, ids, or padded id tensors. ``output_transform`` turns an engine's output into this form.
-``device`` is where the counts are accumulated. If a metric has several values, their names in ``engine.state.metrics``
-begin with the name passed to ``attach``: ``chrf``, ``chrf_low``, ``chrf_high``, or ``rouge_rouge1_fmeasure``.
-``metrics_result_mode`` is ignite's: ``"flatten"`` writes these, ``"named"`` a dict by the name passed to ``attach``,
-``"both"``, the default, these and, where no value has that name, the dict.
+``device`` is where the states are. Text and lists are counted on the CPU, padded ids on the device they lie on. If a
+metric has several values, their names in ``engine.state.metrics`` begin with the name passed to ``attach``: ``chrf``,
+``chrf_low``, ``chrf_high``, or ``rouge_rouge1_fmeasure``. ``metrics_result_mode`` is ignite's: ``"flatten"`` writes
+these, ``"named"`` a dict by the name passed to ``attach``, ``"both"``, the default, these and, where no value has that
+name, the dict.
+
+A class that ignite lacks has the other parameters and the errors of its namesake in ``ngram_metrics``. ``compute``
+returns a float from 0 to 1, for average none a float64 tensor ``(segments,)``, and with ``confidence`` a dict of floats
+such as ``chrf``, ``chrf_low`` and ``chrf_high``. Before any data it raises ``NotComputableError``.
 """
 
 from __future__ import annotations
@@ -55,15 +60,12 @@ class Bleu(IgniteMetric):
 
     The parameters up to ``average`` are ignite's, and so are all defaults. The keyword-only parameters, average none,
     and the smoothings that ignite lacks, are those of ``ngram_metrics.Bleu``: ``Bleu(average="micro", smooth="exp",
-    tokenizer="13a")`` is the BLEU that papers report.
-
-    ``compute`` returns a float64 tensor ``()`` for macro, ``(segments,)`` for none, and a float for micro, all from 0
-    to 1; with ``confidence`` a dict of floats: ``bleu``, ``bleu_low``, ``bleu_high``.
+    tokenizer="13a")`` is the BLEU that papers report. For macro without ``confidence``, ``compute`` returns a float64
+    tensor ``()``, and before any data it returns 0 for micro.
 
     Raises:
         ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; segments
             that cannot be read.
-        NotComputableError: ``compute`` before any data, but for micro, which returns 0.
 
     Example:
         >>> from ngram_metrics.ignite import Bleu
@@ -110,14 +112,8 @@ class Rouge(KeyedIgniteMetric):
         alpha: the weight in F = P R / ((1 - alpha) P + alpha R), from 0 to 1: 0, the default, makes F the recall, 1 the
             precision; 0.5 gives F1.
 
-    ``output_transform`` and ``device`` are those of all metrics in this module, ``pad_id`` and ``tokenizer`` those of
-    ``ngram_metrics.Bleu``. ``compute`` returns a dict of floats from 0 to 1 with ``Rouge-<variant>-P``, ``-R`` and
-    ``-F`` for each variant.
-
-    Raises:
-        ValueError, TypeError: a setting out of its range; different numbers of hypotheses and references; segments
-            that cannot be read.
-        NotComputableError: ``compute`` before any data.
+    ``pad_id`` and ``tokenizer`` are those of ``ngram_metrics.Bleu``, and the errors those of ``Bleu``. ``compute``
+    returns a dict of floats from 0 to 1 with ``Rouge-<variant>-P``, ``-R`` and ``-F`` for each variant.
 
     Example:
         >>> from ngram_metrics.ignite import Rouge
@@ -141,7 +137,7 @@ class Rouge(KeyedIgniteMetric):
         tokenizer: Tokenizer | None = None,
         metrics_result_mode: ResultMode = "both",
     ) -> None:
-        chosen: Sequence[int | str] = variants if variants else [1, 2, 4, "L"]
+        chosen: Sequence[int | str] = variants or [1, 2, 4, "L"]
         if not 0 <= alpha <= 1:
             raise ValueError(f"alpha must be in interval [0, 1] (got : {alpha})")
         reducers: dict[str, Reducer] = {"best": "best_recall", "average": "sum"}
@@ -153,13 +149,13 @@ class Rouge(KeyedIgniteMetric):
             if variant != "L" and int(variant) < 1:
                 raise ValueError(f"ngram order must be greater than zero (got : {variant})")
         measure = RougeMeasure(tuple(chosen), reducers[multiref], alpha)
-        reader = WordReader(tokenizer, pad_id=pad_id)
         values = {
-            f"Rouge-{variant}-{letter}": (number, column)
-            for number, variant in enumerate(chosen)
+            f"Rouge-{variant}-{letter}": (index, column)
+            for index, variant in enumerate(chosen)
             for column, letter in enumerate("PRF")
         }
-        rouge = Scorer(reader, measure, "macro", values, {key: key for key in values if key.endswith("F")})
+        titles = {name: name for name in values if name.endswith("F")}
+        rouge = Scorer(WordReader(tokenizer, pad_id=pad_id), measure, "macro", values, titles)
         super().__init__(Accumulator(rouge, None, device), output_transform, metrics_result_mode)
 
 
@@ -207,10 +203,6 @@ class ROUGEScore(IgniteMetric):
 
     ``compute`` returns a dict of floats from 0 to 1, or for average none of tensors ``(segments,)``. With
     ``confidence`` it has the ends of each interval too, such as ``rouge1_fmeasure_low``.
-
-    Raises:
-        ValueError, TypeError, ModuleNotFoundError: the errors of ``ngram_metrics.ROUGEScore``.
-        NotComputableError: ``compute`` before any data.
     """
 
     def __init__(
@@ -238,15 +230,7 @@ class ROUGEScore(IgniteMetric):
 
 
 class ChrF(IgniteMetric):
-    """chrF for an ignite engine, with the parameters of ``ngram_metrics.ChrF``, on the page docs/guides/ignite.md.
-
-    ``compute`` returns a float from 0 to 1; for average none a tensor ``(segments,)``; with ``confidence`` a dict of
-    floats: ``chrf``, ``chrf_low``, ``chrf_high``.
-
-    Raises:
-        ValueError, TypeError: the errors of ``ngram_metrics.ChrF``.
-        NotComputableError: ``compute`` before any data.
-    """
+    """chrF for an ignite engine, with the parameters of ``ngram_metrics.ChrF``, on the page docs/guides/ignite.md."""
 
     def __init__(
         self,
@@ -273,12 +257,7 @@ class ChrF(IgniteMetric):
 class NgramOverlap(IgniteMetric):
     """N-gram overlap for an ignite engine, as ``ngram_metrics.NgramOverlap``, on the page docs/guides/ignite.md.
 
-    ``compute`` returns a float from 0 to 1; for average none a tensor ``(segments,)`` or ``(segments, samples)``;
-    with ``confidence`` a dict of floats: ``ngram_overlap``, ``ngram_overlap_low``, ``ngram_overlap_high``.
-
-    Raises:
-        ValueError, TypeError: the errors of ``ngram_metrics.NgramOverlap``.
-        NotComputableError: ``compute`` before any data.
+    For samples and average none ``compute`` returns a tensor ``(segments, samples)``.
     """
 
     def __init__(
@@ -298,11 +277,7 @@ class NgramOverlap(IgniteMetric):
 
 
 class Gleu(IgniteMetric):
-    """Google-BLEU for an ignite engine, with the parameters of ``ngram_metrics.Gleu``, see docs/guides/ignite.md.
-
-    The errors and the result of ``compute`` are those of ``ChrF``, with the names ``gleu``, ``gleu_low`` and
-    ``gleu_high``.
-    """
+    """Google-BLEU for an ignite engine, with the parameters of ``ngram_metrics.Gleu``, see docs/guides/ignite.md."""
 
     def __init__(
         self,
@@ -323,11 +298,7 @@ class Gleu(IgniteMetric):
 class Ter(IgniteMetric):
     """TER for an ignite engine, with the parameters of ``ngram_metrics.Ter``, on the page docs/guides/ignite.md.
 
-    Lower is better. The result of ``compute`` is that of ``ChrF``, named ``ter``, ``ter_low`` and ``ter_high``.
-
-    Raises:
-        TypeError, ValueError, ModuleNotFoundError: the errors of ``ngram_metrics.Ter``.
-        NotComputableError: ``compute`` before any data.
+    Lower is better, and scores may be above 1.
     """
 
     def __init__(
@@ -350,9 +321,7 @@ class Ter(IgniteMetric):
 class Repetition(IgniteMetric):
     """Repetition for an ignite engine, with the parameters of ``ngram_metrics.Repetition``, see docs/guides/ignite.md.
 
-    ``update`` takes ``(y_pred, y)``, and does not read ``y``: without references it is None. The errors and the result
-    of ``compute`` are those of ``ChrF``, with the names ``repetition``, ``repetition_low`` and
-    ``repetition_high``.
+    ``update`` takes ``(y_pred, y)`` and does not read ``y``, which may be None.
     """
 
     def __init__(
@@ -374,8 +343,7 @@ class Repetition(IgniteMetric):
 class CiderD(IgniteMetric):
     """CIDEr-D for an ignite engine, with the parameters of ``ngram_metrics.CiderD``, see docs/guides/ignite.md.
 
-    The errors are those of that class. ``compute`` returns what that of ``ChrF`` returns, from 0 to 10, with the names
-    ``cider_d``, ``cider_d_low`` and ``cider_d_high``.
+    Scores are from 0 to 10.
     """
 
     def __init__(

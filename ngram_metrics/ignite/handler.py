@@ -17,12 +17,11 @@ __all__ = ["ScoresHandler"]
 class ScoresHandler:
     """Writes values, intervals, signatures and the first segments with their scores to a logger of ignite.
 
-    The page is docs/guides/ignite.md. First attach the metrics, then the handler:
+    The page is docs/guides/ignite.md. First attach the metrics, then the handler, to one logger or several:
     ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
-    ``tb_logger.attach_output_handler``. It writes the signatures and the first segments of the run to TensorBoard,
-    MLflow and ClearML as Markdown, to Weights & Biases as configuration and a table. A handler may be attached to
-    several loggers. In a distributed run, attach it to the logger of process 0 only: the values are those of all
-    segments; the segments, and ``nrefs`` in the signatures, are those of process 0.
+    ``tb_logger.attach_output_handler``, and the signatures and the first segments of the run: as Markdown to
+    TensorBoard, MLflow and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach it
+    to the logger of process 0 only: values are those of all segments; segments and ``nrefs`` are those of process 0.
 
     Args:
         evaluator: the engine with the segments in its output; the handler reads each output from now on.
@@ -53,7 +52,7 @@ class ScoresHandler:
         self._output_transform, self._step_transform = output_transform, global_step_transform
         self._table = SegmentTable(metrics, IgniteMetric, segments)
         refuse_shared_names(metrics)
-        # At the events at which the metrics are reset and updated.
+        # The events at which the metrics are reset and updated.
         evaluator.add_event_handler(Events.EPOCH_STARTED, self._table.clear)
         evaluator.add_event_handler(Events.ITERATION_COMPLETED, self._add)
 
@@ -85,7 +84,7 @@ class ScoresHandler:
             missing += [] if written else [name]
         if missing:
             raise ValueError(f"no metric is attached as {missing}: expected the names given to metric.attach(...)")
-        # The handler that attach_output_handler attaches. It writes a dict, such as ROUGE's, value by value.
+        # The handler of attach_output_handler writes a dict, such as ROUGE's, value by value.
         output_handler: Any = logger._create_output_handler(self.tag, names, global_step_transform=self._step_transform)
         output_handler(engine, logger, event_name)
         step = output_handler.global_step_transform(engine, event_name)

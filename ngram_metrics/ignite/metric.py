@@ -38,7 +38,7 @@ except ImportError as error:
 OutputTransform: TypeAlias = Callable[[Any], object]
 #: What ``compute`` returns.
 Computed: TypeAlias = float | Tensor | dict[str, float] | dict[str, Tensor]
-#: What an engine gets of a metric with several values: each by its name, all as a dict, or both.
+#: How an engine gets several values: each by its name, all as a dict, or both.
 ResultMode: TypeAlias = Literal["flatten", "named", "both"]
 CPU = torch.device("cpu")
 #: The key of the states of all ranks in the ``state_dict`` of an ignite metric.
@@ -65,7 +65,7 @@ def unchanged(output: object) -> object:
 
 
 def _gather_ranks(tensor: Tensor, group: object = None) -> Tensor:
-    """Return the tensors of all ranks as one, over any backend of ignite: Horovod is none of torch.distributed."""
+    """Return the tensors of all ranks as one, over any backend of ignite, which torch.distributed may not have."""
     return cast(Tensor, idist.all_gather(tensor))
 
 
@@ -77,7 +77,7 @@ def _is_distributed() -> bool:
 
 
 def _combine(name: str) -> Callable[..., MetricsLambda]:
-    """Return the operator of ignite with this name, which here refuses a metric of several values at once."""
+    """Return ignite's operator with this name, which here refuses a metric of several values at once."""
     combine = getattr(Metric, name)
 
     @functools.wraps(combine)
@@ -115,14 +115,14 @@ class IgniteMetric(Metric):
         accumulator.distributed_available_fn, accumulator.dist_sync_fn = _is_distributed, _gather_buffers
         self._accumulator = accumulator
         self._scores_no_data, self._returns_tensors = False, accumulator.average == "none"
-        # Else ignite's iteration_completed would pass (list of tensors, list of tensors) pair by pair.
+        # Otherwise ignite's iteration_completed would pass (list of tensors, list of tensors) pair by pair.
         super().__init__(output_transform, accumulator.device, skip_unrolling=True)
-        # Not an argument above, because older versions of ignite do not take it.
+        # Set here, because older versions of ignite do not take it above.
         self._metrics_result_mode = metrics_result_mode
 
     def __getattr__(self, attr: str) -> Any:
         """Return an attribute of the accumulator."""
-        # ignite's Metric.__getattr__ makes a metric from any attribute: signature would be a metric and not a str.
+        # ignite's Metric.__getattr__ makes a metric of any attribute, even of the signature.
         return getattr(self._accumulator, attr) if attr in _OF_THE_ACCUMULATOR else super().__getattr__(attr)
 
     def __getitem__(self, index: object) -> MetricsLambda:
@@ -134,7 +134,7 @@ class IgniteMetric(Metric):
         return IgniteValue(self, str(index)) if is_scored_value(self, index) else super().__getitem__(index)
 
     def __repr__(self) -> str:
-        """Show the settings that differ from the defaults, and that this is no metric of torchmetrics."""
+        """Show the settings that differ from the defaults."""
         return f"ngram_metrics.ignite.{type(self).__name__}({changed_settings(self._accumulator, type(self))})"
 
     def reset(self) -> None:
@@ -147,8 +147,8 @@ class IgniteMetric(Metric):
         """Count a batch, ``(y_pred, y)`` or ``{"y_pred": y_pred, "y": y}``.
 
         Raises:
-            TypeError, ValueError: not these two, different lengths, or segments that cannot be read; the counts do not
-                change.
+            TypeError, ValueError: an output of another form, different lengths, or segments that cannot be read; the
+                counts do not change.
         """
         pair: Any = output
         if isinstance(output, Mapping) and output.keys() == {"y_pred", "y"}:
@@ -164,14 +164,14 @@ class IgniteMetric(Metric):
             raise ValueError(
                 f"nb of candidates should be equal to nb of reference lists ({' != '.join(map(str, lengths))})"
             )
-        # The function of the class: torchmetrics wraps the object's method, which takes 0.1 ms more.
+        # The object's own method is wrapped by torchmetrics, and takes 0.1 ms more.
         Accumulator.update(self._accumulator, y_pred, y)
 
     def compute(self) -> Computed:
         """Return the score of all batches since the last reset, for average none rank by rank.
 
         Raises:
-            NotComputableError: no data yet, for metrics without a score of no data.
+            NotComputableError: no data yet, except for micro BLEU.
         """
         with self._accumulator.synced():
             if not self._scores_no_data and int(self._accumulator.sentences) == 0:
@@ -181,7 +181,7 @@ class IgniteMetric(Metric):
             return result
         if not isinstance(result, dict):
             return float(result)
-        # In one copy: each copy would wait for the device.
+        # One copy for all, because each would wait for the device.
         numbers: list[float] = torch.stack(list(result.values())).tolist()
         return dict(zip(result, numbers, strict=True))
 
@@ -198,7 +198,7 @@ class IgniteMetric(Metric):
             engine.state.metrics[name] = result
 
     def name_values(self, name: str, values: Mapping[str, object]) -> dict[str, object]:
-        """Return values by their names in an engine, which begin with ``name``, as ignite's could clash."""
+        """Return values by their names in an engine, which begin with ``name``."""
         return rename_values(name, values, self.scorer)
 
     def state_dict(self) -> OrderedDict[str, list[dict[str, Tensor]]]:
@@ -221,7 +221,7 @@ class IgniteMetric(Metric):
         self._accumulator.load_states(state_dict)
 
 
-# Without them such a metric would fail after the whole run, when it is computed.
+# With ignite's own operators such a metric would fail when it is computed, after the whole run.
 for _operator in ("add", "radd", "sub", "rsub", "mul", "rmul", "pow", "rpow", "mod", "truediv", "rtruediv", "floordiv"):
     if hasattr(Metric, f"__{_operator}__"):  # older versions of ignite have fewer
         setattr(IgniteMetric, f"__{_operator}__", _combine(f"__{_operator}__"))
