@@ -1,9 +1,9 @@
 """Counts as columns of a table: corpus scores by group, on any engine that adds integers.
 
-A score of a corpus is computed from sums over its segments, and neither an average of the segments' scores nor one of
-the scores of groups is equal to it. So the counts of each segment become int64 columns. An engine adds them by any
-group, on one machine or many, and ``StatisticsColumns.scores`` turns the sums of all groups into scores. Integers
-add up to the same sums in every order, so the scores of any engine and any partition are equal to the last bit.
+A score of a corpus is computed from sums over its segments, and is not a mean of scores of segments or groups. So the
+counts of each segment become int64 columns. An engine adds them by any group, on one machine or many, and
+``StatisticsColumns.scores`` turns the sums of all groups into scores. Integers add up to the same sums in every order,
+so the scores of any engine and any partition are equal to the last bit.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ _ROWS = 1 << 12
 class StatisticsColumns:
     """The counts of segments as columns of tables, and scores from their sums, on the page docs/guides/engines.md.
 
-    A call adds the counts to a table. A table is a ``Table`` or ``RecordBatch`` of pyarrow, a ``DataFrame`` of pandas
-    or polars, or a mapping of names to arrays or lists, and the result has the same type. Anything else with
-    ``__arrow_c_stream__``, such as a relation of DuckDB or a ``RecordBatchReader``, is read batch by batch: a call
-    returns a ``RecordBatchReader``, the other methods a ``Table``. The object has no state and can be pickled: make it
-    once, and an engine sends it to its workers.
+    A call adds the counts to a table: a ``Table`` or ``RecordBatch`` of pyarrow, a ``DataFrame`` of pandas or polars,
+    or a mapping of names to arrays or lists. The result has the same type. Anything else with ``__arrow_c_stream__``,
+    such as a relation of DuckDB or a ``RecordBatchReader``, is read batch by batch: a call returns a
+    ``RecordBatchReader``, the other methods a ``Table``. The object has no state and can be pickled: make it once, and
+    an engine sends it to its workers.
 
     The columns are ``names``, all int64: ``segments``, which is 1, and for each metric its counts, such as
     ``bleu_matches_1`` or ``bleu_reference_length``. A metric with ``average="macro"`` has sums of scores instead, each
@@ -49,8 +49,7 @@ class StatisticsColumns:
     for CIDEr-D. They add up exactly to sums over 2^31 rows.
 
     Args:
-        metrics: metrics by name, such as ``{"bleu": Bleu(), "chrf": ChrF()}``. Their settings are used, and
-            their counts do not change.
+        metrics: metrics by name, such as ``{"bleu": Bleu(), "chrf": ChrF()}``; their counts do not change.
         preds: the column of hypotheses, which are texts.
         target: the column of references, texts or lists of texts; or a sequence of columns of texts, each a reference.
 
@@ -155,14 +154,13 @@ class StatisticsColumns:
     def sums(self, batch: AnyTable, by: str | Sequence[str] = ()) -> AnyTable:
         """Return the sums of a batch by group, so that a worker sends a row for each group and not for each segment.
 
-        The sums of several batches are added like the columns of counts, by their names.
-
         Args:
             batch: as for a call.
             by: the columns whose values make a group; without any, the batch is one group.
 
         Returns:
-            A table with the columns ``by`` and ``names``; the groups are in the order of their first rows.
+            A table with the columns ``by`` and ``names``, whose groups are in the order of their first rows. Sums of
+            several batches are added like the columns of counts.
 
         Raises:
             TypeError, ValueError: the errors of a call; values of ``by`` that cannot be compared, such as lists.
@@ -226,7 +224,7 @@ class StatisticsColumns:
         return {metric.metric: metric.digest for metric in self._metrics}
 
     def _sum_stream(self, stream: pyarrow.RecordBatchReader, by: tuple[str, ...]) -> pyarrow.Table:
-        """Return the sums of all batches, of which one is in memory at a time."""
+        """Return the sums of all batches, with one in memory at a time."""
         import pyarrow
 
         parts = [self.sums(stream.schema.empty_table(), by)]
@@ -235,7 +233,7 @@ class StatisticsColumns:
         return self._sum(table, by, [(slice(None), read_integers(table, self.names))])
 
     def _sum(self, table: Table[AnyTable], by: tuple[str, ...], counts: Iterable[tuple[slice, Integers]]) -> AnyTable:
-        """Return the sums by group of counts ``(rows, names)`` of some rows at a time."""
+        """Return the sums by group of blocks of counts ``(rows, names)``."""
         groups = group_rows(table, by)
         totals = np.zeros((groups.size, len(self.names)), np.int64)
         for rows, counted in counts:
@@ -244,7 +242,7 @@ class StatisticsColumns:
         return table.add_columns(table.indices(by), groups.first_rows, columns, self._digests)
 
     def _count(self, table: Table[AnyTable]) -> Iterator[tuple[slice, Integers]]:
-        """Yield some rows of a batch at a time, and their columns ``(rows, names)``."""
+        """Yield blocks of rows of a batch, and their columns ``(rows, names)``."""
         for name in (self._preds, *self._target):
             table.check(name)
         scorers = [metric.scorer for metric in self._metrics]
@@ -266,10 +264,10 @@ class StatisticsColumns:
 
 
 def _add_scores(table: Table[AnyTable], columns: Sequence[int], rows: Integers | None, scores: Columns) -> AnyTable:
-    """Return some columns and rows of a table of sums, with the scores behind them."""
+    """Return some columns and rows of a table of sums, followed by the scores."""
     if taken := scores.keys() & {table.names[index] for index in columns}:
         raise ValueError(
-            f"{table.shown} has a column {min(taken)!r}, which the scores would replace: expected another name for it"
+            f"{table.label} has a column {min(taken)!r}, which the scores would replace: expected another name for it"
         )
     return table.add_columns(columns, rows, scores, {})
 
@@ -281,7 +279,7 @@ def _checked_name(noun: str, name: object) -> str:
 
 
 def _checked_columns(names: object, argument: str) -> tuple[str, ...]:
-    """Return the names of columns that were passed for an argument, one or several."""
+    """Return the names of columns, one or several, that were passed for an argument."""
     if isinstance(names, str):
         return (names,)
     if not isinstance(names, Sequence):

@@ -17,16 +17,13 @@ _LARGEST = (1 << 63) - 1
 
 
 class RowGroups(NamedTuple):
-    """The groups of rows, in the order in which they first occur.
+    """The groups of rows, in the order in which they first occur."""
 
-    Attributes:
-        size: how many there are.
-        first_rows: ``(groups,)``, the first row of each; ``(0,)`` if all rows are one group, also no row.
-        indices: ``(rows,)``, the index of the group of each row.
-    """
-
+    #: How many there are.
     size: int
+    #: The first row of each, ``(groups,)``, or ``(0,)`` if all rows are one group, even without rows.
     first_rows: Integers
+    #: The index of the group of each row, ``(rows,)``.
     indices: Integers
 
 
@@ -38,11 +35,9 @@ def read_texts(table: Table[Frame], name: str, rows: slice) -> list[str]:
 
 
 def read_references(table: Table[Frame], name: str, rows: slice) -> list[str] | list[list[str]]:
-    """Return the reference of each of some rows, or if a cell of the column is a list, the references of each.
+    """Return the reference of each of some rows, or the references of each if any cell is a list.
 
-    Raises:
-        TypeError: a cell that is not text.
-        ValueError: an empty list.
+    Raises TypeError for a cell that is not text, and ValueError for an empty list.
     """
     name_of = _name_rows(name, rows)
     cells = table.values(name, rows)
@@ -60,12 +55,7 @@ def read_references(table: Table[Frame], name: str, rows: slice) -> list[str] | 
 
 
 def read_integers(table: Table[Frame], names: Sequence[str]) -> Integers:
-    """Return columns of sums as integers, ``(rows, columns)``.
-
-    Raises:
-        TypeError: a column that does not hold integers.
-        ValueError: a missing value, a sum below 0 or of 2^63 or more.
-    """
+    """Return columns of sums as integers, ``(rows, columns)``, or raise TypeError or ValueError."""
     columns = np.empty((table.rows, len(names)), np.int64)
     for index, name in enumerate(names):
         integers = table.integers(name)
@@ -77,12 +67,7 @@ def read_integers(table: Table[Frame], names: Sequence[str]) -> Integers:
 
 
 def group_rows(table: Table[Frame], by: Sequence[str]) -> RowGroups:
-    """Return the groups of rows that are equal in some columns.
-
-    Raises:
-        TypeError: a cell that cannot be compared, such as a list.
-        ValueError: a column that is not there once.
-    """
+    """Return the groups of rows that are equal in some columns, or raise TypeError for a cell such as a list."""
     if not by:
         return RowGroups(1, np.zeros(0, np.int64), np.zeros(table.rows, np.int64))
     for name in by:
@@ -99,15 +84,14 @@ def group_rows(table: Table[Frame], by: Sequence[str]) -> RowGroups:
 def add_to_groups(totals: Integers, indices: Integers, counts: Integers) -> None:
     """Add rows of counts ``(rows, columns)``, at least 0, to the totals of their groups ``(groups, columns)``.
 
-    Raises:
-        OverflowError: a total of 2^63 or more.
+    Raises OverflowError for a total of 2^63 or more.
     """
     if not len(counts):
         return
     order = np.argsort(indices, kind="stable")
     starts = np.flatnonzero(np.diff(indices[order], prepend=-1))
     added = np.add.reduceat(counts[order], starts, axis=0)
-    # What does not fit is wrong by a multiple of 2^64, and a sum of floating-point numbers by much less than 2^62.
+    # A sum that does not fit is wrong by a multiple of 2^64, a sum of floating-point numbers by much less than 2^62.
     if int(counts.max()) * len(counts) > _LARGEST:
         errors = np.add.reduceat(counts[order].astype(np.float64), starts, axis=0) - added
         if (np.abs(errors) > 2.0**62).any():
@@ -116,7 +100,7 @@ def add_to_groups(totals: Integers, indices: Integers, counts: Integers) -> None
 
 
 def _group_key(value: Cell) -> Cell:
-    """Return a value as it is compared: all NaN are one group, as in every engine."""
+    """Return the value that is compared: all NaN are one group, as in every engine."""
     return math.nan if isinstance(value, (float, np.floating)) and value != value else value
 
 
@@ -134,7 +118,7 @@ def _check_texts(cells: Sequence[Cell], name_of: NameOf, others: tuple[type, ...
 
 
 def _checked_integers(cells: Sequence[Cell], name: str) -> list[int]:
-    """Return integers of any type, also decimal numbers without a fraction, which some engines add integers to."""
+    """Return integers of any type; some engines return a sum as a decimal number without a fraction."""
     integers = []
     for row, cell in enumerate(cells):
         where = f"row {row} of {name!r}"

@@ -2,9 +2,9 @@
 
 A micro average is the score of summed counts, so its columns are the counts. A macro average is a sum of scores, and
 only sums of integers do not depend on their order. A score s is the integer round(s * 2^62), whose low 31 bits are one
-column and whose other bits are another. Sums of 2^31 of either stay below 2^63 as long as every score is below 2. Of a
-score of 0 or of 2^-10 or more no bit is lost; any other differs by at most 2^-63. If the scores of a metric have a
-higher bound, fewer bits are behind the point: of TER, below 4096, a score differs by at most 2^-52.
+column and whose other bits are another. Sums of 2^31 of either stay below 2^63 as long as every score is below 2.
+Scores of 0 and from 2^-10 are exact, others differ by at most 2^-63. If the scores of a metric have a higher bound,
+fewer bits are behind the point: a TER, below 4096, differs by at most 2^-52.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SEGMENTS = "segments"
 #: The names that engines give a sum: pandas and polars; pyarrow; Spark, Ray and DuckDB; DuckDB for quoted names.
 _FORMS = ("{}", "{}_sum", "sum({})", 'sum("{}")')
 _SUM = re.compile(r'sum\("?(.*?)"?\)|(.*?)(?:_sum)?')
-#: The names of the two columns behind that of a value.
+#: The ends of the names of the two columns of a value.
 SCORE_PARTS = ("_high_bits", "_low_bits")
 #: More scores than these may not fit a sum.
 MOST_SCORES = 1 << 31
@@ -41,12 +41,7 @@ _LOW_BITS = 31
 
 @dataclass(frozen=True)
 class MetricColumns:
-    """The columns of one metric.
-
-    Attributes:
-        metric: the name of the metric.
-        scorer: the metric; its average is micro or macro.
-    """
+    """The columns of one metric, with its name; its average is micro or macro."""
 
     metric: str
     scorer: Scorer
@@ -80,15 +75,14 @@ class MetricColumns:
         return digest(scorer.reader, scorer.measure, scorer.average, digested_values(scorer.values)).hex()
 
     def is_of_other_settings(self, name: str) -> bool:
-        """Return whether a column is one that this metric has with other settings only, such as a longer order."""
+        """Return whether this metric has a column only with other settings, such as a longer order."""
         counts = rf"({'|'.join(map(re.escape, self._fields))})_\d+"
         return not self.is_macro and name not in self.names and re.fullmatch(counts, name) is not None
 
     def columns(self, rows: Tensor, first: int) -> Tensor:
-        """Return the columns ``(segments, columns)`` int64 of counts ``(segments, fields)``, from row ``first`` on.
+        """Return the columns ``(segments, columns)`` int64 of counts ``(segments, fields)``.
 
-        Raises:
-            ValueError: a score that the columns of a macro average do not hold.
+        Raises ValueError, with the number of the row from ``first`` on, for a score that two columns do not hold.
         """
         if not self.is_macro:
             return rows
@@ -102,16 +96,16 @@ class MetricColumns:
         return split_scores(scores, self._bound).flatten(1)
 
     def scores(self, sums: Tensor, segments: Tensor) -> dict[str, Tensor]:
-        """Return the values ``(...)`` by name, of sums of columns ``(..., columns)`` over ``segments`` ``(...)``."""
+        """Return the values ``(...)`` by name of sums of columns ``(..., columns)`` over ``segments`` ``(...)``."""
         scores = self._scores(self._summands(sums), segments)
         return dict(zip(self.values, scores.unbind(-1), strict=True))
 
     def intervals(self, sums: Tensor, segments: Tensor, confidence: float) -> dict[str, float]:
-        """Return the ends of the interval of each value by name: of all clusters, drawn with replacement.
+        """Return the ends of the interval of each value by name, from clusters that are drawn with replacement.
 
-        ``sums`` are those of at least one cluster, ``(clusters, columns)``, and ``segments`` how many each has.
+        ``sums`` are ``(clusters, columns)``, at least one row, and ``segments`` ``(clusters,)``.
         """
-        # Of clusters of one segment each, micro averages have the interval of the metric itself, to the last bit.
+        # If each cluster is a segment, micro averages have the interval of the metric itself, to the last bit.
         order = row_order(torch.cat((sums, segments.unsqueeze(-1)), -1) if self.is_macro else sums)
         summands = self._summands(sums[order]).to(torch.float64)
         sizes = segments[order].to(torch.float64)
@@ -135,7 +129,7 @@ class MetricColumns:
         return torch.stack([*self.scorer.name_values(scores).values()], -1)
 
     def _summands(self, sums: Tensor) -> Tensor:
-        """Return what is added over segments: counts ``(..., fields)``, or scores ``(..., values)``."""
+        """Return sums of columns as sums of counts ``(..., fields)``, or of scores ``(..., values)``."""
         return join_scores(sums.unflatten(-1, (-1, len(SCORE_PARTS))), self._bound) if self.is_macro else sums
 
     def _scores(self, summed: Tensor, segments: Tensor) -> Tensor:
@@ -159,19 +153,14 @@ def join_scores(parts: Tensor, bound: int) -> Tensor:
 
 
 def _bits(bound: int) -> int:
-    """Return how many bits are behind the point: the integer of a score is below 2^63."""
+    """Return how many bits are behind the point, so that the integer of a score is below 2^63."""
     return 64 - bound.bit_length()
 
 
 def read_sums(metrics: Sequence[MetricColumns], table: Table[Frame]) -> tuple[Integers, list[int]]:
-    """Return the sums of a table, and the indices of the columns that are not sums.
+    """Return the sums of a table, ``(rows, 1 + columns)`` with the segments first, and the indices of other columns.
 
-    Returns:
-        ``(rows, 1 + columns)``, the number of segments, and the columns of each metric; and the other columns.
-
-    Raises:
-        TypeError: floating-point sums.
-        ValueError: a column that is missing, or there twice; sums of other settings.
+    Raises TypeError for floating-point sums, and ValueError for a missing column, or for sums of other settings.
     """
     for metric in metrics:
         if table.digests.get(metric.metric, metric.digest) != metric.digest:
@@ -184,19 +173,15 @@ def read_sums(metrics: Sequence[MetricColumns], table: Table[Frame]) -> tuple[In
     for name in (table.names[index] for index in others):
         if any(metric.is_of_other_settings(_strip_sum(str(name))) for metric in metrics):
             raise ValueError(
-                f"{table.shown} has the column {name!r}, which is of other settings: expected no such column"
+                f"{table.label} has the column {name!r}, which is of other settings: expected no such column"
             )
     return read_integers(table, names), others
 
 
 def score_sums(metrics: Sequence[MetricColumns], sums: Integers) -> Columns:
-    """Return the number of segments and the values of each row of sums, by name.
+    """Return the number of segments and the values of each row of sums, by name, and warn of a row without segments.
 
-    Raises:
-        ValueError: more than 2^31 segments in a sum of a macro average.
-
-    Warns:
-        UserWarning: a row without segments.
+    Raises ValueError for a sum of a macro average over more than 2^31 segments.
     """
     segments = np.ascontiguousarray(sums[:, 0])
     if any(metric.is_macro for metric in metrics) and (segments > MOST_SCORES).any():
@@ -217,12 +202,9 @@ def score_sums(metrics: Sequence[MetricColumns], sums: Integers) -> Columns:
 def score_groups(
     metrics: Sequence[MetricColumns], sums: Integers, groups: RowGroups, confidence: float | None
 ) -> Columns:
-    """Return the number of segments and the values of each group of rows, by name, with the ends of intervals.
+    """Return what ``score_sums`` returns for groups of rows, with the ends of intervals; each row is a cluster.
 
-    Each row of ``sums``, as ``read_sums`` returns them, is a cluster, and clusters are drawn with replacement.
-
-    Raises:
-        ValueError: as ``score_sums``; a sum of a group of 2^63 or more.
+    Raises ValueError also for a sum of a group of 2^63 or more.
     """
     totals = np.zeros((groups.size, sums.shape[1]), np.int64)
     try:
@@ -249,7 +231,7 @@ def score_groups(
 
 def _split_by_metric(metrics: Sequence[MetricColumns], sums: Integers) -> Iterator[tuple[MetricColumns, Tensor]]:
     """Yield each metric with its columns ``(rows, columns)`` of all sums."""
-    start = 1  # behind the number of segments
+    start = 1  # after the number of segments
     for metric in metrics:
         end = start + len(metric.names)
         yield metric, torch.from_numpy(np.ascontiguousarray(sums[:, start:end]))
@@ -262,15 +244,15 @@ def _find_sum(name: str, table: Table[Frame]) -> str:
     present = [form for form in forms if form in table.names]
     if not present:
         raise ValueError(
-            f"{table.shown} has no sum of {name!r}: expected a column {forms[0]!r}, {forms[1]!r} or {forms[2]!r}"
+            f"{table.label} has no sum of {name!r}: expected a column {forms[0]!r}, {forms[1]!r} or {forms[2]!r}"
         )
     if len(present) > 1:
-        raise ValueError(f"{table.shown} has the columns {present[0]!r} and {present[1]!r}: expected one of them")
+        raise ValueError(f"{table.label} has the columns {present[0]!r} and {present[1]!r}: expected one of them")
     table.check(present[0])
     return present[0]
 
 
 def _strip_sum(name: str) -> str:
-    """Return the name of the column of which a column with this name would be the sum."""
+    """Return the name of a column without what engines add to it for the sum."""
     match = _SUM.fullmatch(name)
     return (match[1] or match[2] or "") if match else name

@@ -1,6 +1,6 @@
 """The tables that hold columns: of pyarrow, pandas or polars, or mappings of names to columns.
 
-Each library is imported by those who hold its tables; this module asks only those that are imported already.
+A library has been imported if there is a table of it, so this module imports none.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type
 if TYPE_CHECKING:
     import pyarrow
 
-#: A table of any library: what is given has the type of what is returned.
+#: A table of any library.
 AnyTable = TypeVar("AnyTable")
 #: A table, a column and a value of a column, as their library has them.
 Frame: TypeAlias = Any
@@ -31,23 +31,16 @@ Columns: TypeAlias = dict[str, NDArray[Any]]
 Integers: TypeAlias = NDArray[np.int64]
 #: For each metric a digest of its settings.
 Digests: TypeAlias = Mapping[str, str]
-#: What precedes the name of a metric in the metadata of a schema.
+#: The beginning of the keys of digests in the metadata of a schema.
 _DIGEST = b"ngram_metrics."
 
 
 class Table(ABC, Generic[AnyTable]):
-    """A table of one library, read column by column.
+    """A table of one library, read column by column; errors call it by its ``label``, such as ``the batch``."""
 
-    Args:
-        native: the table as it was given.
-        shown: what errors call it, such as ``the batch``.
-        names: the names of the columns.
-        rows: the number of rows.
-    """
-
-    def __init__(self, native: AnyTable, shown: str, names: Sequence[Cell], rows: int) -> None:
+    def __init__(self, native: AnyTable, label: str, names: Sequence[Cell], rows: int) -> None:
         self.native: Frame = native
-        self.shown = shown
+        self.label = label
         self.names = list(names)
         self.rows = rows
 
@@ -55,14 +48,14 @@ class Table(ABC, Generic[AnyTable]):
         """Raise ValueError if there is not exactly one column with this name."""
         count = self.names.count(name)
         if count > 1:
-            raise ValueError(f"{self.shown} has {count} columns {name!r}: expected one")
+            raise ValueError(f"{self.label} has {count} columns {name!r}: expected one")
         if count == 0:
             names = list(map(str, self.names))
             expected = f"expected it among {shortened(names, 200)}"
-            raise ValueError(f"{self.shown} has no column {name!r}: {expected}{did_you_mean(name, names)}")
+            raise ValueError(f"{self.label} has no column {name!r}: {expected}{did_you_mean(name, names)}")
 
     def indices(self, names: Sequence[str]) -> list[int]:
-        """Return the indices of columns that are there once."""
+        """Return the indices of columns, each of which is there once."""
         return list(map(self.names.index, names))
 
     def column(self, name: str) -> Column:
@@ -70,32 +63,28 @@ class Table(ABC, Generic[AnyTable]):
         return self.native[name]
 
     def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
-        """Return some values of a column, by default all, with None for what is missing."""
+        """Return some values of a column, by default all, with None for missing ones."""
         return column_values(self.column(name)[rows])
 
     def keys(self, name: str) -> list[Cell]:
-        """Return the values of a column by which rows are grouped, which are integers for times by the nanosecond."""
+        """Return the values of a column by which rows are grouped: integers for times by the nanosecond."""
         integers = _nanoseconds(self.column(name))
         return self.values(name) if integers is None else column_values(integers)
 
     @abstractmethod
     def integers(self, name: str) -> Integers | None:
-        """Return a column as int64, or None if its type is not one of integers, or a value is missing."""
+        """Return a column of integers as int64, or None if it has another type or a missing value."""
 
     @abstractmethod
     def add_columns(self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests) -> AnyTable:
-        """Return a table of the same type.
+        """Return a table of the same type with some columns and rows, None for all rows, followed by other columns.
 
-        Args:
-            indices: the columns to keep: their names need not differ.
-            rows: the numbers of rows to keep; None for all.
-            added: columns to add behind them.
-            digests: digests to write into the table, where the type has a place for it.
+        The names of the columns to keep need not differ. ``digests`` are written if the type has a place for them.
         """
 
     @property
     def digests(self) -> Digests:
-        """The digests that ``add_columns`` has put into a table, as far as they are still there."""
+        """The digests that ``add_columns`` has written, as far as they are still there."""
         return {}
 
 
@@ -144,7 +133,7 @@ class PandasTable(Table[Frame]):
         left = self.native.iloc[:, list(indices)]
         left = left if rows is None else left.iloc[rows].reset_index(drop=True)
         pandas = sys.modules["pandas"]
-        # All at once: a frame to which columns are added one after another is in many pieces.
+        # All at once, because adding columns one after another fragments the frame.
         beside = pandas.DataFrame(dict(added), index=left.index if rows is None else None)
         return pandas.concat([left, beside], axis=1)
 
@@ -169,15 +158,15 @@ class PolarsTable(Table[Frame]):
 class MappingTable(Table[Mapping[str, Column]]):
     """A mapping of names to arrays or lists of equal length, such as a batch of Ray."""
 
-    def __init__(self, native: Mapping[str, Column], shown: str) -> None:
+    def __init__(self, native: Mapping[str, Column], label: str) -> None:
         for name, column in native.items():
             is_column = hasattr(column, "__getitem__") and hasattr(column, "__len__") and getattr(column, "ndim", 1) > 0
             if isinstance(column, (str, bytes, Mapping)) or not is_column:
-                raise TypeError(f"column {name!r} of {shown} is {type_name(column)}: expected an array or a list")
-        super().__init__(native, shown, list(native), len(next(iter(native.values()), ())))
+                raise TypeError(f"column {name!r} of {label} is {type_name(column)}: expected an array or a list")
+        super().__init__(native, label, list(native), len(next(iter(native.values()), ())))
         for name, column in native.items():
             if len(column) != self.rows:
-                first = f"column {self.names[0]!r} of {shown} has {pluralize(self.rows, 'row')}"
+                first = f"column {self.names[0]!r} of {label} has {pluralize(self.rows, 'row')}"
                 raise ValueError(f"{first} and column {name!r} has {len(column)}: expected the same number")
 
     def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
@@ -200,15 +189,12 @@ class MappingTable(Table[Mapping[str, Column]]):
 
 
 def _fits_int64(dtype: object) -> bool:
-    """Return whether a dtype is one of numpy, and not of pandas alone, whose numbers all fit into int64."""
+    """Return whether a dtype is one of numpy whose numbers all fit into int64."""
     return isinstance(dtype, np.dtype) and dtype.kind in "iu" and dtype != np.uint64
 
 
 def _nanoseconds(column: Column) -> Column | None:
-    """Return a column of times by the nanosecond as integers, None for any other column.
-
-    Values of Python's types, which end at microseconds, would make one group of several.
-    """
+    """Return a column of times by the nanosecond as integers, because Python's types end at microseconds, or None."""
     dtype = getattr(column, "dtype", None)
     if hasattr(dtype, "pyarrow_dtype"):  # of pandas, with an array of pyarrow inside
         column = sys.modules["pyarrow"].chunked_array([column])
@@ -229,7 +215,7 @@ def _nanoseconds(column: Column) -> Column | None:
 
 
 def _take(column: Column, rows: Integers) -> Column:
-    """Return some rows of a column of pyarrow, which takes rows of all types but views and runs."""
+    """Return some rows of a column of pyarrow, also of views and runs, which ``take`` lacks."""
     pyarrow = sys.modules["pyarrow"]
     try:
         return column.take(pyarrow.array(rows))
@@ -240,27 +226,22 @@ def _take(column: Column, rows: Integers) -> Column:
     return pyarrow.concat_arrays([column.slice(0, 0), *parts])
 
 
-def wrap_table(native: AnyTable, shown: str) -> Table[AnyTable]:
-    """Return a table of a known type, for which a stream of Arrow data is read to its end.
-
-    Raises:
-        TypeError: another type.
-        ValueError: a mapping of columns of different lengths.
-    """
+def wrap_table(native: AnyTable, label: str) -> Table[AnyTable]:
+    """Return a table of any known type, or raise TypeError; a stream of Arrow data is read to its end."""
     frame: Frame = native
     stream = open_stream(native)
     if stream is not None:
         frame = stream.read_all()
     if _is_of(frame, "pyarrow", "Table", "RecordBatch"):
-        return ArrowTable(frame, shown, frame.schema.names, frame.num_rows)
+        return ArrowTable(frame, label, frame.schema.names, frame.num_rows)
     if _is_of(frame, "pandas", "DataFrame"):
-        return PandasTable(frame, shown, frame.columns, len(frame))
+        return PandasTable(frame, label, frame.columns, len(frame))
     if _is_of(frame, "polars", "DataFrame"):
-        return PolarsTable(frame, shown, frame.columns, frame.height)
+        return PolarsTable(frame, label, frame.columns, frame.height)
     if isinstance(frame, Mapping):
-        return MappingTable(frame, shown)  # type: ignore[return-value]
+        return MappingTable(frame, label)  # type: ignore[return-value]
     raise TypeError(
-        f"{shown} is {type_name(native)}: expected a pyarrow Table or RecordBatch, a pandas or polars DataFrame, "
+        f"{label} is {type_name(native)}: expected a pyarrow Table or RecordBatch, a pandas or polars DataFrame, "
         "a stream of Arrow data, or a mapping of columns"
     )
 
@@ -278,5 +259,5 @@ def open_stream(native: object) -> pyarrow.RecordBatchReader | None:
 
 
 def _is_of(native: object, package: str, *names: str) -> bool:
-    """Return whether an object is of one of the types of a package, which is not imported for this."""
+    """Return whether an object is of one of the types of a package, without importing it."""
     return package in sys.modules and isinstance(native, tuple(getattr(sys.modules[package], name) for name in names))
