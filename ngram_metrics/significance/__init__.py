@@ -1,29 +1,26 @@
 """Is one system better than another? Paired tests on the counts that the metrics keep for each segment.
 
-The tests compare systems on the same segments. They estimate how often a difference as large as the measured one would
-occur by chance:
+The tests estimate how often chance makes a difference as large as the one measured on the same segments:
 
 * ``paired_bootstrap`` (Koehn 2004) draws corpora of resampled segments, the same for all systems, and counts how
   often their difference is at least as far from its mean as the measured difference is from 0.
 * ``paired_approximate_randomization`` (Riezler and Maxwell 2005) swaps the outputs of the two systems for each
   segment with probability 1/2, and counts how often the difference is at least the measured one.
 
-Both are two-sided: a difference in either direction counts. If c of n differences count, the p-value is
-(c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a two-sided test of so many can
-have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
+Both are two-sided: a difference in either direction counts, whether a higher or a lower score is better. If c of n
+differences count, the p-value is (c + 1) / (n + 1). It is never below 2 / 2^N for N segments, the smallest value that a
+two-sided test can have. If no draw differs from another, it is 1. A difference that equals the measured one counts;
 ``ngram_metrics.significance.p_values`` says when two differences are equal.
 
-Whether a higher or a lower score is better changes no p-value.
-
 Segments of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document
-of each segment, and then whole documents are drawn or swapped (Miller 2024, arXiv 2411.00640, whose
-clusters are groups of related questions). N above is then the number of documents. With one segment in each document
-all results are those without ``clusters``, to the last bit.
+of each segment, and then whole documents are drawn or swapped (Miller 2024, arXiv 2411.00640, whose clusters are groups
+of related questions). N is then the number of documents. With one segment in each document all results are those
+without ``clusters``, to the last bit.
 
 Differences from sacrebleu's tests:
 
 1. sacrebleu's bootstrap asks how often ``|d_i| - mean(|d_i|)`` exceeds ``|d|``. Of two systems that differ by chance
-   alone it finds twice as many significant as the level says. ``alternative="sacrebleu"`` has this rule.
+   alone, it finds twice as many significant as the level says. ``alternative="sacrebleu"`` has this rule.
 2. sacrebleu's randomization does not count a difference that equals the measured one. If all swaps do, as with one
    segment, its p-value is the smallest possible one; here it is 1.
 3. If two systems have the same score, the p-value is 1 here, and 1 / (n + 1) in sacrebleu.
@@ -68,8 +65,7 @@ class Comparison(NamedTuple):
         score: the score of the system, from 0 to 1.
         p_value: the p-value of its difference from the baseline, from 0 to 1, corrected if the test was asked to; None
             for the baseline itself.
-        mean: the mean score of the resampled corpora, from 0 to 1; from the randomization test None, as are ``low`` and
-            ``high``.
+        mean: the mean score of the resampled corpora, from 0 to 1; None for randomization, as are ``low`` and ``high``.
         low: the lower end of the confidence interval.
         high: the upper end of the confidence interval.
     """
@@ -101,13 +97,11 @@ def paired_bootstrap(
         baseline: the name of the system with which the others are compared.
         resamples: the number of corpora to draw, at least 3.
         confidence: the level of the intervals, at most 1 - 2 / ``resamples``.
-        seed: the seed of the draws; the same seed and systems give the same results on any device, for any order of
-            segments.
+        seed: the seed of the draws, which gives the same results on any device, for any order of segments.
         alternative: ``"two-sided"``, or ``"sacrebleu"`` for sacrebleu's rule, see the module's docstring.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None leaves them.
         clusters: the document of each segment, a hashable label such as a name, in the order of the updates, and in a
-            distributed run rank by rank. Documents are drawn instead of segments. None if each segment is drawn by
-            itself.
+            distributed run rank by rank. Documents are drawn instead of segments. None to draw each segment by itself.
 
     Returns:
         The comparison for each system and each value that the metric computes: ``result[system][value]``.
@@ -164,8 +158,7 @@ def paired_approximate_randomization(
         trials: how often the outputs are swapped, at least 1.
         seed: the seed of the swaps.
         correction: ``"holm"`` or None, as for ``paired_bootstrap``.
-        clusters: the document of each segment, as for ``paired_bootstrap``: a coin decides for each document
-            whether its outputs change places.
+        clusters: the document of each segment, as for ``paired_bootstrap``; the outputs of whole documents are swapped.
 
     Returns:
         The comparisons, as ``paired_bootstrap`` returns them, without mean and interval.
@@ -192,9 +185,8 @@ def matrix(
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Compare all pairs of systems, with the same draws for all.
 
-    The number of draws is that of the test's function, or 200 for each pair if that is more, so that a corrected
-    p-value can be small for any number of systems. Memory: for the bootstrap the scores of all draws, 8 bytes for each
-    draw, system and value; for randomization it does not depend on the number of draws.
+    The number of draws is the default of the test's function, or 200 for each pair if that is more, so that a corrected
+    p-value can be small for any number of systems. The bootstrap needs 8 bytes for each draw, system and value.
 
     Args:
         systems: at least two metrics by the names of systems, as for ``paired_bootstrap``.
@@ -239,24 +231,20 @@ def standard_error(
 ) -> dict[str, float]:
     """Return the bootstrap's estimate of the standard error of each value (Efron 1979).
 
-    It is the standard deviation of the scores of resampled corpora, the same corpora that give the interval of
-    ``confidence=``. That interval is the better answer where there is room for it: it need not be symmetric.
+    It is the standard deviation of the scores of the resampled corpora that give the interval of ``confidence=``. The
+    interval, which need not be symmetric, says more.
 
     Args:
-        metric: a metric of this package, constructed with ``confidence=...``. In a distributed run, call this function
-            on every process.
+        metric: a metric, as for ``ngram_metrics.significance.paired_bootstrap``.
         resamples: the number of corpora to draw, at least 2.
-        seed: the seed of the draws, which give the same result on any device, for any order of segments.
-        clusters: the document of each segment, as for ``ngram_metrics.significance.paired_bootstrap``.
+        seed: the seed of the draws.
+        clusters: the document of each segment, as for the same function.
 
     Returns:
         The standard error of each value by its name, in the unit of the score: at most 0.5 for scores from 0 to 1.
 
     Raises:
-        TypeError: an object that is not a metric of this package; a seed that is not an integer; clusters that are not
-            a sequence of hashable labels, or None as a label.
-        ValueError: a metric without ``confidence``, or without segments; a number of resamples or a seed out of its
-            range; another number of labels than of segments, or one label for all.
+        TypeError, ValueError: the errors of the same function.
 
     Example:
         >>> from ngram_metrics import ChrF, significance
@@ -280,10 +268,7 @@ def _check_number(name: str, count: int, least: int = 1) -> None:
 def _build_comparisons(
     systems: Mapping[str, System], baseline: str, tested: Paired, p_values: Tensor, *drawn: Tensor
 ) -> dict[str, dict[str, Comparison]]:
-    """Return the comparisons of each system, from p-values ``(systems - 1, *score_shape)``.
-
-    ``drawn`` are means and both ends of intervals, each ``(systems, *score_shape)``.
-    """
+    """Return the comparisons from p-values ``(systems - 1, *score_shape)``, means and ends of intervals."""
     comparisons: dict[str, dict[str, Comparison]] = {name: {} for name in systems}
     columns = [tested.scorer.name_values(scores) for scores in (tested.corpus_scores, *drawn)]
     for value, other_p_values in tested.scorer.name_values(p_values).items():

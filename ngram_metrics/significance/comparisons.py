@@ -20,10 +20,9 @@ Test = Literal["randomization", "bootstrap"]
 Correction = Literal["holm"] | None
 #: The default of sacrebleu.
 TRIALS = 10_000
-#: With fewer segments or clusters the bootstrap finds clearly more differences than the level says, see
-#: docs/concepts/paired_tests.md.
+#: With fewer segments or clusters the bootstrap finds too many differences, see docs/concepts/paired_tests.md.
 _FEW = 50
-#: The least draws for each comparison of a matrix: the smallest p-value, corrected, is then at most 1 / 200.
+#: The fewest draws for each pair of a matrix, so that the smallest p-value, corrected, is at most 1 / 200.
 _DRAWS_PER_PAIR = 200
 
 
@@ -36,7 +35,7 @@ def check_correction(correction: Correction) -> None:
 def compare_all_pairs(
     tested: Sequence[Paired], names: Sequence[str], test: Test, correction: Correction, seed: int
 ) -> list[dict[str, dict[str, dict[str, float]]]]:
-    """Return for each metric what ``matrix`` returns, from the same draws for all."""
+    """Return for each metric what ``ngram_metrics.significance.matrix`` returns, from the same draws."""
     pairs = torch.triu_indices(len(names), len(names), 1, device=tested[0].values.device)
     enough = _DRAWS_PER_PAIR * pairs.shape[1]
     scores = resample_scores(tested, max(RESAMPLES, enough), seed) if test == "bootstrap" else []
@@ -53,13 +52,9 @@ def compare_all_pairs(
 
 
 class Differences(NamedTuple):
-    """The differences of all systems from the first, each ``(systems - 1, *score_shape)``, in one metric.
+    """The differences of all systems from the first in one metric, each ``(systems - 1, *score_shape)``.
 
-    Attributes:
-        p_values: their p-values, corrected if the test was asked to; None without a test.
-        low: the lower ends of their intervals; None without a level.
-        high: the upper ends.
-        standard_errors: the standard deviations of the differences in resampled corpora.
+    ``standard_errors`` are the standard deviations in resampled corpora. What was not asked for is None.
     """
 
     p_values: Tensor | None
@@ -75,10 +70,7 @@ def compare_with_first(
     confidence: float | None,
     seed: int,
 ) -> list[Differences]:
-    """Compare systems with the first one in several metrics, from the same draws for all metrics.
-
-    The interval of a difference holds the differences of resampled corpora, the same for both systems.
-    """
+    """Compare systems with the first one in several metrics, from the same draws for all metrics."""
     pairs = baseline_pairs(tested[0], 0)
     draws = confidence is not None or test == "bootstrap"
     scores = resample_scores(tested, RESAMPLES, seed) if draws else []
@@ -99,7 +91,7 @@ def compare_with_first(
 def _compute_p_values(
     tested: Sequence[Paired], pairs: Tensor, scores: Sequence[Tensor], trials: int, seed: int
 ) -> list[Tensor]:
-    """Return the p-values of pairs in each metric: of the bootstrap if there are scores of resampled corpora."""
+    """Return the p-values of pairs in each metric, by the bootstrap if there are scores of resampled corpora."""
     if not scores:
         return randomization_p_values(tested, pairs, trials, seed)
     warn_of_few(tested[0])
@@ -114,7 +106,7 @@ def warn_of_few(tested: Paired) -> None:
 
 
 def baseline_pairs(tested: Paired, baseline: int) -> Tensor:
-    """Return the pairs of each other system and the baseline, ``(2, systems - 1)`` int64."""
+    """Return each other system with the baseline, ``(2, systems - 1)`` int64."""
     others = [system for system in range(tested.values.shape[1]) if system != baseline]
     return torch.tensor([others, [baseline] * len(others)], dtype=torch.int64, device=tested.values.device)
 

@@ -1,8 +1,4 @@
-"""P-values of paired tests: how often chance alone makes a difference as large as the measured one.
-
-With c of n differences at least as large, p is (c + 1) / (n + 1) (Phipson and Smyth 2010). For N clusters, each a
-segment if none are given, it is at least 2 / 2^N, the smallest p-value of a two-sided test that swaps the outputs of
-two systems in all ways.
+"""P-values of paired tests, as the docstring of ``ngram_metrics.significance`` defines them (Phipson and Smyth 2010).
 
 Two differences are equal if they agree within 1e-12 of the larger of the two measured scores, some 4,000 units in the
 last place: sums in another order, or on another device, differ by less.
@@ -21,8 +17,8 @@ from ngram_metrics.significance.paired_systems import NUMBERS_AT_ONCE, Paired
 
 #: Which differences of resampled corpora count: see ``bootstrap_p_values``.
 Alternative = Literal["two-sided", "sacrebleu"]
-#: The numbers of kept sums, 8 bytes each.
-_KEPT_NUMBERS = 1 << 22
+#: The most numbers of sums that are kept, 8 bytes each.
+_MOST_KEPT = 1 << 22
 #: Differences that agree within this share of the larger score are equal.
 _ROUNDING = 1e-12
 
@@ -30,13 +26,10 @@ _ROUNDING = 1e-12
 def bootstrap_p_values(paired: Paired, scores: Tensor, pairs: Tensor, alternative: Alternative) -> Tensor:
     """Return the p-values ``(pairs, *score_shape)`` of the paired bootstrap.
 
-    Args:
-        paired: the systems.
-        scores: ``(draws, systems, *score_shape)``, those of resampled corpora.
-        pairs: ``(2, pairs)`` int64, the two systems of each pair.
-        alternative: d is the measured difference and d_i that of a resample. ``"two-sided"`` counts where
-            ``|d_i - mean(d_i)| >= |d|``; p is 1 if no resample differs from another. ``"sacrebleu"`` counts where
-            ``|d_i| - mean(|d_i|) > |d|``; p is 1 if d is 0, and is not limited by the number of clusters.
+    ``scores`` are those of resampled corpora, ``(draws, systems, *score_shape)``, and ``pairs`` two systems each,
+    ``(2, pairs)`` int64. With d the measured difference and d_i that of a resample, ``"two-sided"`` counts where
+    ``|d_i - mean(d_i)| >= |d|``, and p is 1 if no resample differs from another; ``"sacrebleu"`` counts where
+    ``|d_i| - mean(|d_i|) > |d|``, and p is 1 if d is 0, and is not limited by the number of clusters.
     """
     p_values = []
     for first, second in _split_pairs(pairs, scores[:, :1].numel()):
@@ -56,10 +49,7 @@ def bootstrap_p_values(paired: Paired, scores: Tensor, pairs: Tensor, alternativ
 
 
 def randomization_p_values(tested: Sequence[Paired], pairs: Tensor, trials: int, seed: int) -> list[Tensor]:
-    """Return for each metric the p-values ``(pairs, *score_shape)`` of approximate randomization, from the same swaps.
-
-    ``pairs`` are the two systems of each pair, ``(2, pairs)`` int64.
-    """
+    """Return for each metric the p-values ``(pairs, *score_shape)`` of randomization, from the same swaps."""
     counts = [torch.zeros_like(paired.corpus_scores[pairs[0]], dtype=torch.int64) for paired in tested]
     for metric, sums in _swapped_sums(tested, trials, seed):
         counts[metric] += _count_swapped(tested[metric], sums, pairs)
@@ -67,16 +57,14 @@ def randomization_p_values(tested: Sequence[Paired], pairs: Tensor, trials: int,
 
 
 def _swapped_sums(tested: Sequence[Paired], trials: int, seed: int) -> Iterator[tuple[int, Tensor]]:
-    """Yield the index of each metric with the sums ``(draws, systems, width)`` over what is swapped, block by block.
-
-    Few sums are kept with the first metric: the page compares all pairs after ``evaluate`` has compared some.
-    """
-    kept = tested[0].kept_sums
-    if (trials, seed) in kept:
-        yield from kept[trials, seed]
+    """Yield the index of each metric with the sums ``(draws, systems, width)`` over what is swapped, block by block."""
+    # They are kept if they are few, because the page compares all pairs after ``evaluate`` has compared some.
+    known_sums = tested[0].kept_sums
+    if (trials, seed) in known_sums:
+        yield from known_sums[trials, seed]
         return
     blocks = []
-    keeps = trials * sum(paired.values[0].numel() for paired in tested) <= _KEPT_NUMBERS
+    keeps = trials * sum(paired.values[0].numel() for paired in tested) <= _MOST_KEPT
     for weights in swaps(len(tested[0].values), trials, seed):
         for metric, paired in enumerate(tested):
             for sums in paired.sums(weights):
@@ -84,19 +72,16 @@ def _swapped_sums(tested: Sequence[Paired], trials: int, seed: int) -> Iterator[
                 if keeps:
                     blocks.append((metric, sums))
     if keeps:
-        kept[trials, seed] = blocks
+        known_sums[trials, seed] = blocks
 
 
 def _count_swapped(paired: Paired, sums: Tensor, pairs: Tensor) -> Tensor:
-    """Return how many draws make each pair differ at least as much as measured, ``(pairs, *score_shape)`` int64.
-
-    ``sums`` are the sums ``(draws, systems, width)`` over what is swapped.
-    """
+    """Return how many draws make each pair differ at least as much as measured, ``(pairs, *score_shape)`` int64."""
     totals = paired.totals
     counts = []
     for first, second in _split_pairs(pairs, sums[:, :1].numel()):
         difference, rounding = _measure_difference(paired.corpus_scores, first, second)
-        # What a trial moves from the sums of the first system to those of the second.
+        # What a trial moves from the sums of the first system to the sums of the second.
         moved = sums.index_select(1, first) - sums.index_select(1, second)  # (draws, pairs, width)
         drawn = paired.score(totals[first] - moved) - paired.score(totals[second] + moved)
         counts.append((drawn.abs() >= difference - rounding).sum(0))
@@ -104,10 +89,7 @@ def _count_swapped(paired: Paired, sums: Tensor, pairs: Tensor) -> Tensor:
 
 
 def paired_differences(paired: Paired, scores: Tensor, pairs: Tensor) -> Tensor:
-    """Return the differences of pairs of systems in resampled corpora, ``(draws, pairs, *score_shape)``.
-
-    A difference that is rounding is 0, as for the tests. ``scores`` and ``pairs`` are those of ``bootstrap_p_values``.
-    """
+    """Return the differences of pairs in resampled corpora, ``(draws, pairs, *score_shape)``, without rounding."""
     first, second = scores[:, pairs[0]], scores[:, pairs[1]]
     rounding = _ROUNDING * torch.maximum(first.abs(), second.abs())
     return torch.where((first - second).abs() > rounding, first - second, 0.0)
@@ -116,7 +98,7 @@ def paired_differences(paired: Paired, scores: Tensor, pairs: Tensor) -> Tensor:
 def holm(p_values: Tensor) -> Tensor:
     """Return p-values ``(comparisons, ...)`` corrected for the number of comparisons (Holm 1979).
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on; none is below a smaller one, or above 1.
+    The smallest of m is multiplied by m, the next by m - 1, and so on; the order stays, and none is above 1.
     """
     ordered, order = p_values.sort(0)
     factors = torch.arange(len(ordered), 0, -1, device=ordered.device).reshape(-1, *[1] * (ordered.dim() - 1))
@@ -125,18 +107,18 @@ def holm(p_values: Tensor) -> Tensor:
 
 
 def _split_pairs(pairs: Tensor, numbers: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield some pairs at a time, as two tensors of systems, if each pair needs ``numbers`` numbers."""
+    """Yield blocks of pairs, as two tensors of systems, where each pair needs ``numbers`` numbers."""
     at_once = max(1, NUMBERS_AT_ONCE // numbers)
     yield from zip(*(side.split(at_once) for side in pairs), strict=True)
 
 
 def _measure_difference(corpus_scores: Tensor, first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    """Return how far apart the scores of each pair are, and the size up to which a difference is rounding."""
+    """Return how far apart the scores of each pair are, and the largest difference that is rounding."""
     ours, theirs = corpus_scores[first], corpus_scores[second]
     return (ours - theirs).abs(), _ROUNDING * torch.maximum(ours.abs(), theirs.abs())
 
 
 def _share(count: Tensor, draws: int, clusters: int | None) -> Tensor:
-    """Return (c + 1) / (n + 1), with ``clusters`` at least 2 / 2^N, as the module says."""
+    """Return (c + 1) / (n + 1), for N ``clusters`` at least 2 / 2^N."""
     lowest = 0.0 if clusters is None else min(1.0, 2.0 ** (1 - clusters))
     return ((count.to(torch.float64) + 1) / (draws + 1)).clamp(min=lowest)

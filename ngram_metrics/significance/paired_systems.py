@@ -20,7 +20,7 @@ from ngram_metrics.scores.rows import score_corpora, unpack
 from ngram_metrics.text.labels import Labels, cluster_numbers
 from ngram_metrics.text.messages import pluralize, type_name
 
-#: Up to here float32 has all integers.
+#: float32 has all integers up to this one.
 _FLOAT32_INTEGERS = 1 << 24
 #: Numbers computed at a time, 8 bytes each, which limits memory.
 NUMBERS_AT_ONCE = 1 << 18
@@ -46,8 +46,8 @@ class Paired:
 
     Attributes:
         scorer: the metric of all systems.
-        values: ``(clusters, systems, width)``, the values whose sums give scores, summed over each cluster; without
-            clusters, those of each segment.
+        values: ``(clusters, systems, width)``, the values whose sums give scores, summed over each cluster, which is a
+            segment if none are given.
         segments: ``(clusters,)`` float64, the number of segments of each cluster.
         unit: what is drawn, ``"segments"`` or ``"clusters"``.
         kept_sums: the sums under swaps that ``ngram_metrics.significance.p_values`` keeps, by trials and seed.
@@ -60,10 +60,7 @@ class Paired:
     kept_sums: dict[tuple[int, int], list[tuple[int, Tensor]]] = field(default_factory=dict, compare=False, repr=False)
 
     def score(self, sums: Tensor, segments: Tensor | None = None) -> Tensor:
-        """Return the scores ``(..., *score_shape)`` of sums ``(..., width)``.
-
-        ``segments`` is the number of segments of each sum, ``(...)``; None if each is over all segments.
-        """
+        """Return the scores ``(..., *score_shape)`` of sums ``(..., width)`` over ``segments``, None for all."""
         counts = self.segments.sum() if segments is None else segments
         scores = score_corpora(self.scorer.measure, sums, counts.unsqueeze(-1), self.scorer.average)
         return scores.reshape((*sums.shape[:-1], *self.scorer.measure.score_shape))
@@ -79,9 +76,9 @@ class Paired:
         return self.score(self.totals)
 
     def sums(self, weights: Tensor) -> Iterator[Tensor]:
-        """Yield the sums ``(draws, systems, width)`` of each system under rows of weights, a few draws at a time.
+        """Yield blocks of sums ``(draws, systems, width)`` under rows of weights ``(draws, clusters)`` float32.
 
-        The weights are ``(draws, clusters)`` float32, whole numbers whose sum for a draw is at most ``clusters``.
+        The weights are whole numbers whose sum for a draw is at most ``clusters``.
         """
         systems, count = self.values.shape[1], len(self._differing)
         for rows in weights.to(self.values.device).split(self.draws_at_once):
@@ -98,7 +95,7 @@ class Paired:
 
     @cached_property
     def draws_at_once(self) -> int:
-        """The draws whose sums are computed together."""
+        """The number of draws whose sums are computed together."""
         return max(1, NUMBERS_AT_ONCE // self.values[0].numel())
 
     @cached_property
@@ -108,12 +105,12 @@ class Paired:
 
     @cached_property
     def _differing(self) -> Tensor:
-        """The indices of the columns in which systems differ, one-dimensional int64."""
+        """The indices of the columns in which systems differ, int64."""
         return (~self._is_shared).nonzero()[:, 0]
 
     @cached_property
     def _order(self) -> Tensor:
-        """Where each column is if those in which systems differ come first, ``(width,)`` int64."""
+        """The position of each column if those in which systems differ come first, ``(width,)`` int64."""
         return torch.cat((self._differing, self._is_shared.nonzero()[:, 0])).argsort()
 
     @cached_property
@@ -124,10 +121,9 @@ class Paired:
 
     @cached_property
     def _integers(self) -> tuple[NDArray[np.float32], float] | None:
-        """The columns as float32 and their largest sum of absolute values, or None where float32 products may round.
+        """The columns as float32 and their largest sum of absolute values, 0 if no sum can reach 2^24.
 
-        They are exact where values are integers, on a CPU, and no sum can reach 2^24: no draw is of more than
-        ``clusters`` clusters.
+        None on other devices than a CPU, and for values that are not integers, whose products may round.
         """
         columns = self._columns
         if columns.device.type != "cpu" or not torch.equal(columns, columns.round()):
@@ -138,11 +134,9 @@ class Paired:
         return columns.numpy().astype(np.float32), sizes.sum(0).max().item()
 
     def _multiply(self, weights: Tensor) -> Tensor:
-        """Return weights ``(draws, clusters)`` by columns, ``(draws, columns)`` float64.
-
-        Integers are exact in float32 too, in half the time. numpy, because torch computes float32 products in bfloat16
-        under autocast, and where a program has asked for it.
-        """
+        """Return weights ``(draws, clusters)`` by columns, ``(draws, columns)`` float64."""
+        # Integers are exact in float32 too, in half the time; by numpy, because torch may compute float32 products in
+        # bfloat16, as under autocast.
         if self._integers is not None:
             columns, sum_of_sizes = self._integers
             if sum_of_sizes == 0 or weights.max().item() * sum_of_sizes < _FLOAT32_INTEGERS:
@@ -151,10 +145,7 @@ class Paired:
 
 
 def resample_scores(tested: Sequence[Paired], resamples: int, seed: int) -> list[Tensor]:
-    """Return for each metric the scores of all systems in the same resampled corpora.
-
-    The scores are ``(resamples, systems, *score_shape)``.
-    """
+    """Return for each metric the scores of all systems in the same corpora, ``(resamples, systems, *score_shape)``."""
     scores: list[list[Tensor]] = [[] for _ in tested]
     for weights in bootstrap_weights(len(tested[0].values), resamples, seed):
         for paired, drawn in zip(tested, scores, strict=True):
@@ -173,10 +164,7 @@ def list_names(systems: Mapping[str, System]) -> list[str]:
 def pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels | None) -> Paired:
     """Return the values of all systems, in an order of clusters that does not depend on the input order.
 
-    Raises:
-        TypeError: systems that are not a mapping of names to metrics; the errors of ``cluster_numbers``.
-        ValueError: an unknown baseline; no segment, or different segments; metrics with different settings, or that
-            keep sums only; the errors of ``cluster_numbers``.
+    Raises the errors of ``ngram_metrics.significance.paired_bootstrap``.
     """
     check_choice("baseline", baseline, list_names(systems))
     scorers = {name: scorer_of(system, f"system {name!r}") for name, system in systems.items()}
@@ -210,7 +198,7 @@ def pair_systems(systems: Mapping[str, System], baseline: str, clusters: Labels 
 
 
 def pair_rows(scorer: Scorer, rows: Sequence[Tensor], clusters: Tensor | None) -> Paired:
-    """Return the values of systems with these rows, each ``(segments, fields)``, as ``pair_systems`` does.
+    """Return the values of systems with these rows, each ``(segments, fields)``.
 
     ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64 on the CPU.
     """
@@ -222,7 +210,7 @@ def pair_rows(scorer: Scorer, rows: Sequence[Tensor], clusters: Tensor | None) -
 def _check_references(rows: Mapping[str, Tensor], scorer: Scorer, baseline: str) -> None:
     """Raise ValueError if counts show that two systems have different references for a segment.
 
-    This needs one reference per segment: which one of several is counted depends on the hypothesis.
+    Each segment has one reference: which of several is counted would depend on the hypothesis.
     """
     counts = {
         name: scorer.measure.reference_counts(unpack(system_rows, scorer.measure.layout))

@@ -151,7 +151,7 @@ def test_all_pairs_use_the_swaps_of_the_comparison_with_the_baseline_while_they_
 ):
     expected = evaluate(OUTPUTS, REFERENCES, ["chrf", "rougeL"]).pairs
     calls = []
-    monkeypatch.setattr(p_values, "_KEPT_NUMBERS", kept)
+    monkeypatch.setattr(p_values, "_MOST_KEPT", kept)
     monkeypatch.setattr(p_values, "swaps", lambda *arguments: calls.append(arguments) or swaps(*arguments))
     assert evaluate(OUTPUTS, REFERENCES, ["chrf", "rougeL"]).pairs == expected
     assert len(calls) == drawn
