@@ -17,13 +17,13 @@ from ngram_metrics.cli import score_in_python
 from ngram_metrics.cli.command_arguments import MbrOptions, ScoreOptions, parse_mbr, parse_score
 from ngram_metrics.cli.files import InputError, Source, open_source, read_segments, split_name
 from ngram_metrics.cli.shared_options import Options
-from ngram_metrics.evaluation.result_tables import Style, format_summary, terminal_width
+from ngram_metrics.evaluation.result_tables import Style, format_outcome, terminal_width
 from ngram_metrics.text.messages import visible
 
 if TYPE_CHECKING:
     from types import FrameType
 
-    from ngram_metrics.evaluation.results import Summary
+    from ngram_metrics.evaluation.results import Outcome
     from ngram_metrics.metric.scorer import Scorer
     from ngram_metrics.text.inputs import Tokenizer
 
@@ -65,9 +65,9 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
         if isinstance(options, ScoreOptions):
             # Opened first, so that an output that cannot be written is reported before the work.
             write = stack.enter_context(open_output(options.output))
-            summary, losses = _score(options, sources, ends)
+            outcome, losses = _score(options, sources, ends)
             width = sys.maxsize if options.output else terminal_width()
-            write(format_summary(summary, options.format, Style(options.digits, options.details, width)))
+            write(format_outcome(outcome, options.format, Style(options.digits, options.details, width)))
             return losses
         with _delay_signals(), _pause_collection(ends):
             from ngram_metrics.cli import mbr_command  # imports torch, which takes seconds
@@ -76,7 +76,7 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
         return []
 
 
-def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tuple[Summary, list[str]]:
+def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tuple[Outcome, list[str]]:
     """Return what ``score_command.score`` returns: from plain Python if that is faster than to import torch."""
     chunks = read_segments(sources, len(options.systems), len(options.references))
     if score_in_python.can_score(options):

@@ -13,8 +13,8 @@ from ngram_metrics.cli.command_arguments import DEFAULT_LEVEL, ScoreOptions
 from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.result_tables import cell_text
-from ngram_metrics.evaluation.results import ComparisonPlan, Results, Summary
-from ngram_metrics.evaluation.system_counts import SystemCounts, compute_results, count, segment_values, summarise
+from ngram_metrics.evaluation.results import ComparisonPlan, Outcome, Results
+from ngram_metrics.evaluation.system_counts import SystemCounts, compute_outcome, compute_results, count, segment_values
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
@@ -25,7 +25,7 @@ from ngram_metrics.text.word_reader import WordReader
 
 def score(
     options: ScoreOptions, scorers: Mapping[str, Scorer], chunks: Iterator[FileSegments]
-) -> tuple[Summary, list[str]]:
+) -> tuple[Outcome, list[str]]:
     """Write the scores of segments and the page, and return all results, and what ``find_losses`` finds."""
     keep = options.confidence is not None or len(options.systems) > 1 or bool(options.report or options.columns)
     references = format_references(len(options.references), len(options.references))
@@ -62,18 +62,18 @@ def score(
         }
         correction: Correction = "holm" if options.correction == "holm" else None
         plan = ComparisonPlan(options.confidence, options.test, correction, SEED, clusters)
-        summary = summarise(systems, list(scorers), options.references, plan, grouping)
+        outcome = compute_outcome(systems, list(scorers), options.references, plan, grouping)
         if write_report is not None:
             readers = [scorer.reader for scorer in scorers.values() if isinstance(scorer.reader, WordReader)]
             words = readers[0] if readers else WordReader("13a")
-            write_report(page(systems, summary, texts, sources, words, digits=options.digits))
+            write_report(page(systems, outcome, texts, sources, words, digits=options.digits))
         if options.fail_if_worse is None:
-            return summary, []
+            return outcome, []
         level = options.confidence or DEFAULT_LEVEL
-        results = summary.results
+        results = outcome.results
         if options.confidence is None:
             results = compute_results(systems, plan._replace(confidence=level))
-        return summary, find_losses(results, summary.higher_is_better, options.fail_if_worse, level)
+        return outcome, find_losses(results, outcome.higher_is_better, options.fail_if_worse, level)
 
 
 def _open_optional(path: str | None) -> AbstractContextManager[Callable[[str], object] | None]:
@@ -104,7 +104,7 @@ def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: 
             low, high, difference = result.difference_low, result.difference_high, result.difference
             if low is None or high is None or difference is None:
                 continue
-            scale = result.shown_scale
+            scale = result.table_scale
             best = scale * (high if higher_is_better[value] else -low)
             if best < -margin:
                 losses.append(

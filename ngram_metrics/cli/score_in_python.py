@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ngram_metrics.basics.options import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_forms
-from ngram_metrics.evaluation.results import ComparisonPlan, Result, Summary
+from ngram_metrics.evaluation.results import ComparisonPlan, Outcome, Result
 from ngram_metrics.metric.registry import REGISTRY
 from ngram_metrics.metric.signature import format_references, format_signature
 from ngram_metrics.scores import python_measures, python_scores
@@ -82,7 +82,7 @@ def _raise(error: InputError) -> Iterator[FileSegments]:
     yield
 
 
-def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Summary:
+def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Outcome:
     """Return the results of the system."""
     metrics = {name: _make_metric(name, options) for name in options.metrics}
     sums: dict[str, list[Any]] = {}
@@ -115,7 +115,7 @@ def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Summary:
         fields = {"unit": "text", "avg": average, **reader.signature("text"), **measure.signature()}
         signatures[name] = format_signature(fields, written if measure.has_references else None)
     plan = ComparisonPlan(None, options.test, None, 0)
-    return Summary({options.systems[0]: results}, {}, {}, signatures, options.references, is_higher_better, plan)
+    return Outcome({options.systems[0]: results}, {}, {}, signatures, options.references, is_higher_better, plan)
 
 
 def _count(

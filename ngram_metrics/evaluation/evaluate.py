@@ -18,8 +18,8 @@ from ngram_metrics.evaluation.evaluate_arguments import (
     checked_sources,
     checked_texts,
 )
-from ngram_metrics.evaluation.results import GroupResults, Results, Summary
-from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, Systems, count, segment_values, summarise
+from ngram_metrics.evaluation.results import GroupResults, Outcome, Results
+from ngram_metrics.evaluation.system_counts import CHUNK, SystemCounts, Systems, compute_outcome, count, segment_values
 from ngram_metrics.metric.scorer import Metric, Scorer
 from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 #: Columns of a table by their names.
 Columns: TypeAlias = dict[str, list[Any]]
-_STYLE = result_tables.Style()
 
 
 class Evaluation:
@@ -44,8 +43,8 @@ class Evaluation:
     ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, those of tables from 0 to 100.
     """
 
-    def __init__(self, systems: Systems, summary: Summary, texts: Texts) -> None:
-        self._systems, self._summary, self._texts = systems, summary, texts
+    def __init__(self, systems: Systems, outcome: Outcome, texts: Texts) -> None:
+        self._systems, self._outcome, self._texts = systems, outcome, texts
 
     @property
     def results(self) -> Results:
@@ -54,7 +53,7 @@ class Evaluation:
         Each is a ``ngram_metrics.evaluation.results.Result``. A value has the name of its metric; those of ROUGE
         have the names of its keys, with precision and recall beside F.
         """
-        return self._summary.results
+        return self._outcome.results
 
     @property
     def groups(self) -> GroupResults:
@@ -63,29 +62,29 @@ class Evaluation:
         For a mapping of groupings ``groups[name][label][system][value]``; empty without ``groups=``. A grouping with
         more than 50 labels, such as an id, is not scored, and only filters the segments of the page.
         """
-        return self._summary.groups
+        return self._outcome.groups
 
     @property
     def pairs(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The p-values of all pairs of systems, ``pairs[value][a][b]``, corrected for their number, {} for one system.
+        """The p-values of all pairs of systems, ``pairs[value][a][b]``, as of ``ngram_metrics.significance.matrix``.
 
-        They are those of ``ngram_metrics.significance.matrix``, and are computed when they are first asked for.
+        They are corrected for the number of pairs, and computed when they are first asked for; {} for one system.
         """
-        return self._summary.pairs
+        return self._outcome.pairs
 
     @property
     def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
         """The first and the last rank that the tests allow a system, ``ranks[value][system]``, {} for one system.
 
-        Of K systems, the first is 1 + the number of systems that are significantly better, and the last K less the
-        number of those that are significantly worse, by the p-values of ``pairs``.
+        The first is 1 + the number of systems that are significantly better, by the p-values of ``pairs``; the last is
+        the number of systems less those that are significantly worse.
         """
-        return self._summary.ranks
+        return self._outcome.ranks
 
     @property
     def signatures(self) -> dict[str, str]:
         """Everything that affects the scores, in sacrebleu's format, by the names of metrics."""
-        return self._summary.signatures
+        return self._outcome.signatures
 
     def segments(self) -> Columns:
         """Return the scores of all segments as columns, from 0 to 1: the number of the segment, the system, values.
@@ -93,7 +92,7 @@ class Evaluation:
         The rows of a segment, one for each system, are consecutive. For BLEU of a corpus the score of a segment leaves
         out orders that are longer than the segment, as sacrebleu does.
         """
-        count = self._summary.segments
+        count = self._outcome.segments
         columns: Columns = {
             "segment": [segment for segment in range(count) for _ in self._systems],
             "system": list(self._systems) * count,
@@ -105,7 +104,7 @@ class Evaluation:
         return columns
 
     def changes(self, system: str, value: str | None = None) -> Columns:
-        """Return the segments from the one that got worst against the baseline to the one that got best, as columns.
+        """Return the segments as columns, from the one that lost most against the baseline to the one that gained most.
 
         Args:
             system: the system, not the baseline.
@@ -114,18 +113,18 @@ class Evaluation:
         Returns:
             ``segment``, counted from 0; ``difference`` of the scores ``score`` and ``baseline_score`` of the segment,
             as in ``segments``; the texts ``hypothesis`` and ``baseline``; and ``references``, a list for each segment.
-            The worst is first, also where a lower score is better; equal differences are in the order of segments.
+            The worst is first, even if a lower score is better; equal differences are in the order of segments.
 
         Raises:
             ValueError: an unknown system or value, or the baseline.
         """
         baseline, *others = self.results
         check_choice("system", system, others)
-        value = self._summary.values[0] if value is None else value
-        check_choice("value", value, self._summary.values)
+        value = self._outcome.values[0] if value is None else value
+        check_choice("value", value, self._outcome.values)
         scores = segment_values(self._systems[system])[value]
         base_scores = segment_values(self._systems[baseline])[value]
-        sign = 1 if self._summary.higher_is_better[value] else -1
+        sign = 1 if self._outcome.higher_is_better[value] else -1
         differences = [score - base_score for score, base_score in zip(scores, base_scores, strict=True)]
         order = sorted(range(len(differences)), key=lambda segment: sign * differences[segment])
         columns: dict[str, Sequence[object]] = {
@@ -143,7 +142,7 @@ class Evaluation:
         """Return a ``pandas.DataFrame`` with a row for each system and value, with scores from 0 to 1.
 
         The columns are ``system``, ``value`` and the attributes that any result has. With groups the first column is
-        ``group``: a label, or ``"domain=news"`` for a mapping of groupings; empty for all segments.
+        ``group``: a label, ``"domain=news"`` for a mapping of groupings, or empty for all segments.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
@@ -154,7 +153,7 @@ class Evaluation:
             raise ModuleNotFoundError("to_pandas needs pandas: pip install pandas") from error
         rows = [
             {"group": group, "system": system, "value": value, **result.known()}
-            for group, system, value, result in result_tables.list_rows(self._summary)
+            for group, system, value, result in result_tables.list_rows(self._outcome)
         ]
         frame = pandas.DataFrame(rows)
         return frame if self.groups else frame.drop(columns="group")
@@ -173,8 +172,7 @@ class Evaluation:
             digits: the digits of scores after the decimal point.
             intervals: whether the intervals are shown.
             label: the label of the table.
-            caption: LaTeX for the caption; None for a sentence on the data, which otherwise stands below the table,
-                before what explains the marks.
+            caption: LaTeX for the caption; None for a sentence on the data, which is otherwise below the table.
             details: whether the differences, p-values, ranks and parts of scores are shown, in a table for each value.
 
         Raises:
@@ -206,14 +204,13 @@ class Evaluation:
     ) -> None:
         """Write all results and all texts as one HTML page, on the page docs/guides/report.md.
 
-        Segments are filtered by the labels of ``groups=``. The page makes no requests, and has intervals, by default of
-        the level 0.95.
+        It filters segments by ``groups=``, makes no requests, and has intervals, by default of the level 0.95.
 
         Args:
-            path: the path of the page; an existing file is replaced when the page is complete.
+            path: the path; an existing file is replaced when the page is complete.
             title: the title of the page; None for the names of the systems.
             tokenizer: splits texts into words, where matches are shown.
-            sources: the source of each segment, which is shown beside it; an output that equals it is flagged.
+            sources: the source of each segment, which is shown beside it; an equal output is flagged.
 
         Raises:
             TypeError: a title or sources that are not text.
@@ -227,7 +224,7 @@ class Evaluation:
         from ngram_metrics.evaluation.page import write_page
 
         source_texts = checked_sources(sources, self._texts)
-        write_page(path, self._systems, self._summary, self._texts, source_texts, title, tokenizer)
+        write_page(path, self._systems, self._outcome, self._texts, source_texts, title, tokenizer)
 
     @staticmethod
     def _style(digits: int, intervals: bool, details: bool) -> result_tables.Style:
@@ -237,15 +234,15 @@ class Evaluation:
             count, checked_bool(details, "details"), intervals=checked_bool(intervals, "intervals")
         )
 
-    def _format(self, form: str, style: result_tables.Style = _STYLE) -> str:
-        return result_tables.format_summary(self._summary, form, style)
+    def _format(self, form: str, style: result_tables.Style = result_tables.PLAIN) -> str:
+        return result_tables.format_outcome(self._outcome, form, style)
 
     def __repr__(self) -> str:
         """Show the table of the command ``ngram-metrics``."""
-        return self._format("table", _STYLE._replace(width=result_tables.terminal_width())).rstrip("\n")
+        return self._format("table", result_tables.PLAIN._replace(width=result_tables.terminal_width())).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        return result_tables.html_table(self._summary)
+        return result_tables.html_table(self._outcome)
 
 
 @named_arguments
@@ -263,12 +260,12 @@ def evaluate(
 ) -> Evaluation:
     """Score systems, and test each against a baseline.
 
-    The numbers are those of the command ``ngram-metrics`` for the same texts. A progress bar appears on a terminal
-    after 2 seconds, if tqdm is installed.
+    The numbers are those of the command ``ngram-metrics``. A terminal shows a progress bar after 2 seconds, if tqdm is
+    installed.
 
     Args:
         systems: the segments of each system by its name, or a data frame of pandas or polars with a column for each;
-            or those of one system, named ``"system"``.
+            or the segments of one system, which is then named ``"system"``.
         references: the reference of each segment; several such lists; a list of references for each segment; or a
             mapping of names to lists, or a data frame, if the systems have names too. If there are as many lists as
             segments, each with as many texts, only a mapping is clear. None if no metric compares with references:
@@ -281,13 +278,11 @@ def evaluate(
         test: ``"randomization"`` or ``"bootstrap"``, see ``ngram_metrics.significance``.
         correction: ``"holm"`` corrects the p-values of each value for the number of systems; None or ``"none"`` leaves
             them.
-        groups: a label for each segment, or such lists by name; the results of each label are those of its segments as
-            a corpus, never means of scores. The page also filters segments by them, and a grouping with more than 50
-            labels, such as an id, does nothing else.
+        groups: a label for each segment, or such lists by name. The segments of each label are scored as a corpus. The
+            page also filters segments by them, and a grouping with more than 50 labels, such as an id, only does that.
         clusters: the document of each segment, a hashable label such as a name: intervals and tests then draw whole
-            documents, whose segments are not independent. In a group, a document has the segments that are in the
-            group; the interval of a group with one document has no width. Wins, ties and losses count segments. None if
-            each segment is drawn by itself.
+            documents, whose segments are not independent, and in a group those of its segments. The interval of a group
+            with one document has no width. Wins, ties and losses count segments. None to draw each segment by itself.
         seed: the seed of the intervals and of the test.
 
     Returns:
@@ -336,4 +331,4 @@ def evaluate(
             hypotheses = [segments[part] for segments in texts.systems.values()]
             count(counts, hypotheses, texts.references[part], bar.update)
         bar.name("resampling")
-        return Evaluation(counts, summarise(counts, list(scorers), texts.names, plan, labels), texts)
+        return Evaluation(counts, compute_outcome(counts, list(scorers), texts.names, plan, labels), texts)

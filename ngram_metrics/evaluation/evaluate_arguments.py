@@ -22,16 +22,13 @@ _SEGMENT_COLUMNS = ("segment", "system")
 
 
 class Texts(NamedTuple):
-    """The texts of systems and references.
+    """The texts of systems and references."""
 
-    Attributes:
-        systems: the segments of each system.
-        names: the names of the references.
-        references: the references of each segment: at least one, or none for all.
-    """
-
+    #: The segments of each system.
     systems: dict[str, list[str]]
+    #: The names of the references.
     names: list[str]
+    #: The references of each segment: at least one, or none for all.
     references: list[list[str]]
 
     @property
@@ -41,13 +38,7 @@ class Texts(NamedTuple):
 
 
 def checked_texts(systems: object, references: object, baseline: str | None) -> Texts:
-    """Return the texts, those of the baseline first.
-
-    Raises:
-        TypeError: systems, references or segments of another type.
-        ValueError: no system, no segment, or different numbers of segments; an unknown baseline; references that may
-            be read in two ways, or with names where the system has none.
-    """
+    """Return the texts, with the baseline first, or raise what ``ngram_metrics.evaluate`` raises."""
     systems = _frame_columns("systems", systems)
     references = _frame_columns("references", references)
     if isinstance(references, Mapping) and not isinstance(systems, Mapping):
@@ -72,12 +63,7 @@ def checked_texts(systems: object, references: object, baseline: str | None) -> 
 
 
 def checked_scorers(metrics: object) -> dict[str, Scorer]:
-    """Return metrics by name, each with the name of its value.
-
-    Raises:
-        TypeError: neither names nor a mapping of names to metrics of this package.
-        ValueError: an unknown name; a metric with average none; two metrics with the same name for a value.
-    """
+    """Return metrics by name, each with the name of its value, or raise what ``ngram_metrics.evaluate`` raises."""
     if metrics is None:
         metrics = DEFAULT_METRICS
     if isinstance(metrics, str):
@@ -120,13 +106,7 @@ def checked_plan(
     clusters: Labels | None,
     texts: Texts,
 ) -> ComparisonPlan:
-    """Return how systems are compared.
-
-    Raises:
-        ValueError: a level or a seed out of its range, or an unknown test or correction; the errors of
-            ``ngram_metrics.significance.paired_systems.cluster_numbers``.
-        TypeError: a seed that is not an integer; the errors of the same function.
-    """
+    """Return how systems are compared, or raise what ``ngram_metrics.evaluate`` raises."""
     check_confidence(confidence, "micro")
     check_choice("test", test, get_args(Test))
     correction = None if correction == "none" else correction
@@ -136,12 +116,9 @@ def checked_plan(
 
 
 def checked_groups(groups: object, texts: Texts) -> Grouping:
-    """Return the labels of the segments by the name of their grouping, None if it has none.
+    """Return the label of each segment by the name of a grouping, None for labels without one.
 
-    Raises:
-        TypeError: not a list of hashable labels, or a mapping of names to such lists.
-        ValueError: another number of labels than of segments, or two labels that are written alike, of which JSON would
-            hold one.
+    Raises ValueError also for two labels that are written alike, of which JSON would hold one.
     """
     if groups is None:
         return {}
@@ -152,12 +129,7 @@ def checked_groups(groups: object, texts: Texts) -> Grouping:
 
 
 def checked_sources(sources: object, texts: Texts) -> list[str] | None:
-    """Return the source of each segment of the texts, or None.
-
-    Raises:
-        TypeError: sources that are not texts.
-        ValueError: another number of sources than of segments.
-    """
+    """Return the source of each segment, or raise TypeError or ValueError."""
     if sources is None:
         return None
     source_texts = _texts("sources", sources)
@@ -171,23 +143,23 @@ def _labels(name: str, labels: object, texts: Texts) -> list[Hashable]:
     return listed
 
 
-def _frame_columns(given: str, value: Any) -> object:
-    """Return a data frame of pandas or polars as a mapping of its columns, and any other object as it is."""
+def _frame_columns(argument: str, value: Any) -> object:
+    """Return a data frame of pandas or polars as a mapping of its columns, and anything else as it is."""
     if frame_package(value) not in ("pandas", "polars") or not hasattr(value, "shape"):  # a lazy frame has no columns
         return value
     names = list(value.columns)
     if repeated := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"{given} has several columns named {repeated[0]!r}: expected other names")
+        raise ValueError(f"{argument} has several columns named {repeated[0]!r}: expected other names")
     return {name: value[name] for name in names}
 
 
-def _check_names(given: str, mapping: Mapping[Any, Any], shown: Callable[[str], str] = visible) -> dict[str, Any]:
-    """Return a mapping with text as names, which ``shown`` writes differently."""
+def _check_names(argument: str, mapping: Mapping[Any, Any], write: Callable[[str], str] = visible) -> dict[str, Any]:
+    """Return a mapping with texts as names, or raise ValueError if ``write`` writes two of them alike."""
     if not mapping:
-        raise ValueError(f"{given} is empty: expected at least one name with its segments")
+        raise ValueError(f"{argument} is empty: expected at least one name with its segments")
     named = {str(name): item for name, item in mapping.items()}
-    if len(set(map(shown, named))) < len(mapping):
-        raise ValueError(f"{given} has two names that are written alike: {list(mapping)}")
+    if len(set(map(write, named))) < len(mapping):
+        raise ValueError(f"{argument} has two names that are written alike: {list(mapping)}")
     return named
 
 
@@ -224,7 +196,7 @@ def _references(references: object, system: str, segments: int) -> tuple[list[st
 
 
 def _streams(lists: Mapping[str, object], system: str, segments: int) -> tuple[list[str], list[list[str]]]:
-    """Return the names of lists, each with a reference of each segment, and the references of each segment."""
+    """Return the names of lists with one reference for each segment, and the references of each segment."""
     texts = {name: _texts(f"reference list {name!r}", lines) for name, lines in lists.items()}
     for name, lines in texts.items():
         _check_length(f"reference list {name!r}", lines, system, segments)

@@ -1,7 +1,4 @@
-"""All results of systems: scores, intervals, differences from the baseline, p-values, and ranks.
-
-This module imports no torch: a command without intervals needs none.
-"""
+"""All results of systems, without importing torch, which a command without intervals does not need."""
 
 from __future__ import annotations
 
@@ -36,15 +33,15 @@ class Result:
         high: its upper end.
         difference: the score minus the baseline's, below 0 for a lower score even where lower is better; None
             for the baseline, as all up to ``losses``.
-        difference_low: the lower end of the bootstrap interval of the difference, with ``confidence``: both systems
-            are scored on the same resampled corpora.
+        difference_low: the lower end of the bootstrap interval of the difference, with ``confidence``, from the same
+            resampled corpora for both systems.
         difference_high: its upper end.
         detectable: the smallest difference that a test at .05 without correction finds with 80 % power: 2.80 standard
             errors of the difference, with ``confidence``; None for a group.
         p_value: the p-value of the difference; None for a group.
         wins: the segments with a better score than the baseline's.
-        ties: those with the same score, up to 1e-12.
-        losses: those with a worse score.
+        ties: the segments with the same score, up to 1e-12.
+        losses: the segments with a worse score.
         precision: ROUGE's precision; ``score`` is F.
         recall: ROUGE's recall.
         precisions: BLEU's precision for each order, after smoothing.
@@ -77,12 +74,12 @@ class Result:
     highest: float = field(default=1.0, repr=False)
 
     @property
-    def shown_scale(self) -> int:
-        """What tables multiply scores by: a scale that ends at 1 is shown in percent, any other as it is."""
+    def table_scale(self) -> int:
+        """What tables multiply scores by: 100 for a scale that ends at 1, otherwise 1."""
         return 100 if self.highest == 1 else 1
 
     def known(self) -> dict[str, Any]:
-        """Return all parts that are not None by name."""
+        """Return all attributes that are not None by name, except ``highest``."""
         return {name: part for name, part in asdict(self).items() if part is not None and name != "highest"}
 
 
@@ -95,15 +92,13 @@ Pairs: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
 
 class ComparisonPlan(NamedTuple):
-    """How systems are compared: the arguments of ``ngram_metrics.evaluate``.
-
-    ``clusters`` are the numbers of the segments' clusters, ``(segments,)`` int64.
-    """
+    """How systems are compared: the arguments of ``ngram_metrics.evaluate``."""
 
     confidence: float | None
     test: Test
     correction: Correction
     seed: int
+    #: The number of each segment's cluster, ``(segments,)`` int64.
     clusters: Tensor | None = None
 
     @property
@@ -112,32 +107,27 @@ class ComparisonPlan(NamedTuple):
         return None if self.clusters is None else len(self.clusters.unique())
 
     def select(self, segments: Tensor) -> ComparisonPlan:
-        """Return the plan for the segments with these indices, one-dimensional int64."""
+        """Return the plan for the segments with these indices, int64."""
         return self if self.clusters is None else self._replace(clusters=self.clusters[segments])
 
 
 @dataclass(frozen=True)
-class Summary:
-    """All results of systems on the same segments.
+class Outcome:
+    """All results of systems on the same segments."""
 
-    Attributes:
-        results: by the names of systems and values; the first system is the baseline.
-        grouping: the labels of segments by the name of a grouping.
-        grouped: the results of each group by the name of its grouping, without groupings of many labels.
-        signatures: what affects the scores, by the names of metrics.
-        references: the names of the references.
-        higher_is_better: for each value, whether a higher score is better.
-        plan: how the systems are compared.
-        compare_pairs: computes the p-values of all pairs of systems.
-    """
-
+    #: The results by the names of systems and values; the first system is the baseline.
     results: Results
+    #: The label of each segment by the name of a grouping.
     grouping: Grouping
+    #: The results of each group by the name of its grouping, without groupings of many labels.
     grouped: dict[str | None, dict[Hashable, Results]]
+    #: The signatures by the names of metrics.
     signatures: dict[str, str]
+    #: The names of the references.
     references: Sequence[str]
     higher_is_better: dict[str, bool]
     plan: ComparisonPlan
+    #: Computes the p-values of all pairs of systems.
     compare_pairs: Callable[[], Pairs] = dict
 
     @property
@@ -167,11 +157,7 @@ class Summary:
 
     @cached_property
     def ranks(self) -> dict[str, dict[str, tuple[int, int]]]:
-        """The first and the last rank that each system may have, by value and system, empty for one system.
-
-        The first is 1 and the number of systems that are significantly better, the last the number of systems less
-        that of those that are significantly worse.
-        """
+        """The first and the last rank of each system, by value and system, as ``Evaluation.ranks`` returns them."""
         ranks: dict[str, dict[str, tuple[int, int]]] = {}
         for value, p_values in self.pairs.items():
             sign = 1 if self.higher_is_better[value] else -1

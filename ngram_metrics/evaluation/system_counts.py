@@ -1,4 +1,4 @@
-"""The counts of systems, and the results that follow from them: sums of one metric, and the counts of each segment."""
+"""The counts of systems, and the results that follow from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ngram_metrics.basics.options import RESAMPLES
 from ngram_metrics.counting.documents import host_counts
-from ngram_metrics.evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Pairs, Result, Results, Summary
+from ngram_metrics.evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Pairs, Result, Results
 from ngram_metrics.metric.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.resampling import interval
@@ -26,27 +26,22 @@ from ngram_metrics.text.messages import numbered_from
 CHUNK = 2048
 #: Scores of segments that differ by less are equal up to rounding.
 _TIE = 1e-12
-#: So many standard errors of a difference are found by a test at .05 in 80 % of all cases: 1.96 + 0.84.
+#: A test at .05 finds a difference of so many standard errors in 80 % of all cases: 1.96 + 0.84.
 _DETECTABLE = 2.80
 
 
 class SystemCounts:
     """The counts of a system in one metric, on the CPU.
 
-    Args:
-        scorer: the metric.
-        references: the number of references of a segment, for the signature, such as ``1`` or ``1-4``.
-        keep: whether the counts of each segment are kept, and not only their sums.
-
-    Attributes:
-        segments: the number of segments.
-        row: the summed counts, ``(fields,)``.
+    ``references`` is the number of references of a segment, for the signature, such as ``1`` or ``1-4``. With ``keep``
+    the counts of each segment are kept, and not only their sums.
     """
 
     def __init__(self, scorer: Scorer, references: str, keep: bool) -> None:
         self.scorer, self.references, self._keep = scorer, references, keep
         self.segments = 0
         measure = scorer.measure
+        #: The summed counts, ``(fields,)``.
         self.row = torch.zeros(row_width(measure.layout), dtype=measure.row_dtype, device="cpu")
         self._score_sums = [python_scores.ExactSum() for _ in range(math.prod(measure.score_shape))]
         self._rows: list[Tensor] = []
@@ -63,7 +58,7 @@ class SystemCounts:
             self._rows.append(rows)
 
     def part(self, segments: Tensor) -> SystemCounts:
-        """Return the counts of the segments with these indices, one-dimensional int64, which needs ``keep``."""
+        """Return the counts of the segments with these indices, int64, which needs ``keep``."""
         part = SystemCounts(self.scorer, self.references, keep=True)
         part.add(self.segment_rows()[segments])
         return part
@@ -91,9 +86,9 @@ Systems: TypeAlias = Mapping[str, Sequence[SystemCounts]]
 
 
 def segment_values(system: Sequence[SystemCounts], rows: Sequence[Tensor | None] = ()) -> dict[str, list[float]]:
-    """Return the scores of segments in all metrics of a system by name: F of ROUGE under that of its key.
+    """Return the scores of segments in all metrics of a system by name, F of ROUGE under the name of its key.
 
-    ``rows`` are for each metric the counts of some segments, ``(segments, fields)``; without them, those of all.
+    ``rows`` are the counts of the segments in each metric, ``(segments, fields)``, by default of all segments.
     """
     values = {}
     for counts, metric_rows in zip(system, rows or [None] * len(system), strict=True):
@@ -111,11 +106,8 @@ def count(
 ) -> dict[str, list[Tensor]]:
     """Add at most ``CHUNK`` segments to the counts of all systems, whose texts are in the same order.
 
-    A reference is read once for each way of reading, and not for each system and metric. ``progress`` is called with
-    the number of texts of systems that were counted, part by part.
-
-    Returns:
-        The counts that were added for each system and metric, ``(segments, fields)``.
+    ``progress`` is called with the number of texts that each part has counted. Returns the counts that were added for
+    each system and metric, ``(segments, fields)``.
     """
     first_system = next(iter(systems.values()))
     scorers = [counts.scorer for counts in first_system]
@@ -137,29 +129,25 @@ def count(
     return added
 
 
-def summarise(
+def compute_outcome(
     systems: Systems, names: Sequence[str], references: Sequence[str], plan: ComparisonPlan, grouping: Grouping
-) -> Summary:
+) -> Outcome:
     """Return all results, with the names of the metrics and of the references."""
-    is_tested = len(systems) > 1
-    tested = _pair(systems, plan) if is_tested else []
-    results = compute_results(systems, plan, plan.test if is_tested else None, tested=tested)
+    tested = _pair(systems, plan) if len(systems) > 1 else []
+    results = compute_results(systems, plan, plan.test, tested=tested)
     grouped = {
         name: _score_groups(systems, labels, plan)
         for name, labels in grouping.items()
         if len(set(labels)) <= MOST_GROUPS
     }
-    draws = _signature_draws(plan, is_tested)
-    baseline_counts = next(iter(systems.values()))
-    signatures = {
-        name: counts.scorer.signature(counts.references, "text", draws)
-        for name, counts in zip(names, baseline_counts, strict=True)
-    }
-    better = {
-        title: counts.scorer.measure.higher_is_better for counts in baseline_counts for title in counts.scorer.titles
-    }
+    draws = _signature_draws(plan, bool(tested))
+    signatures = {}
+    better = {}
+    for name, counts in zip(names, next(iter(systems.values())), strict=True):
+        signatures[name] = counts.scorer.signature(counts.references, "text", draws)
+        better |= dict.fromkeys(counts.scorer.titles, counts.scorer.measure.higher_is_better)
     compare_pairs = partial(_compare_pairs, tested, list(systems), plan)
-    return Summary(results, grouping, grouped, signatures, references, better, plan, compare_pairs)
+    return Outcome(results, grouping, grouped, signatures, references, better, plan, compare_pairs)
 
 
 def _compare_pairs(tested: Sequence[Paired], systems: Sequence[str], plan: ComparisonPlan) -> Pairs:
@@ -182,8 +170,8 @@ def compute_results(
 ) -> Results:
     """Return the results, whose intervals, wins, ties and losses need the counts of segments.
 
-    ``test`` gives the p-values of the differences, None for none; ``compared`` says whether there are differences;
-    ``tested`` are the values of all systems for each metric, made here if they are not given.
+    Without ``test`` there are no p-values, and without ``compared`` no differences. ``tested`` are what ``_pair``
+    returns, if it has been called.
     """
     baseline, *others = systems
     ends = _compute_intervals([counts for system_counts in systems.values() for counts in system_counts], plan)
@@ -211,7 +199,7 @@ def compute_results(
 def _score_system(
     counts: SystemCounts, low: Mapping[str, Tensor], high: Mapping[str, Tensor]
 ) -> Iterator[tuple[str, Result]]:
-    """Yield the results of a system without a comparison by title, with no intervals for empty ends."""
+    """Yield the results of a system by title, without a comparison, and without intervals for empty ends."""
     scores = counts.scorer.name_values(counts.score())
     for title, value in counts.scorer.titles.items():
         result = Result(scores[value].item(), counts.segments, highest=counts.scorer.measure.highest)
@@ -248,7 +236,7 @@ def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> d
 
 
 def _name_parts(scorer: Scorer, differences: Differences) -> dict[str, dict[str, Tensor]]:
-    """Return what is known of the differences, by the name of the attribute and value: ``(systems - 1,)``."""
+    """Return what is known of the differences, ``(systems - 1,)``, by attribute of ``Result`` and value."""
     parts = {
         "p_value": differences.p_values,
         "difference_low": differences.low,
@@ -262,10 +250,7 @@ def _name_parts(scorer: Scorer, differences: Differences) -> dict[str, dict[str,
 def _compute_intervals(
     all_counts: Sequence[SystemCounts], plan: ComparisonPlan
 ) -> Iterator[tuple[dict[str, Tensor], ...]]:
-    """Yield for each system and metric the ends of the intervals of its values by name, from one set of draws.
-
-    Each interval is the one that ``confidence=`` gives for the metric alone: the rows of each system are sorted.
-    """
+    """Yield both ends of the intervals of values by name for each system and metric, as of the metric alone."""
     if plan.confidence is None:
         yield from [({}, {})] * len(all_counts)
         return
@@ -275,7 +260,7 @@ def _compute_intervals(
 
 
 def _pair(systems: Systems, plan: ComparisonPlan) -> list[Paired]:
-    """Return the values of all systems for each metric."""
+    """Return the counts of all systems side by side for each metric."""
     return [
         pair_rows(same_metric[0].scorer, [counts.segment_rows() for counts in same_metric], plan.clusters)
         for same_metric in zip(*systems.values(), strict=True)
@@ -283,7 +268,7 @@ def _pair(systems: Systems, plan: ComparisonPlan) -> list[Paired]:
 
 
 def _score_groups(systems: Systems, labels: Sequence[Hashable], plan: ComparisonPlan) -> dict[Hashable, Results]:
-    """Return the results of the segments with each label, in the order in which the labels first appear."""
+    """Return the results of the segments with each label, in the order of the labels' first segments."""
     segments: dict[Hashable, list[int]] = {}
     for segment, label in enumerate(labels):
         segments.setdefault(label, []).append(segment)
@@ -297,7 +282,7 @@ def score_part(systems: Systems, segments: Tensor, plan: ComparisonPlan, compare
 
 
 def _signature_draws(plan: ComparisonPlan, tested: bool) -> dict[str, str]:
-    """Return the numbers of draws, their seed, and the test, for the signature."""
+    """Return what the signature says of draws and tests."""
     draws = {}
     if plan.confidence is not None or (tested and plan.test == "bootstrap"):
         draws["bs"] = str(RESAMPLES)

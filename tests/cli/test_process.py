@@ -169,9 +169,9 @@ def test_interruption_at_any_step_is_one_line(folder: Path, capsys, monkeypatch)
     for options, place, name in (
         (["-c"], main, "make_scorers"),
         (["-c"], score_command, "count"),
-        (["-c"], score_command, "summarise"),
-        (["-c"], main, "format_summary"),
-        ([], main, "format_summary"),
+        (["-c"], score_command, "compute_outcome"),
+        (["-c"], main, "format_outcome"),
+        ([], main, "format_outcome"),
         ([], score_in_python, "_count"),
     ):
         with monkeypatch.context() as patch:

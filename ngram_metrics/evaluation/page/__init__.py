@@ -16,8 +16,8 @@ from ngram_metrics.basics.output import open_output
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
-from ngram_metrics.evaluation.results import Summary
-from ngram_metrics.evaluation.system_counts import Systems, summarise
+from ngram_metrics.evaluation.results import Outcome
+from ngram_metrics.evaluation.system_counts import Systems, compute_outcome
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.messages import type_name, visible
 from ngram_metrics.text.word_reader import WordReader
@@ -38,16 +38,11 @@ _PART_TITLES |= {"brevity_penalty": "brevity penalty", "ratio": "length ratio"}
 
 
 class Value(NamedTuple):
-    """The columns of a value in the table of systems.
-
-    Attributes:
-        name: the name of the value.
-        sort: ``"higher"`` if a higher score is better, else ``"lower"``: the best is first.
-        parts: the titles of the parts of its scores.
-    """
+    """The columns of a value in the table of systems: ``sort`` is ``"lower"`` or ``"higher"``, whichever is better."""
 
     name: str
     sort: str
+    #: The titles of the parts of its scores.
     parts: list[str]
 
 
@@ -73,7 +68,7 @@ def check_installed() -> None:
 def write_page(
     path: str | os.PathLike[str],
     systems: Systems,
-    summary: Summary,
+    outcome: Outcome,
     texts: Texts,
     sources: Sequence[str] | None,
     title: str | None,
@@ -83,33 +78,29 @@ def write_page(
     check_installed()
     if title is not None and not isinstance(title, str):
         raise TypeError(f"title is {type_name(title)}: expected a text")
-    if not summary.references:
+    if not outcome.references:
         raise ValueError("the page shows what matches the references, and the evaluation has none: expected references")
     words = WordReader("none" if tokenizer is None else tokenizer)
     with open_output(os.fsdecode(path)) as write:
-        write(page(systems, summary, texts, sources, words, title))
+        write(page(systems, outcome, texts, sources, words, title))
 
 
 def page(
     systems: Systems,
-    summary: Summary,
+    outcome: Outcome,
     texts: Texts,
     sources: Sequence[str] | None,
     words: WordReader,
     title: str | None = None,
     digits: int | None = None,
 ) -> str:
-    """Return the page as HTML.
-
-    The page always has intervals, by default of the level 0.95. ``words`` splits texts where matches are shown, and
-    ``digits`` are those of scores after the decimal point, None for 2. Without a title it has the names of the systems.
-    """
+    """Return the page as HTML, with the ``digits`` of scores, None for 2; ``words`` splits texts to show matches."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    if summary.plan.confidence is None:
-        plan = summary.plan._replace(confidence=_LEVEL)
-        summary = summarise(systems, list(summary.signatures), summary.references, plan, summary.grouping)
+    if outcome.plan.confidence is None:
+        plan = outcome.plan._replace(confidence=_LEVEL)
+        outcome = compute_outcome(systems, list(outcome.signatures), outcome.references, plan, outcome.grouping)
     style = result_tables.Style(digits)
     scripts = [(_FOLDER / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPTS]
     script = "\n".join(['"use strict";', "{", *scripts, "}"])
@@ -121,31 +112,31 @@ def page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # All markup comes from this package, or was escaped for its place.
+    # All markup comes from this package, or is escaped.
     return environment.get_template("page.html").render(
-        title=visible(_title(list(summary.results)) if title is None else title),
+        title=visible(_title(list(outcome.results)) if title is None else title),
         values=[
             Value(
                 value,
-                "higher" if summary.higher_is_better[value] else "lower",
+                "higher" if outcome.higher_is_better[value] else "lower",
                 [_PART_TITLES[name] for name in result_tables.list_parts(result) if name in _PART_TITLES],
             )
-            for value, result in summary.results[summary.baseline].items()
+            for value, result in outcome.results[outcome.baseline].items()
         ],
         rows=[
-            (visible(system), [_cells(summary, system, value, style) for value in summary.values])
-            for system in summary.results
+            (visible(system), [_cells(outcome, system, value, style) for value in outcome.values])
+            for system in outcome.results
         ],
-        compared=len(summary.results) > 1,
-        baseline=visible(summary.baseline),
-        notes=result_tables.notes(summary, style._replace(details=True)),
-        signatures=result_tables.signatures(summary),
+        compared=len(outcome.results) > 1,
+        baseline=visible(outcome.baseline),
+        notes=result_tables.notes(outcome, style._replace(details=True)),
+        signatures=result_tables.signatures(outcome),
         copies=COPIES,
         script=Markup(script),
         style=Markup(styles),
         script_digest=_digest(script),
         style_digest=_digest(styles),
-        data=Markup(script_json(page_data(systems, summary, texts, sources, words, style))),
+        data=Markup(script_json(page_data(systems, outcome, texts, sources, words, style))),
     )
 
 
@@ -154,8 +145,8 @@ def _title(systems: Sequence[str]) -> str:
     return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
-def _cells(summary: Summary, system: str, value: str, style: result_tables.Style) -> Cells:
-    result = summary.results[system][value]
+def _cells(outcome: Outcome, system: str, value: str, style: result_tables.Style) -> Cells:
+    result = outcome.results[system][value]
     score, _, interval = result_tables.format_score(result, style).partition(" ")
     parts = [(name, part) for name, part in result_tables.list_parts(result).items() if name in _PART_TITLES]
     return Cells(
@@ -163,8 +154,8 @@ def _cells(summary: Summary, system: str, value: str, style: result_tables.Style
         interval,
         result_tables.format_difference(result, style.places) or "baseline",
         result_tables.format_p_value(result),
-        result_tables.mark_difference(result, summary.higher_is_better[value]),
-        result_tables.format_rank(summary.ranks[value][system]) if summary.ranks else "",
+        result_tables.mark_difference(result, outcome.higher_is_better[value]),
+        result_tables.format_rank(outcome.ranks[value][system]) if outcome.ranks else "",
         ["" if count is None else str(count) for count in (result.wins, result.ties, result.losses)],
         [result_tables.format_part(name, part, style.places) for name, part in parts],
     )

@@ -13,8 +13,8 @@ from ngram_metrics.counting.documents import DocumentGroups, host_counts
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.page.flags import flags_of, titles_of
 from ngram_metrics.evaluation.page.page_words import ORDERS, Integers, Words, match_words, split_words, word_accuracy
-from ngram_metrics.evaluation.result_tables import Style, format_summary, grouping_head, label_text
-from ngram_metrics.evaluation.results import Result, Results, Summary
+from ngram_metrics.evaluation.result_tables import Style, format_outcome, grouping_head, label_text
+from ngram_metrics.evaluation.results import Outcome, Result, Results
 from ngram_metrics.evaluation.system_counts import Systems, score_part, segment_values
 from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
@@ -22,22 +22,22 @@ from ngram_metrics.text.word_reader import WordReader
 #: The formats that the page can copy, and their titles.
 COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
 _BUCKETS = 5
-#: Up to so many systems have no pair besides those of the table.
+#: The table of systems already has the only pair of so many systems.
 _FEW = 2
 _P_DIGITS = 4
 
 
 def page_data(
     systems: Systems,
-    summary: Summary,
+    outcome: Outcome,
     texts: Texts,
     sources: Sequence[str] | None,
     words: WordReader,
     style: Style,
 ) -> dict[str, object]:
-    """Return the data for the script of the page, from results with intervals and texts that ``words`` splits."""
-    baseline_results = summary.results[summary.baseline]
-    plan = summary.plan
+    """Return the data for the script of the page; the results have intervals."""
+    baseline_results = outcome.results[outcome.baseline]
+    plan = outcome.plan
     digits = style.places
     sides = _Sides(texts, words)
     system_scores = list(map(segment_values, systems.values()))
@@ -45,19 +45,19 @@ def page_data(
     return {
         "systems": list(map(visible, texts.systems)),
         "references": list(map(visible, texts.names)),
-        "values": summary.values,
-        "highest": {value: result.shown_scale * result.highest for value, result in baseline_results.items()},
-        "signs": {value: 1 if better else -1 for value, better in summary.higher_is_better.items()},
+        "values": outcome.values,
+        "highest": {value: result.table_scale * result.highest for value, result in baseline_results.items()},
+        "signs": {value: 1 if better else -1 for value, better in outcome.higher_is_better.items()},
         "orders": ORDERS,
         "digits": digits,
         "test": {"name": plan.test, "corrected": plan.correction == "holm"},
         "entries": [
             {value: _round_result(result, digits) for value, result in results.items()}
-            for results in summary.results.values()
+            for results in outcome.results.values()
         ],
-        "p_values": _p_values(summary),
+        "p_values": _p_values(outcome),
         "scores": {
-            value: [[round(result.shown_scale * score, digits) for score in scores[value]] for scores in system_scores]
+            value: [[round(result.table_scale * score, digits) for score in scores[value]] for scores in system_scores]
             for value, result in baseline_results.items()
         },
         "lengths": [round(length, 1) for length in lengths.tolist()],
@@ -66,19 +66,19 @@ def page_data(
                 "from": lengths[segments].min().item(),
                 "to": lengths[segments].max().item(),
                 **_list_scores(
-                    score_part(systems, torch.from_numpy(segments), plan, compared=False), summary.values, digits
+                    score_part(systems, torch.from_numpy(segments), plan, compared=False), outcome.values, digits
                 ),
             }
             for segments in _length_buckets(lengths)
         ],
         "accuracy": word_accuracy(sides.hypotheses, sides.references, plan, digits),
         "sources": sources,
-        "columns": _columns(summary, digits),
+        "columns": _columns(outcome, digits),
         "flags": {
             "titles": titles_of(sources),
             "of_systems": flags_of(texts, sources, sides.hypotheses, sides.references, lengths),
         },
-        "copies": {form: format_summary(summary, form, style) for form in COPIES},
+        "copies": {form: format_outcome(outcome, form, style) for form in COPIES},
         **sides.texts(),
     }
 
@@ -86,67 +86,57 @@ def page_data(
 def _round_result(result: Result, digits: int) -> list[float]:
     """Return a score on the scale of tables, and the ends of its interval."""
     return [
-        round(result.shown_scale * part, digits) for part in (result.score, result.low, result.high) if part is not None
+        round(result.table_scale * part, digits) for part in (result.score, result.low, result.high) if part is not None
     ]
 
 
-def _p_values(summary: Summary) -> dict[str, list[list[float | None]]]:
-    """Return for each value the p-values of all pairs of systems, None where a system would meet itself."""
-    if len(summary.results) <= _FEW:
+def _p_values(outcome: Outcome) -> dict[str, list[list[float | None]]]:
+    """Return the p-values of all pairs of systems for each value, None on the diagonal."""
+    if len(outcome.results) <= _FEW:
         return {}
     return {
         value: [
             [None if first == second else round(table[first][second], _P_DIGITS) for second in table] for first in table
         ]
-        for value, table in summary.pairs.items()
+        for value, table in outcome.pairs.items()
     }
 
 
 def _length_buckets(lengths: NDArray[np.float64]) -> list[Integers]:
-    """Return the segments of up to five buckets of similar size, by the length of the reference.
-
-    Their scores show whether a system is weak on short or on long segments.
-    """
+    """Return the segments of up to five buckets of similar size, by the length of the reference."""
     edges = np.unique(np.quantile(lengths, np.linspace(0, 1, _BUCKETS + 1)[1:-1], method="lower"))
     bucket = np.searchsorted(edges, lengths, "left")
     return [np.flatnonzero(bucket == index) for index in np.unique(bucket)]
 
 
 def _list_scores(results: Results, values: Sequence[str], digits: int) -> dict[str, object]:
-    """Return the number of segments, and the score of each value and system with the ends of its interval."""
+    """Return the number of segments, and the scores of each value and system with the ends of their intervals."""
     scores = {
         value: [_round_result(system_results[value], digits) for system_results in results.values()] for value in values
     }
     return {"segments": next(iter(results.values()))[values[0]].segments, "scores": scores}
 
 
-def _columns(summary: Summary, digits: int) -> list[dict[str, object]]:
-    """Return each grouping: its name, its labels, the index of the label of each segment, and scores by label.
-
-    A grouping with many labels has no scores.
-    """
+def _columns(outcome: Outcome, digits: int) -> list[dict[str, object]]:
+    """Return the name of each grouping, its labels, their index for each segment, and their scores if they are few."""
     entries: list[dict[str, object]] = []
-    for name, labels in summary.grouping.items():
+    for name, labels in outcome.grouping.items():
         indices = {label: index for index, label in enumerate(dict.fromkeys(labels))}
-        groups = summary.grouped.get(name)
-        scores = groups and [_list_scores(results, summary.values, digits) for results in groups.values()]
-        entry: dict[str, object] = {
-            "name": visible(grouping_head(name)),
-            "labels": [visible(label_text(label)) for label in indices],
-            "of_segments": [indices[label] for label in labels],
-            "groups": scores,
-        }
-        entries.append(entry)
+        groups = outcome.grouped.get(name)
+        scores = groups and [_list_scores(results, outcome.values, digits) for results in groups.values()]
+        entries.append(
+            {
+                "name": visible(grouping_head(name)),
+                "labels": [visible(label_text(label)) for label in indices],
+                "of_segments": [indices[label] for label in labels],
+                "groups": scores,
+            }
+        )
     return entries
 
 
 class _Sides:
-    """The words of references and of systems.
-
-    Attributes:
-        hypotheses: the words of each system.
-        references: the words of the references of each segment.
-    """
+    """The words of references and of systems."""
 
     def __init__(self, texts: Texts, reader: WordReader) -> None:
         counts = host_counts(list(map(len, texts.references)))
@@ -190,7 +180,7 @@ class _Sides:
 
 
 def _streams(texts: Texts) -> list[list[int | None]]:
-    """Return for each name of a reference its index in each segment, None where it is missing."""
+    """Return for each name of a reference the index of its text for each segment, None where it is missing."""
     streams: list[list[int | None]] = [[] for _ in texts.names]
     first = 0
     for references in texts.references:
@@ -207,7 +197,7 @@ def _pick(values: Sequence[object], stream: Sequence[int | None], missing: objec
 def _find_rewritten(
     originals: Sequence[str], words: Words, streams: Sequence[Sequence[int | None]], starts: range
 ) -> dict[str, str]:
-    """Return the original texts that were rewritten before they were split into words, by their list and segment."""
+    """Return the original texts that were rewritten before they were split into words, by list and segment."""
     lists: dict[str, Sequence[int | None]] = {f"r{index}": stream for index, stream in enumerate(streams)}
     lists |= {f"s{index}": range(start, start + len(streams[0])) for index, start in enumerate(starts)}
     rewritten = {}

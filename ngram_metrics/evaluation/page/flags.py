@@ -13,9 +13,9 @@ from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.text.input_warnings import find_other_form
 
-#: An output is flagged if it has more than so many times the words of its references, on average, or less than 1 / so.
+#: An output is flagged if it is more than so many times as long as its mean reference, or as short.
 _LENGTH_RATIO = 2
-#: Up to so many words that stand twice in a row are a repetition, as are n-grams of the next order that occur twice.
+#: Up to so many words twice in a row are a repetition, and so is a longer n-gram that occurs twice.
 _LONGEST_RUN = 3
 
 
@@ -52,7 +52,7 @@ def flags_of(
     references: DocumentGroups,
     wanted: NDArray[np.float64],
 ) -> list[str]:
-    """Return the flags of each output of each system: a text with one digit, of base 32, for each segment.
+    """Return the flags of each system's outputs as a text, with one digit of base 32 for each segment.
 
     ``wanted`` is the mean number of words of the references of each segment.
     """
@@ -76,7 +76,7 @@ def flags_of(
 def _find_copies(
     outputs: Sequence[str], sources: Sequence[str], references: Sequence[Sequence[str]]
 ) -> NDArray[np.bool_]:
-    """Return which outputs are the source, but for spaces around it, where no reference is."""
+    """Return which outputs equal the source, spaces around it aside, where no reference does."""
     return np.array(
         [
             output.strip() == source.strip() != "" and all(text.strip() != source.strip() for text in texts)
@@ -86,16 +86,15 @@ def _find_copies(
 
 
 def repetitions(tokens: RaggedTokens) -> NDArray[np.int64]:
-    """Return how often each document repeats itself, ``(documents,)`` int64.
+    """Return the number of repetitions in each document, ``(documents,)`` int64.
 
-    A repetition is a run of up to three words that is directly followed by the same run, or four words in a row that
-    occurred before.
+    They are runs of up to three words directly followed by the same run, and four words in a row that occurred before.
     """
     ids = tokens.ids.numpy()
     documents = tokens.documents
     owner = np.repeat(np.arange(documents), tokens.lengths.numpy())
     repeats = np.zeros(documents, np.int64)
-    # The number of the n-gram that begins at each word; those at the end of a document go on in the next one.
+    # The number of the n-gram that begins at each word; at the end of a document it goes on in the next one.
     ngrams = ids
     for order in range(1, _LONGEST_RUN + 1):
         inside = owner[: -2 * order + 1] == owner[2 * order - 1 :]

@@ -1,4 +1,4 @@
-"""The words of the page: their positions in the texts, matched n-grams, and how well systems produce rare words."""
+"""The words of the page: their positions in texts, matched n-grams, and how well systems produce rare words."""
 
 from __future__ import annotations
 
@@ -31,17 +31,14 @@ _EDGES = (1, 2, 5, 10, 100, 1000)
 
 
 class Words(NamedTuple):
-    """Texts, split into words.
+    """Texts, split into words."""
 
-    Attributes:
-        texts: the texts to show: after rewriting, as they were split into words.
-        steps: for each text, numbers that lead from word to word, in UTF-16 units, as JavaScript counts. A negative
-            number -n skips n units; any other number n is a word of n // 2 units after skipping n % 2 units.
-        tokens: the words as numbers; the most frequent word is 0.
-    """
-
+    #: The texts after rewriting, as they were split into words.
     texts: list[str]
+    #: For each text, numbers that lead from word to word, in UTF-16 units, as JavaScript counts. A negative number -n
+    #: skips n units; any other number n is a word of n // 2 units after skipping n % 2 units.
     steps: list[list[int]]
+    #: The words as numbers; the most frequent word is 0.
     tokens: RaggedTokens
 
     def ids(self) -> list[list[int]]:
@@ -76,7 +73,7 @@ def _split_by_rule(rule: Rule, texts: list[str]) -> Words:
 
 
 def _steps(begin: Integers, end: Integers, start: Integers, counts: Integers) -> list[list[int]]:
-    """Return the steps of each text from the positions of all words, whose texts begin at ``start``."""
+    """Return the steps of each text from the positions of all words; the text of a word begins at ``start``."""
     gap = begin - np.maximum(start, np.concatenate((start[:1], end[:-1])))
     wide = gap > 1
     index = (wide + 1).cumsum() - 1
@@ -88,7 +85,7 @@ def _steps(begin: Integers, end: Integers, start: Integers, counts: Integers) ->
 
 
 def _split_by_tokenizer(tokenizer: Tokenizer | None, texts: list[str]) -> Words:
-    """Return the tokens of an external tokenizer as words, with a space between two of them."""
+    """Return the tokens of an external tokenizer as words, separated by spaces."""
     tokens = batch_tokenizer(tokenizer)(texts, lambda index: f"text {index}")
     name = _token_name(tokenizer)
     words = [[name(token) for token in text_tokens] for text_tokens in tokens]
@@ -113,7 +110,7 @@ def _number_by_frequency(tokens: RaggedTokens) -> RaggedTokens:
 
 
 def match_words(hypotheses: RaggedTokens, references: DocumentGroups) -> tuple[list[str], list[str]]:
-    """Return for each hypothesis and each reference the longest matched order at each word, one digit per word."""
+    """Return for each hypothesis and each reference the longest matched order at each word, as digits."""
     sides = matched_positions(RaggedSides(hypotheses, references), ORDERS)
     digits = [(orders + ord("0")).to(torch.uint8).numpy().tobytes().decode("ascii") for orders in sides]
     return split(digits[0], hypotheses.lengths.tolist()), split(digits[1], references.tokens.lengths.tolist())
@@ -130,14 +127,11 @@ def split(values: Part, lengths: Sequence[int]) -> list[Part]:
 
 
 class _Counts(NamedTuple):
-    """How often words occur in segments.
+    """How often words occur in segments."""
 
-    Attributes:
-        keys: for each word of each segment, in order, the segment times the bound of the ids plus the id of the word.
-        counts: how often it occurs there.
-    """
-
+    #: For each word of each segment, in order, the segment times the bound of the ids plus the id of the word.
     keys: Integers
+    #: How often it occurs there.
     counts: Integers
 
 
@@ -148,11 +142,7 @@ def word_accuracy(
 
     A word is wanted as often as in the reference of a segment that has it most often; its frequency is the sum over all
     segments. Matches are clipped by it, as in BLEU. The accuracy is F1, twice the matches divided by the words produced
-    and wanted, as in compare-mt.
-
-    Returns:
-        The buckets that have words: ``from`` and ``to``, their lowest and highest frequency, None for no highest;
-        ``words``, the number of words wanted; ``scores``, for each system F1 in percent with the ends of its interval.
+    and wanted, as in compare-mt, in percent and with the ends of its interval.
     """
     segments = len(references.counts)
     bound = references.tokens.id_bound
@@ -165,7 +155,7 @@ def word_accuracy(
     clusters = plan.cluster_count or segments
 
     def sum_buckets(words: _Counts) -> Integers:
-        """Return the counts of what is drawn, segments or clusters of them, in each bucket: ``(clusters, buckets)``."""
+        """Return the counts of each cluster, or segment without clusters, in each bucket, ``(clusters, buckets)``."""
         word_bucket = bucket[words.keys % bound]
         cells = (cluster[words.keys // bound] * len(_EDGES) + word_bucket)[word_bucket >= 0]
         sums = np.bincount(cells, words.counts[word_bucket >= 0], clusters * len(_EDGES))
@@ -200,13 +190,13 @@ def _f1(values: torch.Tensor) -> torch.Tensor:
 
 
 def _count_words(segment: Integers, tokens: RaggedTokens) -> _Counts:
-    """Count the words of documents, each of which is of the given segment."""
+    """Count the words of documents, each of which belongs to a segment."""
     owner = np.repeat(segment, tokens.lengths.numpy())
     return _Counts(*np.unique(owner * tokens.id_bound + tokens.ids.numpy(), return_counts=True))
 
 
 def _count_wanted(references: DocumentGroups) -> _Counts:
-    """Count the words of references, for each segment in that reference that has most of a word."""
+    """Count each word of a segment in the reference that has it most often."""
     counts = references.counts.numpy()
     tokens = references.tokens
     documents = _count_words(np.arange(tokens.documents), tokens)
