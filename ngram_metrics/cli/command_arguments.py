@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 from collections.abc import Sequence
@@ -14,21 +15,17 @@ from ngram_metrics.cli.shared_options import (
     DESTINATION,
     FILE,
     FLAG,
-    OptionRow,
+    OptionRows,
     Options,
     Parser,
-    add_run_options,
-    add_text_options,
-    check_destinations,
     check_different,
-    check_inputs,
-    check_text_options,
+    check_files_and_text,
     file_name,
     integer,
-    is_number,
     is_same,
     parse_level,
     parse_margin,
+    parse_number,
     parse_words,
 )
 from ngram_metrics.evaluation import DEFAULT_METRICS, FORMATS, INSTEAD, METRICS, WITHOUT_REFERENCES
@@ -43,7 +40,7 @@ CORRECTIONS = ("holm", "none")
 MBR_METRICS = tuple(name for row in REGISTRY.values() for name in row.pair_names)
 MBR_FORMATS = ("text", "jsonl")
 _DEVICE = re.compile(r"cpu|(cuda|xpu|mps)(:\d+)?")
-#: The hypotheses of a segment, all pairs of which are compared.
+#: The most hypotheses of a segment, all pairs of which are compared.
 MOST_HYPOTHESES = 100_000
 DEFAULT_LEVEL = 0.95
 _USAGE = """ngram-metrics SYSTEM... -r REFERENCE... [options]
@@ -59,7 +56,7 @@ decoding, where each hypothesis is a reference for the others."""
 _MBR_FILES = """With -k N, SAMPLES has N lines for each segment. Without it, SAMPLES is JSON lines: each line is a list
 of strings, or with FILE:field an object with such a list. It may be compressed with gzip or xz, and - is standard
 input."""
-#: Options and metrics that are not here, most of them sacrebleu's, and what is.
+#: Options and metrics that do not exist here, most of them sacrebleu's, and what to use instead.
 _INSTEAD = {
     **dict.fromkeys(("-b", "--score-only"), "expected -f tsv or -f json, for programs"),
     "--sentences": "expected --segments",
@@ -84,7 +81,7 @@ class System(NamedTuple):
 
 
 class ScoreOptions(Options):
-    """The options of all commands, and those of ``score`` only, where the first of ``systems`` is the baseline."""
+    """The options of ``score``, where the first of ``systems`` is the baseline."""
 
     input: list[str] | None
     references: list[str]
@@ -104,7 +101,7 @@ class ScoreOptions(Options):
 
 
 class MbrOptions(Options):
-    """The options of all commands, and those of ``mbr`` only."""
+    """The options of ``mbr``."""
 
     samples: str
     k: int | None
@@ -116,23 +113,21 @@ class MbrOptions(Options):
 def score_parser() -> Parser:
     """Return the parser of ``score``."""
     parser = Parser(prog="ngram-metrics", usage=_USAGE, description=_DESCRIPTION, epilog=_FILES, add_help=False)
-    files: dict[str, OptionRow] = {
+    files: OptionRows = {
         "files": ("outputs of systems; with -i, the references", {**FILE, "nargs": "*"}),
         "-r --references": ("one or more references for each segment", {**FILE, "nargs": "+", "action": "extend"}),
         "-i --input": ("outputs of systems", {**FILE, "nargs": "+", "action": "extend"}),
         "--baseline": ("the system that the others are tested against, or its NAME; default: the first", FILE),
     }
     metrics_help = f"some of {', '.join(METRICS)}; default: {','.join(DEFAULT_METRICS)}"
+    level_help = f"add bootstrap intervals; default level: {DEFAULT_LEVEL}"
     clusters_help = "the document of each segment, one label per line: intervals and tests draw whole documents"
     worse_help = (
         "exit with code 3 if the whole interval of a difference is worse than the baseline by more than MARGIN points"
     )
-    scores: dict[str, OptionRow] = {
+    scores: OptionRows = {
         "-m --metrics": (metrics_help, {"type": _parse_metrics, "action": "extend", "metavar": "NAME,..."}),
-        "-c --confidence": (
-            f"add bootstrap intervals; default level: {DEFAULT_LEVEL}",
-            {"type": parse_level, "metavar": "[LEVEL]"},
-        ),
+        "-c --confidence": (level_help, {"type": parse_level, "metavar": "[LEVEL]"}),
         "--test": ("the paired test of several systems; default: randomization", {"choices": TESTS}),
         "--correction": ("correct p-values for the number of systems; default: holm", {"choices": CORRECTIONS}),
         "--clusters": (clusters_help, FILE),
@@ -140,7 +135,7 @@ def score_parser() -> Parser:
     }
     column_help = "a label for each segment, such as its domain: adds the scores of each label, and filters to --report"
     column = {"dest": "columns", "type": parse_column, "action": "append", "default": [], "metavar": "NAME=FILE"}
-    output: dict[str, OptionRow] = {
+    output: OptionRows = {
         "-f --format": ("default: table", {"choices": FORMATS, "default": "table"}),
         "-w --digits": ("digits after the point; default: 2, in json and tsv all", integer(0, 15)),
         "--details": ("add the parts of scores, p-values and ranks; json and tsv have the first two", FLAG),
@@ -150,11 +145,7 @@ def score_parser() -> Parser:
         "--source": ("the source texts, shown in --report", FILE),
         "--column": (column_help, column),
     }
-    parser.add_options("files", files)
-    parser.add_options("scores", scores)
-    add_text_options(parser)
-    parser.add_options("output", output)
-    add_run_options(parser)
+    parser.add_options(files, scores, output)
     return parser
 
 
@@ -163,35 +154,28 @@ def mbr_parser() -> Parser:
     parser = Parser(
         prog="ngram-metrics mbr", usage=_MBR_USAGE, description=_MBR_DESCRIPTION, epilog=_MBR_FILES, add_help=False
     )
-    files: dict[str, OptionRow] = {
+    files: OptionRows = {
         "files": ("the hypotheses", {"nargs": "*", "type": file_name, "metavar": "SAMPLES"}),
         "-k": ("lines per segment", integer(1, MOST_HYPOTHESES)),
         "--weights": ("a weight for each hypothesis, in a file of the same form", FILE),
     }
+    scores: OptionRows = {
+        "-m --metric": ("the utility; default: chrf", {"choices": MBR_METRICS, "default": "chrf"}),
+        "--device": ("where to count, such as cuda; default: cpu", {"type": _parse_device, "default": "cpu"}),
+    }
     format_help = "one line per segment, or JSON lines with index and expected utility; default: text"
-    output: dict[str, OptionRow] = {
+    output: OptionRows = {
         "-f --format": (format_help, {"choices": MBR_FORMATS, "default": "text"}),
         "-o --output": ("default: standard output", DESTINATION),
     }
-    utility = {"choices": MBR_METRICS, "default": "chrf"}
-    parser.add_options("files", files)
-    scores: dict[str, OptionRow] = {
-        "-m --metric": ("the utility; default: chrf", utility),
-        "--device": ("where to count, such as cuda; default: cpu", {"type": _parse_device, "default": "cpu"}),
-    }
-    parser.add_options("scores", scores)
-    add_text_options(parser)
-    parser.add_options("output", output)
-    add_run_options(parser)
+    parser.add_options(files, scores, output)
     return parser
 
 
 def parse_score(words: Sequence[str]) -> ScoreOptions:
     """Parse the arguments of ``score``, or exit with code 2 if they are wrong.
 
-    Returns:
-        ``systems``, their names, the baseline first; ``references``; ``inputs``, the files of the systems, the
-        references, the source, the columns and the clusters; ``metrics``; and the other options by name.
+    ``inputs`` are the files of the systems, the references, the source, the columns and the clusters, in this order.
     """
     parser = score_parser()
     options = parse_words(parser, _join_values(words), ScoreOptions(), _INSTEAD)
@@ -206,8 +190,6 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
         parser.error("--clusters is for intervals and tests, and there is neither: expected -c, or several systems")
     check_names(parser, "columns", [name for name, _ in options.columns])
     options.inputs = [*(system.file for system in systems), *options.references, *beside]
-    check_inputs(parser, options.inputs)
-    check_text_options(parser, options, options.metrics)
     for name in ("test", "correction", "baseline", "fail_if_worse"):
         if getattr(options, name) is not None and len(options.systems) == 1:
             option = name.replace("_", "-")
@@ -219,7 +201,7 @@ def parse_score(words: Sequence[str]) -> ScoreOptions:
     if options.report and not options.references:
         parser.error("--report shows what matches the references, and there is none: expected -r REFERENCE...")
     destinations = {"--output": options.output, "--segments": options.segments, "--report": options.report}
-    check_destinations(parser, destinations, [*options.inputs, *filter(None, [options.spm_model])])
+    check_files_and_text(parser, options, destinations)
     return options
 
 
@@ -232,9 +214,7 @@ def parse_mbr(words: Sequence[str]) -> MbrOptions:
     (options.samples,) = options.files
     options.metrics = [options.metric]
     options.inputs = [options.samples, *filter(None, [options.weights])]
-    check_inputs(parser, options.inputs)
-    check_text_options(parser, options, options.metrics)
-    check_destinations(parser, {"--output": options.output}, [*options.inputs, *filter(None, [options.spm_model])])
+    check_files_and_text(parser, options, {"--output": options.output})
     return options
 
 
@@ -258,9 +238,9 @@ def _join_values(words: Sequence[str]) -> list[str]:
 
 
 def _may_be_level(word: str) -> bool:
-    """Return whether a word after ``-c`` is a level, or nothing else: neither an option nor a file."""
+    """Return whether a word after ``-c`` is a number, or neither an option nor a file."""
     path = split_name(parse_system(word).file).path
-    return is_number(word) or not (word.startswith("-") or path == "-" or os.path.exists(path))
+    return not math.isnan(parse_number(word)) or not (word.startswith("-") or path == "-" or os.path.exists(path))
 
 
 def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[System], list[str]]:
@@ -282,8 +262,7 @@ def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple
     baseline = parse_system(options.baseline) if options.baseline else all_systems[0]
     same_file = [system for system in all_systems if is_same(system.file, baseline.file)]
     same_name = [system for system in all_systems if system.name == baseline.file and not os.path.exists(baseline.file)]
-    if same_file or same_name:
-        baseline = (same_file or same_name)[0]
+    baseline = next(iter(same_file or same_name), baseline)
     others = [system for system in all_systems if system is not baseline]
     check_different(parser, "reference", references)
     return [baseline, *others], references
@@ -309,7 +288,7 @@ def parse_system(word: str) -> System:
 
 
 def name_systems(parser: argparse.ArgumentParser, systems: Sequence[System]) -> list[str]:
-    """Return the name of each system: the one that was given, or the part of its path that tells it from others."""
+    """Return the name of each system, or the part of its path that tells it from others if it has no name."""
     folders = [os.path.normpath(system.file).split(os.sep) for system in systems if system.name is None]
     most = min(map(len, folders), default=1) - 1
     first = min(most, _count_equal(folders))
@@ -323,14 +302,14 @@ def name_systems(parser: argparse.ArgumentParser, systems: Sequence[System]) -> 
 
 
 def check_names(parser: argparse.ArgumentParser, kind: str, names: Sequence[str]) -> None:
-    """Exit with an error if two systems or columns, whatever ``kind`` says, have the same name."""
+    """Exit with an error if two systems or columns, as ``kind`` says, have the same name."""
     for name in names:
         if names.count(name) > 1:
             parser.error(f"two {kind} have the name {name!r}: expected different names, as NAME=FILE gives them")
 
 
 def parse_column(text: str) -> tuple[str, str]:
-    """Split NAME=FILE, both of which a column has."""
+    """Split NAME=FILE for a column, which needs both."""
     name, _, file = text.partition("=")
     if not name or not file:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=FILE, such as domain=domains.txt")
@@ -338,7 +317,7 @@ def parse_column(text: str) -> tuple[str, str]:
 
 
 def _count_equal(paths: Sequence[Sequence[str]]) -> int:
-    """Return how many of the first parts of all paths are the same."""
+    """Return how many parts all paths have in common at the beginning."""
     return len(list(takewhile(lambda parts: len({*parts}) == 1, zip(*paths, strict=False))))
 
 

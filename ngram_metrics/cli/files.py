@@ -20,7 +20,7 @@ from ngram_metrics.text.input_warnings import warn_of_unicode_form
 from ngram_metrics.text.messages import pluralize, shortened
 
 _BROKEN = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
-#: The number of bytes at the start of a file that are examined.
+#: The number of bytes of a file that are examined.
 _LOOKED_AT = 4096
 _Unpacked: TypeAlias = BufferedReader | gzip.GzipFile | lzma.LZMAFile
 _UNPACKERS: dict[bytes, Callable[[BufferedReader], _Unpacked]] = {
@@ -32,9 +32,9 @@ _UTF32, _UTF16 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff"), (b"\xff\xfe", b"\xfe\xff")
 _PACKED = {b"PK\x03\x04": "a zip archive", b"BZh": "a bzip2 file", b"\x28\xb5\x2f\xfd": "a zstd file"}
 #: Lines of each file that are read at a time.
 CHUNK = 2048
-#: No more lines are read at a time after so many bytes, which an archive of few bytes may unpack to.
+#: The bytes after which no more lines are read at a time, because a small archive may unpack to any number.
 CHUNK_BYTES = 1 << 22
-#: The lines that are read only for the number in an error: an archive of few bytes may have any number.
+#: The most lines that are read only to name their number in an error.
 MOST_COUNTED = 1_000_000
 #: Text has few of these control characters.
 _CONTROLS = bytes({*range(32)} - set(b"\t\n\v\f\r\x1b"))
@@ -45,10 +45,7 @@ class InputError(Exception):
 
 
 class FilePart(NamedTuple):
-    """What lines are read from: a file, ``-`` for standard input, or a column, from 1, or a field of JSON lines of it.
-
-    ``name`` is the argument on the command line.
-    """
+    """A file, ``-`` for standard input, or its column, from 1, or a field of its JSON lines, as the ``name`` says."""
 
     name: str
     path: str
@@ -72,27 +69,23 @@ def parse_decimal(text: str) -> int | None:
 
 
 class Source:
-    """An open file: its lines in chunks, without line ends.
+    """An open file: its lines in chunks, without line ends, of at most ``limit`` characters.
 
     A line ends at a newline only, as in sacrebleu; carriage returns before the newline belong to the line end.
-    ``limit`` is the number of characters that a line may have, ``line`` the number of lines that were read, and
-    ``ended`` whether they are all lines of the file; False is also for a file whose end was not seen yet.
     """
 
     def __init__(self, part: FilePart, file: BufferedReader, limit: int) -> None:
         self.part = part
+        #: The number of lines that were read.
         self.line = 0
+        #: Whether the end of the file was seen.
         self.ended = False
         self._bytes = file
         self._limit = limit
         self._file: _Unpacked | None = None
 
     def unpack(self) -> _Unpacked:
-        """Return the file as it is, or unpacked if its first bytes are those of gzip or xz.
-
-        Raises:
-            InputError: the file cannot be read, or does not look like text.
-        """
+        """Return the file, unpacked if it begins like gzip or xz, or raise InputError if it does not look like text."""
         if self._file is not None:
             return self._file
         file: _Unpacked = self._bytes
@@ -111,9 +104,7 @@ class Source:
     def chunk(self, lines: int, multiple: int = 1) -> list[str]:
         """Return the next lines, fewer at the end of the file, or a multiple of ``multiple`` if they are long.
 
-        Raises:
-            InputError: a line that is not UTF-8, is too long, lacks the column, or is not JSON with a string in the
-                field.
+        Raises InputError for a line that is not UTF-8, is too long, or lacks the column or the field.
         """
         texts = self._texts(lines, multiple)
         if self.line == 0 and texts and texts[0].startswith("\ufeff") and (self.part.column or 1) == 1:
@@ -133,7 +124,7 @@ class Source:
         return values
 
     def count_rest(self) -> str:
-        """Return the number of all lines, or "more than" those that were read: a million more than before."""
+        """Return the number of all lines, or "more than" some number after a million more lines."""
         rest = self._read_lines()
         self.line += sum(1 for _ in islice(rest, MOST_COUNTED))
         has_more = next(rest, None) is not None
@@ -156,7 +147,7 @@ class Source:
 
     def _read_lines(self) -> Iterator[bytes]:
         file = self.unpack()
-        # A character has up to four bytes in UTF-8, and the line end two. No more is unpacked of a longer line.
+        # A character has up to four bytes in UTF-8, and the line end two. The rest of a longer line is not unpacked.
         longest = 4 * self._limit + 3
         with self._explain_errors():
             for line in count(self.line + 1):
@@ -226,11 +217,7 @@ class Source:
 
 @contextmanager
 def open_source(part: FilePart, line_limit: int) -> Iterator[Source]:
-    """Open a file, and check its first bytes, those of a pipe when its first line is read.
-
-    Raises:
-        InputError: the file cannot be read, or does not look like text.
-    """
+    """Open a file, and raise InputError if it does not look like text; a pipe is checked when it is read."""
     with ExitStack() as stack:
         if part.path == "-":
             if sys.stdin is None:
@@ -257,25 +244,21 @@ def _explain_missing(part: FilePart, error: OSError) -> str:
 
 
 class FileSegments(NamedTuple):
-    """Some lines of all files.
-
-    Attributes:
-        first: the number of the first line, from 1.
-        hypotheses: the lines of each system.
-        references: the references of each segment.
-        beside: the lines of each other file.
-    """
+    """Some lines of all files, from the line with the number ``first``, counted from 1."""
 
     first: int
+    #: The lines of each system.
     hypotheses: list[list[str]]
+    #: The references of each segment.
     references: list[list[str]]
+    #: The lines of each other file.
     beside: list[list[str]]
 
 
 def read_in_step(sources: Sequence[Source], readers: Sequence[Callable[[], list[Any]]]) -> Iterator[list[list[Any]]]:
-    """Yield the next items of all sources, as many of each, whose ``readers`` return some of them, fewer of long ones.
+    """Yield the next items of all sources, as many of each, as far as their ``readers`` return them.
 
-    At the end, where files have different numbers of items, the last lists are of different lengths.
+    If files have different numbers of items, the last lists have different lengths.
     """
     columns: list[list[Any]] = [[] for _ in sources]
     while True:
@@ -290,11 +273,7 @@ def read_in_step(sources: Sequence[Source], readers: Sequence[Callable[[], list[
 
 
 def read_segments(sources: Sequence[Source], systems: int, references: int) -> Iterator[FileSegments]:
-    """Yield the next lines of all files, at most ``CHUNK``: of so many systems, references, and the others.
-
-    Raises:
-        InputError: files with different numbers of lines, or empty ones.
-    """
+    """Yield at most ``CHUNK`` next lines of all files, or raise InputError if they have different numbers, or none."""
     first = 1
     for columns in read_in_step(sources, [partial(source.chunk, CHUNK) for source in sources]):
         if len(set(map(len, columns))) > 1:
@@ -342,7 +321,7 @@ def describe_unreadable(first: bytes) -> str | None:
 
 
 def _is_utf8(first: bytes) -> bool:
-    """Return whether bytes are the beginning of UTF-8, where the last character may be cut off."""
+    """Return whether bytes are UTF-8, whose last character may be cut off."""
     try:
         first.decode("utf-8")
     except UnicodeDecodeError as error:

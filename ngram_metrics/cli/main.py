@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = words.pop(0) if words and words[0] in _COMMANDS else "score"
     with ExitStack() as stack:
-        # Otherwise they would end the process at once, and leave temporary files.
+        # By default signals end the process at once, and leave temporary files.
         stack.enter_context(_handle_signals([signal.SIG_DFL], _end))
         if sys.stderr is None:  # closed; print would write to standard output
             stack.enter_context(redirect_stderr(stack.enter_context(open(os.devnull, "w"))))
@@ -77,7 +77,7 @@ def _run(options: MbrOptions | ScoreOptions, ends: bool) -> list[str]:
 
 
 def _score(options: ScoreOptions, sources: Sequence[Source], ends: bool) -> tuple[Outcome, list[str]]:
-    """Return what ``score_command.score`` returns: from plain Python if that is faster than to import torch."""
+    """Return what ``score_command.score`` returns, from plain Python if that is faster than importing torch."""
     chunks = read_segments(sources, len(options.systems), len(options.references))
     if score_in_python.can_score(options):
         with _pause_collection(False), _one_line_warnings():
@@ -119,7 +119,7 @@ def _end(code: int, _: object) -> NoReturn:
 
 @contextmanager
 def _delay_signals() -> Iterator[None]:
-    """Delay signals to the end of the ``with`` block: numpy, when torch imports it, turns Ctrl-C into another error."""
+    """Delay signals to the end of the ``with`` block, because Ctrl-C while numpy is imported becomes another error."""
     arrived: list[int] = []
     with _handle_signals([signal.default_int_handler, _end], lambda code, _: arrived.append(code)):
         yield
@@ -129,7 +129,7 @@ def _delay_signals() -> Iterator[None]:
 
 @contextmanager
 def _handle_signals(old: Sequence[object], handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
-    """Set a handler where one of the ``old`` ones is, and set that back at the end; only the main thread may."""
+    """Replace ``old`` handlers of signals in a ``with`` block, if this is the main thread."""
     in_charge = threading.current_thread() is threading.main_thread()
     codes = [code for code in _SIGNALS if in_charge and signal.getsignal(code) in old]
     replaced = {code: signal.signal(code, handler) for code in codes}
@@ -142,11 +142,7 @@ def _handle_signals(old: Sequence[object], handler: Callable[[int, FrameType | N
 
 @contextmanager
 def _pause_collection(ends: bool) -> Iterator[None]:
-    """Pause garbage collection during imports, where scanning the objects of torch takes a second.
-
-    Args:
-        ends: whether the process ends with the command; these objects are then never scanned.
-    """
+    """Pause garbage collection, which takes a second for the objects of torch, and for them for good if all ends."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -174,7 +170,7 @@ def _apply_run_options(options: Options) -> Iterator[None]:
 
 @contextmanager
 def _one_line_warnings() -> Iterator[None]:
-    """Write each warning in one line, and once."""
+    """Write each warning once, in one line."""
     with warnings.catch_warnings():
         warnings.simplefilter("once", UserWarning)
         warnings.showwarning = lambda message, *_, **__: _tell(f"warning: {message}")

@@ -22,7 +22,7 @@ CHUNK = 256
 
 
 class _Utility(NamedTuple):
-    """A metric that scores pairs, and where."""
+    """A metric that scores pairs, and the device for it."""
 
     scorer: Scorer
     device: torch.device
@@ -65,7 +65,7 @@ def _read_rows(
 def _read_items(
     source: Source, k: int | None, parse: Callable[[Source, str, int], object]
 ) -> Iterator[tuple[int, object]]:
-    """Yield what the next segments have, and their lines: k, which ``parse`` takes with numbers, or a value of JSON."""
+    """Yield the line and the items of each next segment: k lines that ``parse`` reads, or a value of JSON."""
     first_line = source.line + 1
     if k is None:
         yield from enumerate(source.values(CHUNK), first_line)

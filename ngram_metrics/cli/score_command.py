@@ -26,7 +26,7 @@ from ngram_metrics.text.word_reader import WordReader
 def score(
     options: ScoreOptions, scorers: Mapping[str, Scorer], chunks: Iterator[FileSegments]
 ) -> tuple[Outcome, list[str]]:
-    """Write the scores of segments and the page, and return all results, and what ``find_losses`` finds."""
+    """Write the scores of segments and the page, and return all results and the lines of ``find_losses``."""
     keep = options.confidence is not None or len(options.systems) > 1 or bool(options.report or options.columns)
     references = format_references(len(options.references), len(options.references))
     systems = {
@@ -95,7 +95,7 @@ def _number_clusters(options: ScoreOptions, labels: Sequence[str]) -> Tensor:
 def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: float, level: float) -> list[str]:
     """Return a line for each value of a system that is worse than the baseline by more than ``margin`` points.
 
-    That is so if the whole interval of the difference, of this ``level``, is worse by so much.
+    The whole interval of the difference, of this ``level``, must be worse by so much.
     """
     baseline, *others = results
     losses = []
@@ -117,7 +117,7 @@ def find_losses(results: Results, higher_is_better: Mapping[str, bool], margin: 
 def _format_segments(
     systems: Mapping[str, Sequence[SystemCounts]], rows: Mapping[str, Sequence[Tensor]], first: int, as_json: bool
 ) -> Iterator[str]:
-    """Yield ``--segments``: for each line, from number ``first`` on, and each system the scores from 0 to 100."""
+    """Yield a line of ``--segments`` for each segment, from number ``first`` on, and each system, from 0 to 100."""
     values = [segment_values(counts, rows[system]) for system, counts in systems.items()]
     names = list(values[0])
     if first == 1 and not as_json:

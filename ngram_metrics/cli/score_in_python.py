@@ -1,7 +1,7 @@
 """``ngram-metrics score`` for one system in plain Python, which counts thousands of lines before torch is imported.
 
-What is written is what ``score_command`` writes, to the last byte. The measures and the readers are those from which
-the ones of ``ngram_metrics.metric.definitions`` derive, without what they do in arrays.
+It writes what ``score_command`` writes, to the last byte. Its measures and readers are the base classes of those in
+``ngram_metrics.metric.definitions``, which add arrays.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ngram_metrics.text.word_rules import has_splitter
 COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
 #: The nanoseconds that importing torch takes, at least.
 COST_OF_TORCH = 1_000_000_000
-#: Lines of so many characters take twice as long for each: common subsequences take the square of the words.
+#: In lines of so many characters each takes twice as long, because common subsequences take the square of the words.
 _LONG_LINE = 20_000
 #: Shorter lines take as long as those of so many characters.
 _SHORT_LINE = 30
-#: The measures of words whose settings are their defaults, by the functions of ``ngram_metrics.metric.definitions``.
+#: The measures of words with default settings, by the functions of ``ngram_metrics.metric.definitions``.
 _MEASURES: Mapping[str, type[PythonMeasure]] = {
     "bleu": python_measures.PythonBleu,
     "overlap": python_measures.PythonOverlap,
@@ -57,7 +57,7 @@ def can_score(options: ScoreOptions) -> bool:
 
 
 def read_ahead(chunks: Iterator[FileSegments], options: ScoreOptions) -> tuple[bool, Iterator[FileSegments]]:
-    """Return whether all segments are counted sooner in plain Python than torch is imported, and the segments.
+    """Return whether plain Python counts all segments before torch is imported, and the segments.
 
     An error of a file comes after the segments before it, as if they were counted one after another.
     """
@@ -139,7 +139,7 @@ def _count(
 
 
 def _sum_field(values: tuple[Any, ...]) -> Any:
-    """Return the sum of a field over segments: of numbers, or of lists of them place by place."""
+    """Return the sum of a field, a number or a list of numbers, over segments."""
     return list(map(sum, zip(*values, strict=True))) if isinstance(values[0], Sequence) else sum(values)
 
 

@@ -25,14 +25,14 @@ _FOR = {
     option: takers_of("tokenizer" if option == "spm_model" else option)
     for option in ("tokenizer", "spm_model", "lowercase", "chrf_lowercase", "stem")
 }
-#: TER takes time and memory with the square of the words: 1.6 s and 300 MB for 4,000.
+#: The time and memory of TER grow with the square of the words: 1.6 s and 300 MB for 4,000.
 _LONGEST_LINE, _LONGEST_LINE_OF_TER = 10**7, 20_000
-#: The help of an option, and how argparse parses it.
-OptionRow: TypeAlias = tuple[str, Mapping[str, Any]]
+#: Options by their names, with the help and how argparse parses them.
+OptionRows: TypeAlias = Mapping[str, tuple[str, Mapping[str, Any]]]
 
 
 def file_name(text: str) -> str:
-    """Check the name of a file, which is empty if it was a shell variable that is not set."""
+    """Return the name of a file, which is empty if a shell variable is not set, and then refused."""
     if not text:
         raise argparse.ArgumentTypeError("'' is not the name of a file")
     return text
@@ -43,7 +43,7 @@ def parse_destination(text: str) -> str | None:
     return None if text in ("-", "/dev/stdout") else file_name(text)
 
 
-#: How options are parsed that take the name of a file, that of a file to write, and no value.
+#: How an option is parsed that takes a file to read, a file to write, or no value.
 FILE: dict[str, object] = {"type": file_name, "metavar": "FILE"}
 DESTINATION: dict[str, object] = {"type": parse_destination, "metavar": "FILE"}
 FLAG: dict[str, object] = {"action": "store_true"}
@@ -70,22 +70,41 @@ AnyOptions = TypeVar("AnyOptions", bound=Options)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that takes ``-:2``, column 2 of standard input, as a file, and options by their full names only."""
+    """A parser that takes options by their full names only, and ``-:2``, column 2 of standard input, as a file."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__(**keywords, allow_abbrev=False)
 
-    def add_options(self, title: str, options: Mapping[str, OptionRow]) -> None:
-        """Add a group of options by their names, which are separated by spaces."""
-        group = self.add_argument_group(title)
-        for names, (help_text, keywords) in options.items():
-            group.add_argument(*names.split(), help=help_text, **keywords)
+    def add_options(self, files: OptionRows, scores: OptionRows, output: OptionRows) -> None:
+        """Add the options of a command, whose names are separated by spaces, and those of all commands."""
+        tokenizer_help = f"for {', '.join(_FOR['tokenizer'])}: {', '.join(TOKENIZERS)}; default: 13a"
+        limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
+        text: OptionRows = {
+            "--tokenizer -tok": (tokenizer_help, {"type": _parse_tokenizer, "metavar": "NAME"}),
+            "--spm-model": ("instead of --tokenizer: a sentencepiece model, for spBLEU", FILE),
+            "--lowercase -lc": ("lowercase for bleu, as in sacrebleu; rouge always lowercases", FLAG),
+            "--chrf-lowercase": ("lowercase for chrf and chrf++", FLAG),
+            "--stem": ("stem words for rouge", FLAG),
+        }
+        version = _printing_action(lambda _: f"ngram-metrics {__version__}\n")
+        show_help = _printing_action(argparse.ArgumentParser.format_help)
+        others: OptionRows = {
+            "--threads": ("threads of torch; default: 1", {**integer(1, 1024), "default": 1}),
+            "--line-limit": (limit_help, integer(1, 10**9)),
+            "--version": ("print the version", {"action": version, "nargs": 0}),
+            "-h --help": ("print this", {"action": show_help, "nargs": 0}),
+        }
+        rows = {"files": files, "scores": scores, "how text is read": text, "output": output, "other options": others}
+        for title, options in rows.items():
+            group = self.add_argument_group(title)
+            for names, (help_text, keywords) in options.items():
+                group.add_argument(*names.split(), help=help_text, **keywords)
 
     def _parse_optional(self, arg_string: str):  # type: ignore[no-untyped-def]
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
     def _get_option_tuples(self, option_string):  # type: ignore[no-untyped-def]
-        """Return the short option with a value, as -w2; ``argparse`` also finds -tok by its beginning."""
+        """Return a short option with a value, as -w2; ``argparse`` also finds -tok by its beginning."""
         return [match for match in super()._get_option_tuples(option_string) if match[1] == option_string[:2]]
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -101,10 +120,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, instead: Mapping[str, str]) -> AnyOptions:
-    """Parse files and options in any order, and all words after ``--`` as files, on every version of Python.
-
-    ``instead`` is advice by option, for options of other commands.
-    """
+    """Parse files and options in any order, and words after ``--`` as files, with advice ``instead`` of options."""
     end = words.index("--") if "--" in words else len(words)
     before = list(words[:end])
     _, unknown = parser.parse_known_intermixed_args(before, options)
@@ -118,41 +134,21 @@ def parse_words(parser: Parser, words: Sequence[str], options: AnyOptions, inste
     return options
 
 
-def add_text_options(parser: Parser) -> None:
-    """Add the options for reading text."""
-    tokenizer_help = f"for {', '.join(_FOR['tokenizer'])}: {', '.join(TOKENIZERS)}; default: 13a"
-    options: dict[str, OptionRow] = {
-        "--tokenizer -tok": (tokenizer_help, {"type": _parse_tokenizer, "metavar": "NAME"}),
-        "--spm-model": ("instead of --tokenizer: a sentencepiece model, for spBLEU", FILE),
-        "--lowercase -lc": ("lowercase for bleu, as in sacrebleu; rouge always lowercases", FLAG),
-        "--chrf-lowercase": ("lowercase for chrf and chrf++", FLAG),
-        "--stem": ("stem words for rouge", FLAG),
-    }
-    parser.add_options("how text is read", options)
+def check_files_and_text(parser: Parser, options: Options, destinations: Mapping[str, str | None]) -> None:
+    """Exit with an error if files cannot be read and written together, or an option for text has no effect."""
+    _check_inputs(parser, options.inputs)
+    _check_text_options(parser, options)
+    _check_destinations(parser, destinations, [*options.inputs, *filter(None, [options.spm_model])])
 
 
-def add_run_options(parser: Parser) -> None:
-    """Add the options for running, the version and the help."""
-    limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
-    version = printing_action(lambda _: f"ngram-metrics {__version__}\n")
-    show_help = printing_action(argparse.ArgumentParser.format_help)
-    options: dict[str, OptionRow] = {
-        "--threads": ("threads of torch; default: 1", {**integer(1, 1024), "default": 1}),
-        "--line-limit": (limit_help, integer(1, 10**9)),
-        "--version": ("print the version", {"action": version, "nargs": 0}),
-        "-h --help": ("print this", {"action": show_help, "nargs": 0}),
-    }
-    parser.add_options("other options", options)
-
-
-def check_text_options(parser: argparse.ArgumentParser, options: argparse.Namespace, metrics: Sequence[str]) -> None:
+def _check_text_options(parser: Parser, options: Options) -> None:
     """Set the length of a line that the metrics allow, and refuse options that have no effect on them."""
-    options.line_limit = options.line_limit or (_LONGEST_LINE_OF_TER if "ter" in metrics else _LONGEST_LINE)
-    families = {"rouge" if name.startswith("rouge") else name for name in metrics}
+    options.line_limit = options.line_limit or (_LONGEST_LINE_OF_TER if "ter" in options.metrics else _LONGEST_LINE)
+    families = {"rouge" if name.startswith("rouge") else name for name in options.metrics}
     for name, takers in _FOR.items():
         if getattr(options, name) and not families.intersection(takers):
             option = f"--{name.replace('_', '-')}"
-            parser.error(f"{option} is for {_enumerate(takers)}, and does nothing for {_enumerate(metrics)}")
+            parser.error(f"{option} is for {_enumerate(takers)}, and does nothing for {_enumerate(options.metrics)}")
     if options.spm_model and options.tokenizer:
         parser.error("--tokenizer and --spm-model: expected one of them")
 
@@ -165,7 +161,7 @@ def _parse_tokenizer(text: str) -> TokenizerName:
 
 
 def integer(first: int, last: int) -> dict[str, object]:
-    """Return how an option is parsed that takes an integer from ``first`` to ``last``, inclusive."""
+    """Return how an option is parsed that takes an integer from ``first`` to ``last``."""
 
     def read(text: str) -> int:
         value = parse_decimal(text)
@@ -176,21 +172,20 @@ def integer(first: int, last: int) -> dict[str, object]:
     return {"type": read, "metavar": "N"}
 
 
-def is_number(text: str) -> bool:
-    """Return whether a word is a number."""
+def parse_number(text: str) -> float:
+    """Return a number, NaN for any other word."""
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return math.nan
 
 
 def parse_level(text: str) -> float:
     """Parse the level of intervals."""
-    value = float(text) if is_number(text) else math.nan
+    value = parse_number(text)
     if not 0 < value < 1:
         remedy = f"; did you mean {value / 100:g}?" if 1 < value < 100 else ""
-        if not is_number(text):
+        if math.isnan(value):
             remedy = ", such as 0.95, nor the name of a file"
         raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1{remedy}")
     try:
@@ -202,7 +197,7 @@ def parse_level(text: str) -> float:
 
 def parse_margin(text: str) -> float:
     """Parse a number of points of a table."""
-    value = float(text) if is_number(text) else math.nan
+    value = parse_number(text)
     if not 0 <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of points from 0, such as 0.5")
     return value
@@ -212,7 +207,7 @@ def _enumerate(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def printing_action(text: Callable[[argparse.ArgumentParser], str]) -> type[argparse.Action]:
+def _printing_action(text: Callable[[argparse.ArgumentParser], str]) -> type[argparse.Action]:
     """Return an action that makes a text, prints it, and exits."""
 
     class Printing(argparse.Action):
@@ -241,7 +236,7 @@ def _resolve(name: str) -> FilePart:
     return part._replace(name="", path="-" if part.path == "-" else os.path.abspath(part.path))
 
 
-def check_inputs(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
+def _check_inputs(parser: Parser, names: Sequence[str]) -> None:
     """Exit with an error if standard input is named twice, or a column is 0."""
     parts = [split_name(name) for name in names]
     if sum(part.path == "-" for part in parts) > 1:
@@ -251,15 +246,12 @@ def check_inputs(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
             parser.error(f"{part.name}: columns are counted from 1")
 
 
-def check_destinations(parser: argparse.ArgumentParser, paths: Mapping[str, str | None], inputs: Sequence[str]) -> None:
-    """Exit with an error if a file to write, by its option, is also read, is written twice, or cannot be created.
-
-    ``--output`` without a path is standard output; other options without a path write nothing.
-    """
+def _check_destinations(parser: Parser, paths: Mapping[str, str | None], inputs: Sequence[str]) -> None:
+    """Exit with an error if a file to write, by its option, is also read, is written twice, or cannot be created."""
     read = {name: split_name(name).path for name in inputs}
     names = {_identify(None if path == "-" else path, sys.stdin): name for name, path in read.items()}
     for option, path in paths.items():
-        if path is None and option != "--output":
+        if path is None and option != "--output":  # which is then standard output
             continue
         file = _identify(path, sys.stdout)
         written = "standard output" if path is None else f"{option} {path}"
@@ -272,10 +264,7 @@ def check_destinations(parser: argparse.ArgumentParser, paths: Mapping[str, str 
 
 
 def _identify(path: str | None, stream: TextIO) -> tuple[int | str, ...] | None:
-    """Return what only the paths of one file have in common, which need not exist yet, or None for a terminal or pipe.
-
-    No path means the file behind a standard stream.
-    """
+    """Return what identifies a file, or the stream without a path, or None for a terminal or pipe."""
     with suppress(AttributeError, OSError, ValueError):  # no such file; a stream that is closed, or not of a file
         status = os.fstat(stream.fileno()) if path is None else os.stat(path)
         return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

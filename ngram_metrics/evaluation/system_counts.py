@@ -142,7 +142,7 @@ def compute_outcome(
     }
     draws = _signature_draws(plan, bool(tested))
     signatures = {}
-    better = {}
+    better: dict[str, bool] = {}
     for name, counts in zip(names, next(iter(systems.values())), strict=True):
         signatures[name] = counts.scorer.signature(counts.references, "text", draws)
         better |= dict.fromkeys(counts.scorer.titles, counts.scorer.measure.higher_is_better)
