@@ -51,15 +51,13 @@ class Reader(PythonReader):
         batch = self.encode(segments._replace(hypotheses=every))
         if len(systems) == 1:
             return batch
-        repeated = torch.arange(len(systems[0]), device="cpu").repeat(len(systems))
-        parts = {name: getattr(batch, name) for name in ("sides", "words", "summaries")}
-        return batch._replace(
-            **{
-                name: part._replace(references=part.references.take(repeated))
-                for name, part in parts.items()
-                if part is not None
-            }
-        )
+        parts: dict[str, Any] = {}
+        for name in ("sides", "words", "summaries"):
+            if (part := getattr(batch, name)) is not None:
+                # Summaries have a group for each reference, and not for each segment.
+                repeated = torch.arange(len(part.references.counts), device="cpu").repeat(len(systems))
+                parts[name] = part._replace(references=part.references.take(repeated))
+        return batch._replace(**parts)
 
     def encode(self, segments: Segments | PaddedSegments) -> Batch:
         """Turn segments that ``ngram_metrics.text.input_forms`` has read into token ids.
