@@ -121,7 +121,7 @@ def counts_between(ascending: Integers, bounds: Integers) -> Integers:
 
 
 #: Classes of characters, as bits. A character of class 0 is not in a word.
-WORD, ALONE, STOP, NUMBER, HYPHEN, MARK = 1, 2, 4, 8, 16, 32
+WORD, ALONE, STOP, NUMBER, HYPHEN, MARK, HEAD = 1, 2, 4, 8, 16, 32, 64
 
 #: The class of each character.
 Classes: TypeAlias = NDArray[np.uint8]
@@ -199,7 +199,10 @@ class Rule:
             begin, end = _stretches(inside)
         else:
             alone = self.alone(classes, characters.ends)
-            bounds = ((inside[1:] ^ inside[:-1]) | alone[1:] | alone[:-1]).nonzero()[0] + 1
+            parted = (inside[1:] ^ inside[:-1]) | alone[1:] | alone[:-1]
+            if self.drops_marks and (classes & HEAD).any():
+                parted |= _parts_of_heads(classes)
+            bounds = parted.nonzero()[0] + 1
             word = inside.take(bounds[:-1]).nonzero()[0]
             begin = bounds.take(word)
             end = bounds.take(word + 1)
@@ -226,8 +229,8 @@ def _class_of(rule: WordRule, character: str) -> int:
     """Return the class of a character."""
     if character.isspace():
         return 0
-    members = (rule.symbols, rule.stops, rule.numbers, rule.hyphens, rule.marks, rule.letters)
-    for kind, characters in zip((ALONE, STOP, NUMBER, HYPHEN, MARK, WORD), members, strict=True):
+    members = (rule.symbols, rule.stops, rule.numbers, rule.hyphens, rule.marks, rule.heads, rule.letters)
+    for kind, characters in zip((ALONE, STOP, NUMBER, HYPHEN, MARK, HEAD, WORD), members, strict=True):
         if characters.has(character):
             return kind
     return 0 if any(rule.letters) else WORD
@@ -268,6 +271,15 @@ def _alone(rule: WordRule, classes: Classes, ends: Integers) -> Flags:
     is_odd = ((stop - first) & 1) == 0
     alone[stop] = (is_odd ^ is_number[first - 1]) | ~is_number[stop + 1]
     return alone
+
+
+def _parts_of_heads(classes: Classes) -> Flags:
+    """Mark where a head or what follows its marks begins, ``(characters - 1,)``, from the second character on."""
+    heads = (classes & HEAD) > 0
+    bases = np.where((classes & MARK) > 0, 0, np.arange(len(classes)))  # the first character is a newline
+    has_head = heads.take(np.maximum.accumulate(bases))
+    parts: Flags = heads[1:] | (has_head[1:] ^ has_head[:-1])
+    return parts
 
 
 def _chrf_alone(classes: Classes, ends: Integers) -> Flags:

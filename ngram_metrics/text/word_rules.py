@@ -32,6 +32,17 @@ HAN_AND_KANA_RANGES = (
     (0x2F800, 0x2FA1D), (0x30000, 0x3134A), (0x31350, 0x33479),
 )  # fmt: skip
 
+#: The letters (category L) of Thai, Lao, Burmese and Khmer, which have no spaces between words. To find words in these
+#: scripts takes a dictionary, as Unicode's rules for words (UAX 29) say.
+SOUTHEAST_ASIAN_RANGES = (
+    (0x0E01, 0x0E30), (0x0E32, 0x0E33), (0x0E40, 0x0E46), (0x0E81, 0x0E82), (0x0E84, 0x0E84), (0x0E86, 0x0E8A),
+    (0x0E8C, 0x0EA3), (0x0EA5, 0x0EA5), (0x0EA7, 0x0EB0), (0x0EB2, 0x0EB3), (0x0EBD, 0x0EBD), (0x0EC0, 0x0EC4),
+    (0x0EC6, 0x0EC6), (0x0EDC, 0x0EDF), (0x1000, 0x102A), (0x103F, 0x103F), (0x1050, 0x1055), (0x105A, 0x105D),
+    (0x1061, 0x1061), (0x1065, 0x1066), (0x106E, 0x1070), (0x1075, 0x1081), (0x108E, 0x108E), (0x1780, 0x17B3),
+    (0x17D7, 0x17D7), (0x17DC, 0x17DC), (0xA9E0, 0xA9E4), (0xA9E6, 0xA9EF), (0xA9FA, 0xA9FE), (0xAA60, 0xAA76),
+    (0xAA7A, 0xAA7A), (0xAA7E, 0xAA7F),
+)  # fmt: skip
+
 #: The ranges that sacrebleu's ``zh`` treats as Chinese. Two of them should be beyond U+FFFF, but ``\\u`` takes four
 #: digits: they are read as U+2001 to U+2A6D and U+2F81 to U+2FA1, which contain dashes, arrows and mathematics.
 CHINESE_RANGES = (
@@ -67,6 +78,7 @@ class WordRule(NamedTuple):
         numbers: they keep stops, and part hyphens.
         hyphens: words by themselves after a number.
         marks: parts of a word; marks alone are not a word.
+        heads: words with the marks that follow them.
         letters: the other parts of a word; if there are none, everything else is.
         edge_is_number: whether the beginning and the end of a text count as numbers.
         prepare: rewrites a text first.
@@ -77,6 +89,7 @@ class WordRule(NamedTuple):
     numbers: Members = Members()
     hyphens: Members = Members()
     marks: Members = Members()
+    heads: Members = Members()
     letters: Members = Members()
     edge_is_number: bool = False
     prepare: Callable[[str], str] = str
@@ -131,6 +144,7 @@ WORD_RULES = {
     "unicode": WordRule(
         Members(_class(HAN_AND_KANA_RANGES)),
         marks=Members("", "M"),
+        heads=Members(_class(SOUTHEAST_ASIAN_RANGES)),
         letters=Members("", "LN"),
         prepare=lower_and_compose,
     ),
@@ -246,10 +260,12 @@ def _stop_expressions(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 @cache
 def _unicode_expression() -> re.Pattern[str]:
-    alone = WORD_RULES["unicode"].symbols.pattern()
-    mark = WORD_RULES["unicode"].marks.pattern()
-    letter = rf"[^\W_{alone}]"  # \w has the letters and numbers of all scripts, and the underscore
-    return re.compile(f"[{alone}]|(?:{letter}|(?<![{mark}])[{mark}]+{letter}){letter}*(?:[{mark}]+{letter}*)*")
+    rule = WORD_RULES["unicode"]
+    alone, mark, head = (members.pattern() for members in (rule.symbols, rule.marks, rule.heads))
+    letter = rf"[^\W_{alone}{head}]"  # \w has the letters and numbers of all scripts, and the underscore
+    return re.compile(
+        f"[{alone}]|[{head}][{mark}]*|(?:{letter}|(?<![{mark}])[{mark}]+{letter}){letter}*(?:[{mark}]+{letter}*)*"
+    )
 
 
 #: The code points that may be marks, numbers, punctuation or symbols. The others are ideographs, Hangul syllables,

@@ -45,16 +45,25 @@ def assert_numbered(words: Sequence[object], ids: Sequence[int], bound: int) -> 
     assert all(0 <= number < bound for number in ids)
 
 
-#: Whether a character is a letter or digit of Han, Hiragana or Katakana; ``test_words`` checks it.
+#: Whether a character is a letter or digit of Han, Hiragana or Katakana, or a letter of Thai, Lao, Burmese or Khmer;
+#: ``test_word_rules`` checks both.
 is_han_or_kana = WORD_RULES["unicode"].symbols.has
+is_southeast_asian = WORD_RULES["unicode"].heads.has
 
 
 def unicode_words(text: str) -> list[str]:
-    """Letters, digits and marks of any script; Han and kana apart; what consists of marks is no word."""
+    """Letters, digits and marks of any script; Han and kana apart; the letters of Thai, Lao, Burmese and Khmer apart
+    with their marks; what consists of marks is no word."""
     spaced = ""
+    has_head = False
     for character in unicodedata.normalize("NFC", text.lower()):
-        is_kept = unicodedata.category(character)[0] in "LMN"
-        spaced += f" {character} " if is_han_or_kana(character) else character if is_kept else " "
+        category = unicodedata.category(character)[0]
+        if category == "M":
+            spaced += character
+            continue
+        parts = " " if has_head or is_southeast_asian(character) else ""
+        has_head = is_southeast_asian(character)
+        spaced += parts + (f" {character} " if is_han_or_kana(character) else character if category in "LN" else " ")
     return [word for word in spaced.split() if any(unicodedata.category(letter)[0] != "M" for letter in word)]
 
 

@@ -29,6 +29,7 @@ TROUBLE = [
     *["<skipped>", "&amp;", "&quot;", "&lt;", "&gt;", "&amp;quot;", "-\n", "1.2", "3,4", "...", "5-", "-6"],
     *"\x00\x0b\x0c\x1c\x1d\x1e\x1f\x85\u00a0\u1680\u2003\u2028\u2029\u202f\u3000\u200b\u200d\ufeff\ufe0f\u0301\u3099",
     *"éßİıſ\u212a\u212bΣςﬁ½²٣Ⅷ。、「」・…„“–—€£¥§°×÷∑→中文々〇〡ー゛ｶﾞ한글नमस्ते١",
+    *["ก", "\u0e49", "\u0e33", "ເກ\u0eca", "က", "\u103c", "၁", "ឆ", "\u17d2ម", "។"],
     *["\ud800", "\udfff", "😀", "👩\u200d👩", "\U0001d7d8", "\U00020000", "\U0010ffff", "\U000e0041", "\U0002f800"],
     *["internationalization", "abcdefgh", "abcdefghi", "Donaudampfschifffahrtsgesellschaft"],
 ]

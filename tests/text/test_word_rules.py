@@ -9,10 +9,10 @@ import rouge_oracle
 from hypothesis import example, given
 from hypothesis import strategies as st
 from rouge_score import tokenize
-from rule_words import is_han_or_kana, unicode_words, words_of
+from rule_words import is_han_or_kana, is_southeast_asian, unicode_words, words_of
 
 from ngram_metrics.text.word_bounds import NAMED, ROUGE
-from ngram_metrics.text.word_rules import rouge_text
+from ngram_metrics.text.word_rules import rouge_text, split_unicode
 
 #: Letters whose lower case is in ASCII or longer than they are, digits of other scripts, and every kind of separator.
 TRAPS = [
@@ -81,6 +81,12 @@ def test_the_text_that_is_split_is_that_of_torchmetrics(text):
         ("ｶﾞｯﾂｰ", list("ｶﾞｯﾂｰ")),
         # The full-width middle dot is punctuation; a mark that composes with nothing is no word.
         ("ア・イ ん\u3099", list("アイん")),
+        # Thai, Lao, Burmese and Khmer: each letter with its marks; digits in a row; a mark begins no word.
+        ("นั่งอยู่ที่นี่", ["นั่", "ง", "อ", "ยู่", "ที่", "นี่"]),
+        ("ຢູ່ເທິງ ກ໊abcກ", ["ຢູ່", "ເ", "ທິ", "ງ", "ກ໊", "abc", "ກ"]),
+        ("ကြောင်၊ ၁၂ကa", ["ကြော", "င်", "၁၂", "က", "a"]),
+        ("ឆ្មា៥៥។ \u17b6ក", ["ឆ្", "មា", "៥៥", "ក"]),
+        ("東ก\u0e49東\u0e49a", ["東", "ก\u0e49", "東", "\u0e49a"]),
         ("İstanbul", ["i\u0307stanbul"]),
         ("ΟΔΟΣ ΣΑΣ", ["οδος", "σας"]),
         ("a_b c-d e.f", ["a", "b", "c", "d", "e", "f"]),
@@ -93,7 +99,7 @@ def test_the_text_that_is_split_is_that_of_torchmetrics(text):
     ids=ascii,
 )
 def test_words_of_any_script(text, words):
-    assert words_of(NAMED["unicode"], [text]) == [words] == [unicode_words(text)]
+    assert words_of(NAMED["unicode"], [text]) == [words] == [unicode_words(text)] == [split_unicode(text)]
 
 
 def test_han_and_kana_are_those_of_unicode():
@@ -106,6 +112,12 @@ def test_han_and_kana_are_those_of_unicode():
     expected = {one for one in ours | known if of_scripts(chr(one)) and regex.match(r"[\p{L}\p{N}]", chr(one))}
     assert ours == expected | {ord("･")}  # in the middle of the half-width forms
     assert len(ours) > 100_000
+
+
+def test_southeast_asian_letters_are_those_of_unicode():
+    of_scripts = regex.compile(r"[\p{sc=Thai}\p{sc=Lao}\p{sc=Myanmar}\p{sc=Khmer}]").match
+    known = [one for one in map(chr, range(0x20000)) if unicodedata.category(one)[0] == "L"]
+    assert [one for one in known if is_southeast_asian(one)] == [one for one in known if of_scripts(one)]
 
 
 @pytest.mark.parametrize("text", ["❤\ufe0f", "\u0301", "☀\ufe0f \u20e3"], ids=ascii)
