@@ -17,7 +17,6 @@ from torch import Tensor
 from ngram_metrics.basics.output import open_output
 from ngram_metrics.counting.corpus import corpus_ngrams
 from ngram_metrics.counting.documents import DocumentGroups, copy_to, float_dtype, owners
-from ngram_metrics.counting.weighted_matches import NgramWeights
 
 #: The number of the layout of a file; one more for each change.
 _LAYOUT = 1
@@ -45,7 +44,7 @@ class DocumentFrequency:
     segments: int
     counts: Sequence[Tensor]
     keys: Sequence[Tensor]
-    _on_device: dict[torch.device, tuple[Tensor, NgramWeights]] = field(default_factory=dict, init=False)
+    _on_device: dict[torch.device, tuple[Tensor, list[Tensor], list[Tensor]]] = field(default_factory=dict, init=False)
 
     @property
     def ngram(self) -> int:
@@ -67,15 +66,11 @@ class DocumentFrequency:
             sha256.update(numbers.numpy().tobytes())
         return sha256.hexdigest()
 
-    def ids(self, device: torch.device) -> Tensor:
-        """Return the ids of the corpus that fit in int64, ascending, ``(ids,)`` int64, copied once to each device."""
-        return self._copy_to(device)[0]
+    def to_device(self, device: torch.device) -> tuple[Tensor, list[Tensor], list[Tensor]]:
+        """Return the ids that fit int64, ascending, the keys, and the weights of ``NgramWeights``, copied only once.
 
-    def weights(self, device: torch.device) -> NgramWeights:
-        """Return ln(segments / frequency) of each n-gram, at most ln(segments), copied once to each device."""
-        return self._copy_to(device)[1]
-
-    def _copy_to(self, device: torch.device) -> tuple[Tensor, NgramWeights]:
+        The weight of an n-gram is ln(segments / frequency), at most ln(segments).
+        """
         if device not in self._on_device:
             dtype = float_dtype(device)
             most = math.log(self.segments)
@@ -88,7 +83,7 @@ class DocumentFrequency:
             ids = [token for token in self.tokens if isinstance(token, int) and token <= most_id]
             corpus_ids = torch.tensor(ids if self.kind == "ids" else (), dtype=torch.int64, device="cpu")
             corpus_ids, *keys = copy_to(device, corpus_ids, *self.keys)
-            self._on_device[device] = corpus_ids, NgramWeights(keys, copy_to(device, *weights))
+            self._on_device[device] = corpus_ids, keys, copy_to(device, *weights)
         return self._on_device[device]
 
     def save(self, path: str | os.PathLike[str]) -> None:

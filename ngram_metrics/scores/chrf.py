@@ -26,8 +26,6 @@ Differences from other packages:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import torch
 from torch import Tensor
 
@@ -35,53 +33,43 @@ from ngram_metrics.counting.documents import CPU, Batch, DocumentGroups, float_d
 from ngram_metrics.counting.matches import ngram_totals
 from ngram_metrics.counting.pools import AggregateMatches, aggregate_matches
 from ngram_metrics.scores import python_scores
-from ngram_metrics.scores.measure import Layout, PairCounts
+from ngram_metrics.scores.measure import Layout, MatchStatistics, PairCounts
 from ngram_metrics.scores.python_measures import PythonChrf
 from ngram_metrics.scores.references import PairMeasure
 from ngram_metrics.scores.rows import PYTHON_ROWS, pack, score_rows
 
 
-class ChrfStatistics(NamedTuple):
-    """The counts from which chrF is computed, the orders of characters before those of words.
+class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
+    """chrF under the settings of ``PythonChrf``.
 
-    Attributes:
-        matches: ``(..., orders)`` int64, clipped n-gram matches.
-        hypothesis_totals: ``(..., orders)`` int64, n-grams of the hypotheses; 0 for orders that the reference lacks.
-        reference_totals: ``(..., orders)`` int64, n-grams of the references.
+    Statistics are ``(..., orders)``, of characters and then of words. A hypothesis has a total of 0 in orders that the
+    reference lacks.
     """
 
-    matches: Tensor
-    hypothesis_totals: Tensor
-    reference_totals: Tensor
-
-
-class ChrfMeasure(PythonChrf, PairMeasure[ChrfStatistics]):
-    """chrF under the settings of ``PythonChrf``."""
-
     @property
-    def layout(self) -> Layout[ChrfStatistics]:
-        return Layout(ChrfStatistics, (self.char_order + self.word_order,) * 3)
+    def layout(self) -> Layout[MatchStatistics]:
+        return Layout(MatchStatistics, (self.char_order + self.word_order,) * 3)
 
-    def statistics(self, batch: Batch) -> ChrfStatistics:
+    def statistics(self, batch: Batch) -> MatchStatistics:
         matches, hypothesis, reference = super().statistics(batch)
         # The totals of a corpus leave out n-grams of orders that the reference lacks.
-        return ChrfStatistics(matches, hypothesis * (reference > 0), reference)
+        return MatchStatistics(matches, hypothesis * (reference > 0), reference)
 
-    def score(self, statistics: ChrfStatistics) -> Tensor:
+    def score(self, statistics: MatchStatistics) -> Tensor:
         return self._scaled_score(statistics, 1)
 
-    def selection_score(self, statistics: ChrfStatistics) -> Tensor:
+    def selection_score(self, statistics: MatchStatistics) -> Tensor:
         """Return chrF from 0 to 100, in sacrebleu's order of operations, so that the same references tie."""
         return self._scaled_score(statistics, 100)
 
-    def _scaled_score(self, statistics: ChrfStatistics, scale: int) -> Tensor:
+    def _scaled_score(self, statistics: MatchStatistics, scale: int) -> Tensor:
         factor = self.beta**2
         if self.eps_smoothing:
             return scale * _smoothed_sum(statistics, factor) / statistics.matches.shape[-1]
         score = _fscore(*_mean_precision_and_recall(statistics), factor)
         return score if scale == 1 else scale * score
 
-    def pair_statistics(self, *counts: PairCounts) -> ChrfStatistics:
+    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         """Return the statistics of pairs from the counts of characters and, for chrF++, of words.
 
         The totals broadcast to the matches. Those of a hypothesis include orders that the reference lacks, which does
@@ -90,15 +78,15 @@ class ChrfMeasure(PythonChrf, PairMeasure[ChrfStatistics]):
         kinds = []
         for matches, *lengths in counts:
             totals = (ngram_totals(side_lengths, matches.shape[-1]) for side_lengths in lengths)
-            kinds.append(ChrfStatistics(matches, *totals))
-        return kinds[0] if len(kinds) == 1 else ChrfStatistics(*(torch.cat(f, -1) for f in zip(*kinds, strict=True)))
+            kinds.append(MatchStatistics(matches, *totals))
+        return kinds[0] if len(kinds) == 1 else MatchStatistics(*(torch.cat(f, -1) for f in zip(*kinds, strict=True)))
 
     def score_pairs(self, *counts: PairCounts) -> Tensor:
         """Return the scores of pairs: of a few on a CPU in plain Python, which gives the same to the last bit."""
         statistics = self.pair_statistics(*counts)
         if statistics.matches.shape[:-1].numel() > PYTHON_ROWS:
             return self.score(statistics)  # a row for each pair would repeat the totals of its texts
-        return score_rows(self, pack(ChrfStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
+        return score_rows(self, pack(MatchStatistics(*torch.broadcast_tensors(*statistics)), self.layout))
 
 
 def aggregate_scores(
@@ -116,11 +104,11 @@ def score_aggregates(measure: ChrfMeasure, counts: AggregateMatches) -> Tensor:
     """Return chrF of each hypothesis, ``(hypotheses,)``, with the average counts of at least one reference."""
     matches, hypothesis, reference = counts
     # All counts are multiplied by the number of references, which changes neither precision nor recall.
-    statistics = ChrfStatistics(matches, hypothesis * (reference > 0), reference)
+    statistics = MatchStatistics(matches, hypothesis * (reference > 0), reference)
     return score_rows(measure, pack(statistics, measure.layout))
 
 
-def _mean_precision_and_recall(statistics: ChrfStatistics) -> tuple[Tensor, Tensor]:
+def _mean_precision_and_recall(statistics: MatchStatistics) -> tuple[Tensor, Tensor]:
     """Return precision and recall, each ``(...)``, averaged over the orders in which both sides have n-grams.
 
     The orders are added one after another, as sacrebleu adds them. A side without n-grams has no matches either, so its
@@ -152,7 +140,7 @@ def _mean_precision_and_recall(statistics: ChrfStatistics) -> tuple[Tensor, Tens
     return precision.div_(divisor), recall.div_(divisor)
 
 
-def _smoothed_sum(statistics: ChrfStatistics, factor: float) -> Tensor:
+def _smoothed_sum(statistics: MatchStatistics, factor: float) -> Tensor:
     """Return the sum of F over the orders, with ``python_scores.EPSILON`` for an order without n-grams."""
     dtype = float_dtype(statistics.matches.device)
     total = torch.zeros_like(statistics.matches[..., 0], dtype=dtype)

@@ -64,6 +64,7 @@ class CiderMeasure(Measure[CiderStatistics]):
     ngram: int = 4
     sigma: float = 6.0
 
+    row_dtype = torch.float64
     highest = 10.0
     score_bound = 16
 
@@ -88,16 +89,14 @@ class CiderMeasure(Measure[CiderStatistics]):
     def layout(self) -> Layout[CiderStatistics]:
         return Layout(CiderStatistics, (self.ngram,))
 
-    @property
-    def row_dtype(self) -> torch.dtype:
-        """The dtype of a row: it holds similarities."""
-        return torch.float64
-
     def statistics(self, batch: Batch) -> CiderStatistics:
         """Compare each hypothesis with its references: one row per segment."""
         pairs = pair_up(batch.sides)
         device = pairs.documents.hypotheses.ids.device
-        weights = self._weights(device)
+        weights = None
+        if self.document_frequency is not None:
+            _, keys, order_weights = self.document_frequency.to_device(device)
+            weights = NgramWeights(keys[: self.ngram - 1], order_weights[: self.ngram])
         if isinstance(batch.sides, RaggedSides):
             if weights is None:
                 _refuse_one_segment(pairs.segments)
@@ -114,12 +113,6 @@ class CiderMeasure(Measure[CiderStatistics]):
         similarities = similarities * exponential(-(apart / self.sigma).square() / 2).unsqueeze(-1)
         count = count_references(pairs).unsqueeze(-1)
         return CiderStatistics(sum_over_references(similarities, pairs) / count)
-
-    def _weights(self, device: torch.device) -> NgramWeights | None:
-        if self.document_frequency is None:
-            return None
-        keys, weights = self.document_frequency.weights(device)
-        return NgramWeights(keys[: self.ngram - 1], weights[: self.ngram])
 
     def score(self, statistics: CiderStatistics) -> Tensor:
         """Return CIDEr-D, from 0 to 10, for statistics of any leading shape."""

@@ -33,9 +33,7 @@ class GleuStatistics(NamedTuple):
 class GleuMeasure(PythonGleu, OrderMeasure[GleuStatistics]):
     """GLEU up to the order ``ngram``."""
 
-    @property
-    def layout(self) -> Layout[GleuStatistics]:
-        return Layout(GleuStatistics, (None, None))
+    layout = Layout(GleuStatistics, (None, None))
 
     def score(self, statistics: GleuStatistics) -> Tensor:
         dtype = float_dtype(statistics.matches.device)

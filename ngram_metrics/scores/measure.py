@@ -31,6 +31,20 @@ class Layout(Generic[Statistics]):
     widths: tuple[int | None, ...]
 
 
+class MatchStatistics(NamedTuple):
+    """The counts of metrics that compare matches with all n-grams of both sides, int64 of one shape.
+
+    Attributes:
+        matches: the n-grams or tokens that hypothesis and reference share.
+        hypothesis_totals: all n-grams or tokens of the hypothesis.
+        reference_totals: all n-grams or tokens of the reference.
+    """
+
+    matches: Tensor
+    hypothesis_totals: Tensor
+    reference_totals: Tensor
+
+
 class PairCounts(NamedTuple):
     """The counts of pairs of a hypothesis and a reference, whose leading dimensions broadcast.
 

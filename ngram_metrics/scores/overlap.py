@@ -20,43 +20,25 @@ Differences from torch-ngram, whose ``get_score`` this replaces:
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from torch import Tensor
 
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.counting.matches import count_ngrams
-from ngram_metrics.scores.measure import Layout, PairCounts
+from ngram_metrics.scores.measure import Layout, MatchStatistics, PairCounts
 from ngram_metrics.scores.python_measures import PythonOverlap
 from ngram_metrics.scores.references import OrderMeasure
 
 
-class OverlapStatistics(NamedTuple):
-    """The counts of one order.
-
-    Attributes:
-        matches: ``(...,)`` int64, clipped n-gram matches.
-        hypothesis_totals: ``(...,)`` int64, n-grams of the hypothesis.
-        reference_totals: ``(...,)`` int64, n-grams of the reference.
-    """
-
-    matches: Tensor
-    hypothesis_totals: Tensor
-    reference_totals: Tensor
-
-
-class OverlapMeasure(PythonOverlap, OrderMeasure[OverlapStatistics]):
+class OverlapMeasure(PythonOverlap, OrderMeasure[MatchStatistics]):
     """N-gram overlap of the order ``ngram``."""
 
-    @property
-    def layout(self) -> Layout[OverlapStatistics]:
-        return Layout(OverlapStatistics, (None, None, None))
+    layout = Layout(MatchStatistics, (None, None, None))
 
-    def score(self, statistics: OverlapStatistics) -> Tensor:
+    def score(self, statistics: MatchStatistics) -> Tensor:
         dtype = float_dtype(statistics.matches.device)
         both = statistics.hypothesis_totals + statistics.reference_totals
         return 2 * statistics.matches.to(dtype) / both.clamp(min=1).to(dtype)
 
-    def pair_statistics(self, *counts: PairCounts) -> OverlapStatistics:
+    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         ((matches, *lengths),) = counts
-        return OverlapStatistics(matches[..., -1], *(count_ngrams(side, self.ngram) for side in lengths))
+        return MatchStatistics(matches[..., -1], *(count_ngrams(side, self.ngram) for side in lengths))

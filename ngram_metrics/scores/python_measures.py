@@ -20,7 +20,7 @@ from ngram_metrics.basics.options import (
     checked_order,
     exact,
 )
-from ngram_metrics.counting.python_matches import RougeText, Tokens
+from ngram_metrics.counting.python_matches import RougeText, Tokens, match_ngrams
 from ngram_metrics.scores import python_scores
 
 #: How several references become one count: see ``ngram_metrics.scores.rouge``.
@@ -105,7 +105,12 @@ class PythonBleu(PythonMeasure):
             object.__setattr__(self, "weights", _checked_weights(self.weights, self.ngram))
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> python_scores.BleuCounts:
-        return python_scores.bleu_counts(hypothesis, references, self.ngram)
+        length = len(hypothesis)
+        closest = len(references[0])
+        if len(references) > 1:
+            closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
+        totals = python_scores.ngram_totals(length, self.ngram)
+        return match_ngrams(hypothesis, references, self.ngram), totals, length, closest
 
     def score_in_python(self, *fields: Any) -> float:
         return python_scores.bleu_score(fields, self.smooth, self.smooth_value, self.weights, self.effective_order)
@@ -158,7 +163,18 @@ class PythonChrf(PythonMeasure):
     def count_in_python(
         self, hypothesis: Sequence[Tokens], references: Sequence[Sequence[Tokens]]
     ) -> python_scores.ChrfCounts:
-        return python_scores.chrf_counts(hypothesis, references, self.pair_orders, self.beta, self.eps_smoothing)
+        rows: list[python_scores.ChrfCounts] = []
+        for reference in references:
+            row: python_scores.ChrfCounts = ([], [], [])
+            for tokens, reference_tokens, order in zip(hypothesis, reference, self.pair_orders, strict=True):
+                matches = match_ngrams(tokens, [reference_tokens], order)
+                fields = python_scores.chrf_fields(matches, len(tokens), len(reference_tokens))
+                for counts, kind_counts in zip(row, fields, strict=True):
+                    counts.extend(kind_counts)
+            rows.append(row)
+        if len(rows) == 1:
+            return rows[0]
+        return max(rows, key=lambda row: python_scores.chrf_score(row, self.beta, self.eps_smoothing, 100))
 
     def score_in_python(self, *fields: Any) -> float:
         return python_scores.chrf_score(fields, self.beta, self.eps_smoothing)
@@ -205,7 +221,12 @@ class PythonOverlap(PythonOrder):
     ngram: int = 1
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
-        return python_scores.overlap_counts(hypothesis, references, self.ngram)
+        has = max(0, len(hypothesis) - self.ngram + 1)
+        rows = [
+            (match_ngrams(hypothesis, [reference], self.ngram)[-1], has, max(0, len(reference) - self.ngram + 1))
+            for reference in references
+        ]
+        return max(rows, key=python_scores.overlap_score)
 
     def score_in_python(self, *fields: Any) -> float:
         return python_scores.overlap_score(fields)
@@ -218,7 +239,12 @@ class PythonGleu(PythonOrder):
     ngram: int = 4
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, ...]:
-        return python_scores.gleu_counts(hypothesis, references, self.ngram)
+        has = sum(python_scores.ngram_totals(len(hypothesis), self.ngram))
+        rows = []
+        for reference in references:
+            wants = sum(python_scores.ngram_totals(len(reference), self.ngram))
+            rows.append((sum(match_ngrams(hypothesis, [reference], self.ngram)), max(has, wants)))
+        return max(rows, key=lambda row: python_scores.gleu_score(row) if row[1] else -1.0)
 
     def score_in_python(self, *fields: Any) -> float:
         return python_scores.gleu_score(fields)
@@ -235,7 +261,8 @@ class PythonRepetition(PythonOrder):
     python_text_limit, python_token_limit = 6000, 1200
 
     def count_in_python(self, hypothesis: Tokens, references: Sequence[Tokens]) -> tuple[int, int]:
-        return python_scores.repetition_counts(hypothesis, self.ngram)
+        ngrams = [*zip(*(hypothesis[skipped:] for skipped in range(self.ngram)), strict=False)]
+        return len({*ngrams}), len(ngrams)
 
     def score_in_python(self, *fields: Any) -> float:
         return python_scores.repetition_score(fields)

@@ -1,7 +1,7 @@
-"""The counts and the formulas of ``ngram_metrics.scores`` once more, for one segment, in ``int`` and ``float``.
+"""The formulas of ``ngram_metrics.scores`` once more, for one segment, in ``int`` and ``float``.
 
 The counts have the fields of the measures' named tuples, in the same order. The operations are in the same order too,
-so that of several references the same one is chosen.
+so that the same one of several references is chosen.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cache
 
 from ngram_metrics.counting.python_matches import (
     RougeText,
-    Tokens,
     match_ngrams,
     match_short_pair,
     match_words,
@@ -25,9 +24,9 @@ from ngram_metrics.counting.python_matches import (
 _FEW_WORDS = 600
 #: The fields of ``BleuStatistics``.
 BleuCounts = tuple[list[int], list[int], int, int]
-#: The fields of ``ChrfStatistics``.
+#: The fields of ``MatchStatistics``, of chrF lists of them.
 ChrfCounts = tuple[list[int], list[int], list[int]]
-#: The fields of ``OverlapStatistics``, or of ``RougeStatistics`` for one key.
+#: The fields of ``MatchStatistics``, of ROUGE for one key.
 Counts = tuple[int, int, int]
 
 #: What the smoothings of BLEU add or take; for ``floor`` and ``add-k`` the default of ``smooth_value``.
@@ -38,15 +37,6 @@ _ADDING = ("nltk_smooth2", "smooth2", "add-k")
 _MOST_TERMS = 1 << 13
 #: The value of an order without n-grams under eps smoothing of chrF.
 EPSILON = 1e-16
-
-
-def bleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> BleuCounts:
-    """Return the clipped matches and the totals of each order, and the lengths."""
-    length = len(hypothesis)
-    closest = len(references[0])
-    if len(references) > 1:
-        closest = min((abs(len(reference) - length), len(reference)) for reference in references)[1]
-    return match_ngrams(hypothesis, references, ngram), ngram_totals(length, ngram), length, closest
 
 
 def bleu_precisions(
@@ -111,26 +101,6 @@ def bleu_score(
     return brevity_penalty(hypothesis_length, reference_length) * math.exp(log_mean)
 
 
-def chrf_counts(
-    hypothesis: Sequence[Tokens],
-    references: Sequence[Sequence[Tokens]],
-    orders: Sequence[int],
-    beta: float = 2.0,
-    eps_smoothing: bool = False,
-) -> ChrfCounts:
-    """Return matches and totals with the best reference, from the characters and, for chrF++, the words of each."""
-    rows: list[ChrfCounts] = []
-    for reference in references:
-        row: ChrfCounts = ([], [], [])
-        for own_tokens, reference_tokens, order in zip(hypothesis, reference, orders, strict=True):
-            matches = match_ngrams(own_tokens, [reference_tokens], order)
-            fields = chrf_fields(matches, len(own_tokens), len(reference_tokens))
-            for counts, kind_counts in zip(row, fields, strict=True):
-                counts.extend(kind_counts)
-        rows.append(row)
-    return rows[0] if len(rows) == 1 else max(rows, key=lambda row: chrf_score(row, beta, eps_smoothing, 100))
-
-
 def chrf_fields(matches: list[int], hypothesis_length: int, reference_length: int) -> ChrfCounts:
     """Return the matches of a pair in one kind of token with its totals, in each order."""
     wanted = ngram_totals(reference_length, len(matches))
@@ -157,36 +127,15 @@ def chrf_score(counts: ChrfCounts, beta: float = 2.0, eps_smoothing: bool = Fals
     return scale * _f_score(precision / max(1, orders), recall / max(1, orders), factor)
 
 
-def overlap_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> Counts:
-    """Return matches and totals of one order, with the best reference."""
-    return max((_count_order(hypothesis, reference, ngram) for reference in references), key=overlap_score)
-
-
 def overlap_score(counts: Counts) -> float:
     """Return the overlap from 0 to 1."""
     matched, has, wants = counts
     return 2 * matched / (has + wants or 1)
 
 
-def gleu_counts(hypothesis: Tokens, references: Sequence[Tokens], ngram: int) -> tuple[int, int]:
-    """Return the matches of all orders, and the n-grams of the side that has more, with the best reference."""
-    has = sum(ngram_totals(len(hypothesis), ngram))
-    rows = [
-        (sum(match_ngrams(hypothesis, [reference], ngram)), max(has, sum(ngram_totals(len(reference), ngram))))
-        for reference in references
-    ]
-    return max(rows, key=lambda row: gleu_score(row) if row[1] else -1.0)
-
-
 def gleu_score(counts: tuple[int, int]) -> float:
     """Return GLEU from 0 to 1."""
     return counts[0] / max(1, counts[1])
-
-
-def repetition_counts(text: Tokens, ngram: int) -> tuple[int, int]:
-    """Return the distinct n-grams of one order, and all."""
-    ngrams = [*zip(*(text[skipped:] for skipped in range(ngram)), strict=False)]
-    return len({*ngrams}), len(ngrams)
 
 
 def repetition_score(counts: tuple[int, int]) -> float:
@@ -269,11 +218,6 @@ def rouge_score(counts: Counts, alpha: float | None = None) -> tuple[float, floa
 def ngram_totals(length: int, orders: int) -> list[int]:
     """Return the number of n-grams of each order."""
     return [length - order if length > order else 0 for order in range(orders)]
-
-
-def _count_order(hypothesis: Tokens, reference: Tokens, ngram: int) -> Counts:
-    has, wants = (max(0, len(document) - ngram + 1) for document in (hypothesis, reference))
-    return match_ngrams(hypothesis, [reference], ngram)[-1], has, wants
 
 
 def _f_score(precision: float, recall: float, factor: float) -> float:

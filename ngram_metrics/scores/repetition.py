@@ -69,9 +69,7 @@ class RepetitionStatistics(NamedTuple):
 class RepetitionMeasure(PythonRepetition, Measure[RepetitionStatistics]):
     """Repetition of the order ``ngram``."""
 
-    @property
-    def layout(self) -> Layout[RepetitionStatistics]:
-        return Layout(RepetitionStatistics, (None, None))
+    layout = Layout(RepetitionStatistics, (None, None))
 
     def statistics(self, batch: Batch) -> RepetitionStatistics:
         texts = batch.sides.hypotheses

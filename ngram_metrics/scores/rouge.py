@@ -51,7 +51,7 @@ from ngram_metrics.counting.matches import count_ngrams, ngram_totals
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.counting.subsequence.subsequence_pairs import all_pairs_subsequences
 from ngram_metrics.counting.subsequence.union import union_subsequence_hits
-from ngram_metrics.scores.measure import Layout, Measure, PairCounts, Statistics
+from ngram_metrics.scores.measure import Layout, MatchStatistics, Measure, PairCounts, Statistics
 from ngram_metrics.scores.python_measures import PythonRouge
 from ngram_metrics.scores.references import (
     Pairs,
@@ -64,20 +64,6 @@ from ngram_metrics.scores.references import (
 
 #: torchmetrics' two options for several references.
 Accumulate = Literal["best", "avg"]
-
-
-class RougeStatistics(NamedTuple):
-    """The counts from which ROUGE is computed, each ``(..., keys)`` int64.
-
-    Attributes:
-        matches: the n-grams or tokens that hypothesis and reference share.
-        hypothesis_totals: all n-grams or tokens of the hypothesis.
-        reference_totals: all n-grams or tokens of the reference.
-    """
-
-    matches: Tensor
-    hypothesis_totals: Tensor
-    reference_totals: Tensor
 
 
 class RougeScores(NamedTuple):
@@ -118,29 +104,29 @@ class KeyedMeasure(Measure[Statistics]):
         return super().pair_blocks(hypotheses, references, device)
 
 
-class RougeMeasure(PythonRouge, KeyedMeasure[RougeStatistics]):
-    """ROUGE under the settings of ``PythonRouge``."""
+class RougeMeasure(PythonRouge, KeyedMeasure[MatchStatistics]):
+    """ROUGE under the settings of ``PythonRouge``, with statistics ``(..., keys)``."""
 
     @property
-    def layout(self) -> Layout[RougeStatistics]:
-        return Layout(RougeStatistics, (len(self.variants),) * 3)
+    def layout(self) -> Layout[MatchStatistics]:
+        return Layout(MatchStatistics, (len(self.variants),) * 3)
 
-    def statistics(self, batch: Batch) -> RougeStatistics:
+    def statistics(self, batch: Batch) -> MatchStatistics:
         counts, pairs = _count(batch, self.variants)
         if pairs.segment is None:
             return counts
         if self.reducer == "sum":
-            return RougeStatistics(*(sum_over_references(field, pairs) for field in counts))
+            return MatchStatistics(*(sum_over_references(field, pairs) for field in counts))
         return best_statistics(counts, self.score(counts)[..., 1 if self.reducer == "best_recall" else 2], pairs)
 
     def select_key(self, key: int) -> RougeMeasure:
         return replace(self, variants=self.variants[key : key + 1])
 
-    def score(self, statistics: RougeStatistics) -> Tensor:
+    def score(self, statistics: MatchStatistics) -> Tensor:
         """Return ``(..., keys, 3)``: precision, recall and F of each key, from 0 to 1."""
         return precision_recall_f(statistics, self.alpha)
 
-    def pair_statistics(self, *counts: PairCounts) -> RougeStatistics:
+    def pair_statistics(self, *counts: PairCounts) -> MatchStatistics:
         return _statistics_of_longest(*counts)
 
 
@@ -154,10 +140,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
     def layout(self) -> Layout[RougeScores]:
         return Layout(RougeScores, (len(self.variants),) * 3)
 
-    @property
-    def row_dtype(self) -> torch.dtype:
-        """The dtype of a row: it holds scores."""
-        return torch.float64
+    row_dtype = torch.float64
 
     def statistics(self, batch: Batch) -> RougeScores:
         """Score each reference, and take the means."""
@@ -184,7 +167,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
         return RougeScores(*precision_recall_f(_statistics_of_longest(*counts)).unbind(-1))
 
 
-def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> Tensor:
+def precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> Tensor:
     """Return precision, recall and F ``(..., 3)`` of counts ``(...)``, with the weight ``alpha`` in F; 0 / 0 is 0."""
     dtype = float_dtype(counts.matches.device)
     matches, hypothesis, reference = (field.to(dtype) for field in counts)
@@ -200,7 +183,7 @@ def precision_recall_f(counts: RougeStatistics, alpha: float | None = None) -> T
     return torch.stack((precision, recall, fmeasure), -1)
 
 
-def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics, Pairs]:
+def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[MatchStatistics, Pairs]:
     """Count every key for every pair, ``(pairs, keys)``."""
     pairs = pair_up(batch.sides)
     longest = max([0, *(variant for variant in variants if isinstance(variant, int))])
@@ -216,14 +199,14 @@ def _count(batch: Batch, variants: Sequence[int | str]) -> tuple[RougeStatistics
     if "Lsum" in variants:
         columns["Lsum"] = by_sentence or columns["L"]
     fields = zip(*(columns[variant] for variant in variants), strict=True)
-    return RougeStatistics(*(torch.stack(field, -1) for field in fields)), pairs
+    return MatchStatistics(*(torch.stack(field, -1) for field in fields)), pairs
 
 
-def _statistics_of_longest(counts: PairCounts) -> RougeStatistics:
+def _statistics_of_longest(counts: PairCounts) -> MatchStatistics:
     """Return the statistics of the longest order only, each ``(..., 1)``."""
     order = counts.matches.shape[-1]
     totals = (count_ngrams(lengths, order).unsqueeze(-1) for lengths in counts[1:])
-    return RougeStatistics(counts.matches[..., order - 1 :], *totals)
+    return MatchStatistics(counts.matches[..., order - 1 :], *totals)
 
 
 def rouge_measure(

@@ -31,11 +31,17 @@ def pack(statistics: Statistics, layout: Layout[Statistics]) -> Tensor:
 
 def unpack(rows: Tensor, layout: Layout[Statistics]) -> Statistics:
     """Return the statistics of rows ``(..., row_width)``: the inverse of ``pack``."""
-    fields, start = [], 0
+    return layout.make(*(rows[..., columns] for columns in _columns(layout)))
+
+
+def _columns(layout: Layout[Statistics]) -> list[int | slice]:
+    """Return the columns of each field in a row."""
+    columns: list[int | slice] = []
+    start = 0
     for width in layout.widths:
-        fields.append(rows[..., start] if width is None else rows[..., start : start + width])
+        columns.append(start if width is None else slice(start, start + width))
         start += 1 if width is None else width
-    return layout.make(*fields)
+    return columns
 
 
 def score_rows(measure: AnyMeasure, rows: Tensor | Sequence[Sequence[int]], most: int = PYTHON_ROWS) -> Tensor:
@@ -75,15 +81,9 @@ def score_corpora(measure: AnyMeasure, sums: Tensor, segments: Tensor | int, ave
 
 def _score_in_python(measure: AnyMeasure, rows: Sequence[Sequence[int]], shape: tuple[int, ...]) -> Tensor:
     """Return the scores ``(*shape, *score_shape)`` of rows, one by one, in plain Python."""
-    widths = measure.layout.widths
-    scores = []
+    fields = _columns(measure.layout)
     try:
-        for row in rows:
-            fields, start = [], 0
-            for width in widths:
-                fields.append(row[start] if width is None else row[start : start + width])
-                start += width or 1
-            scores.append(measure.score_in_python(*fields))
+        scores = [measure.score_in_python(*(row[columns] for columns in fields)) for row in rows]
     except OverflowError:  # weights may make a score infinite
         return measure.score(unpack(host_counts(rows).reshape(*shape, -1), measure.layout))
     # A third of the time of torch.tensor.

@@ -78,6 +78,7 @@ class TerMeasure(Measure[TerStatistics]):
     asian_support: bool = False
     case_sensitive: bool = False
 
+    layout = Layout(TerStatistics, (None, None, None))
     higher_is_better = False
     score_bound = 1 << 12
     texts_at_once = 64
@@ -88,10 +89,6 @@ class TerMeasure(Measure[TerStatistics]):
             import sacrebleu  # noqa: F401
         except ImportError as error:
             raise ModuleNotFoundError("TER is counted by sacrebleu: pip install sacrebleu") from error
-
-    @property
-    def layout(self) -> Layout[TerStatistics]:
-        return Layout(TerStatistics, (None, None, None))
 
     def statistics(self, batch: Batch) -> TerStatistics:
         """Count a batch of texts, on the CPU: one row per segment.

@@ -151,7 +151,7 @@ class VocabularyReader(TokenReader):
         _check_kind(table, segments)
         padded = padded_sides(segments.hypotheses, segments.references, dropped)
         hypotheses, (references, present) = padded
-        table_ids = table.ids(hypotheses.ids.device)
+        table_ids, *_ = table.to_device(hypotheses.ids.device)
         hypotheses, references = (s._replace(ids=_indices(table_ids, s.ids)) for s in (hypotheses, references))
         padded = PaddedSides(hypotheses, PaddedReferences(references, present))
         return Batch(padded, segments.leading_shape)
