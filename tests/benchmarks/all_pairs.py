@@ -6,8 +6,8 @@ groups of 16 x 16 at least 4 times, the aggregate of 1,024 at least 2 times; 4,0
 How to run: ``python tests/benchmarks/all_pairs.py FOLDER``, with the group ``bench`` installed, on an idle machine.
 FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
 
-    small       n distinct lines against n others, against the aggregate of n others, and the best of n, n = 1, 2, 4,
-                ... 64; never behind fastchrf. Calls are timed one after another, as many as make 64 hypotheses
+    small       n distinct lines against n others, themselves and the aggregate of n others, and the best of n, n = 1,
+                2, 3, 4, 8, ... 64; never behind fastchrf. Calls are timed one after another, of 64 hypotheses in all
     pairwise    n distinct lines of all systems against n others, n = 64, 128, ... 1,024
     same        n = 1,024, the hypotheses being the references
     groups      the outputs of all systems for a segment against each other, 600 segments
@@ -15,8 +15,6 @@ FOLDER holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
     aggregate   n = 1,024 against the aggregate of n others, and against that of themselves
     largest     n = 2,048 and 4,096 against as many others and against themselves: seconds, and the peak of memory,
                 ours only
-
-``--profile`` also prints where our time goes, on the operations of torch.
 
 Ours are what a user calls, ``pairwise_chrf``, ``aggregate_chrf`` and ``mbr.decode``, whose peer is the line with the
 highest mean of fastchrf's scores. chrF++ of all pairs, which counts words besides,
@@ -45,7 +43,7 @@ from harness import CLOCKS, Contestant, Corpus, layout, parser, read_corpus, run
 from ngram_metrics import ChrF, functional, mbr
 
 Groups = list[list[str]]
-SMALL_SIZES = (1, 2, 4, 8, 16, 32, 64)
+SMALL_SIZES = (1, 2, 3, 4, 8, 16, 32, 64)
 SIZES = (64, 128, 256, 512, 1024)
 LARGEST = (2048, 4096)
 SEGMENTS = 600
@@ -71,6 +69,10 @@ def one_after_another(function: Callable[..., Any]) -> Callable[[list[tuple[Grou
     return lambda calls: lambda: [np.asarray(function(*groups)) for groups in calls]
 
 
+def with_themselves(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda hypotheses, _: function(hypotheses, [list(row) for row in hypotheses])
+
+
 def our_best(hypotheses: Groups, _: Groups) -> Any:
     """Return the expected utility of the line that MBR decoding chooses."""
     return 100 * mbr.decode(METRIC, hypotheses).expected_utilities
@@ -89,6 +91,7 @@ def theirs(function: Callable[..., Any]) -> Callable[[tuple[Groups, Groups]], Ca
 #: What is timed with small sizes: ours and the peer.
 SMALL = {
     "x as many others": (functional.pairwise_chrf, fastchrf.pairwise_chrf),
+    "x themselves": (with_themselves(functional.pairwise_chrf), with_themselves(fastchrf.pairwise_chrf)),
     "x the aggregate of as many others": (functional.aggregate_chrf, fastchrf.aggregate_chrf),
     "samples, the best": (our_best, their_best),
 }
@@ -212,17 +215,6 @@ def part(options: Any) -> None:
     print(json.dumps([seconds, peak_gib(), before]))
 
 
-def profile(name: str, call: Callable[[], Any]) -> None:
-    """Print which operations of torch a call spends its time in."""
-    call()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profiler:
-        call()
-    averages = sorted(profiler.key_averages(), key=lambda one: -one.self_cpu_time_total)
-    rows = [["operation", "ms", "calls"]]
-    rows += [[one.key, f"{one.self_cpu_time_total / 1e3:.1f}", str(one.count)] for one in averages[:12]]
-    print(f"\nOur time in {name}:\n\n{layout(rows)}", flush=True)
-
-
 def main(options: Any) -> None:
     corpus = read_corpus(options.folder)
     lines = distinct_lines(corpus)
@@ -252,10 +244,7 @@ def main(options: Any) -> None:
         measured.append((f"{size} x aggregate of {size} others", "aggregate", fresh_lines(lines, size, False), 2))
         measured.append((f"{size} x aggregate of the same", "aggregate", fresh_lines(lines, size, True), 2))
     for name, kind, fresh, goal in measured:
-        against = contestants(kind, goal)
-        time_each(name, against, fresh, options)
-        if options.profile:
-            profile(name, against[0].prepare(fresh(0, 0)))
+        time_each(name, contestants(kind, goal), fresh, options)
     if "largest" in tasks:
         largest(options)
 
@@ -263,7 +252,6 @@ def main(options: Any) -> None:
 if __name__ == "__main__":
     arguments = parser(__doc__)
     arguments.add_argument("--tasks", default=",".join(TASKS[:-1]), help="apart by commas (%(default)s)")
-    arguments.add_argument("--profile", action="store_true", help="print where our time goes")
     arguments.add_argument("--part", help="for the script itself: one measurement")
     arguments.add_argument("--size", type=int, help="for the script itself: its lines")
     options = arguments.parse_args()

@@ -12,8 +12,6 @@ holds ``reference.txt`` and ``systems/*.txt``. ``--tasks`` picks some of:
     torchmetrics  (d) the corpus score with torchmetrics' smoothing, of the first sentences only, since torchmetrics
                   takes about 12 milliseconds for each; ``--few`` says how many
 
-``--profile`` also prints where our time goes, on the operations of torch and on the functions of Python.
-
 What it checks: the scores agree, in every repeat, within 1e-9, with torchmetrics, which is float32, within 1e-5.
 torchmetrics keeps n-grams of orders that the reference lacks and leaves out sentences without any match; the word that
 ends every line here, see the harness, makes sure that there are neither.
@@ -21,19 +19,15 @@ ends every line here, see the harness, makes sure that there are neither.
 
 from __future__ import annotations
 
-import cProfile
-import pstats
 from collections.abc import Callable
 from typing import Any
 
 import fastchrf
-import torch
 from harness import (
     Batch,
     Contestant,
     Corpus,
     fresh_batch,
-    layout,
     on_strings,
     parser,
     read_corpus,
@@ -97,43 +91,22 @@ def smoothed() -> list[Contestant]:
     ]
 
 
-def measure(task: str, contestants: list[Contestant], fresh: Callable[[int, int], Batch], options: Any) -> None:
-    time_each(task, contestants, fresh, options)
-    if options.profile:
-        profile(contestants[0], fresh)
-
-
-def profile(contestant: Contestant, fresh: Callable[[int, int], Batch]) -> None:
-    """Print which operations of torch, and which functions of Python, a call spends its own time in."""
-    calls = [contestant.prepare(fresh(0, number)) for number in range(3)]
-    calls[0]()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as operations:
-        calls[1]()
-    averages = sorted(operations.key_averages(), key=lambda one: -one.self_cpu_time_total)
-    rows = [["operation", "ms", "calls"]]
-    rows += [[one.key, f"{one.self_cpu_time_total / 1e3:.1f}", str(one.count)] for one in averages[:12]]
-    print(f"\nOur time, on operations:\n\n{layout(rows)}\n\nOn functions:\n", flush=True)
-    functions = cProfile.Profile()
-    functions.runcall(calls[2])
-    pstats.Stats(functions).sort_stats("tottime").print_stats(12)
-
-
 def corpus_score(corpus: Corpus, options: Any) -> None:
-    measure("(a) the corpus", of_corpus(0, 12), fresh_batch(corpus), options)
-    measure("(a) the corpus, 4 references", of_corpus(0, None), fresh_batch(corpus, references=4), options)
+    time_each("(a) the corpus", of_corpus(0, 12), fresh_batch(corpus), options)
+    time_each("(a) the corpus, 4 references", of_corpus(0, None), fresh_batch(corpus, references=4), options)
 
 
 def sentence_scores(corpus: Corpus, options: Any) -> None:
-    measure("(b) a score a sentence", of_sentences(), fresh_batch(corpus), options)
+    time_each("(b) a score a sentence", of_sentences(), fresh_batch(corpus), options)
 
 
 def plusplus(corpus: Corpus, options: Any) -> None:
-    measure("(c) chrF++ of the corpus", of_corpus(2, 13), fresh_batch(corpus), options)
+    time_each("(c) chrF++ of the corpus", of_corpus(2, 13), fresh_batch(corpus), options)
 
 
 def few_sentences(corpus: Corpus, options: Any) -> None:
     task = f"(d) the first {options.few} sentences"
-    measure(task, smoothed(), fresh_batch(corpus, sentences=options.few), options)
+    time_each(task, smoothed(), fresh_batch(corpus, sentences=options.few), options)
 
 
 TASKS = {
@@ -159,5 +132,4 @@ if __name__ == "__main__":
     arguments = parser(__doc__)
     arguments.add_argument("--tasks", default=",".join(TASKS), help="which, apart by commas (%(default)s)")
     arguments.add_argument("--few", type=int, default=500, help="segments for torchmetrics (%(default)s)")
-    arguments.add_argument("--profile", action="store_true", help="print where our time goes")
     run_pinned(main, arguments, "torchmetrics sacrebleu fastchrf")

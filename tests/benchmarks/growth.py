@@ -1,7 +1,7 @@
-"""BLEU as the corpus grows: time per token, peak memory, and counts past the reach of float32.
+"""BLEU as the corpus grows: time per token, peak memory, counts past the reach of float32; and where the way changes.
 
 Goal: time per token does not grow from 10^4 to 10^7 tokens, whatever the layout; memory beside the input is bounded; a
-stream of 10^8 tokens is counted exactly in constant memory.
+stream of 10^8 tokens is counted exactly in constant memory; a long text, wide rows and high orders cost what they add.
 
 How to run: ``python tests/benchmarks/growth.py``, on an idle machine; ``--largest 6`` stops at 10^6 tokens, and
 ``--stream`` adds the stream of 10^8 tokens (``--stream-tokens`` sets another number). No data are needed.
@@ -33,7 +33,7 @@ import numpy as np
 import torch
 from harness import CLOCKS, layout, parser, run_pinned
 
-from ngram_metrics import Bleu
+from ngram_metrics import Bleu, ChrF, NgramOverlap
 
 WORDS = 50_000
 LENGTHS = (8, 42)
@@ -158,6 +158,34 @@ def sizes(options: Any) -> None:
     print(f"\n### Corpora in one update\n\n{layout(rows)}", flush=True)
 
 
+def steps(options: Any) -> None:
+    """Print the time of batches on both sides of what changes the way of counting, each counted in one update."""
+    random = np.random.default_rng(0)
+    texts = ["".join(map(chr, codes)) for codes in random.integers(0x4E00, 0x59B8, (3004, 40)).tolist()]
+    others = [text[:25] + other[25:] for text, other in zip(texts, texts[1:] + texts[:1], strict=True)]
+    long = "".join(texts[:25])
+    ids = torch.from_numpy(random.integers(0, 32_000, (256, 2, 1024)))
+    ids[:, 1, ::2] = ids[:, 0, ::2]
+    lengths, *sides = corpus(0, 60_000)
+    lists = [as_lists(side, lengths) for side in sides]
+    rows = [["one update", "least ms"]]
+    for name, metric, preds, target in (
+        ("BLEU, 3,004 pairs of 40 hanzi", Bleu(tokenizer="zh"), texts, others),
+        ("BLEU, and one pair of 1,000", Bleu(tokenizer="zh"), [*texts, long], [*others, long[100:]]),
+        ("chrF, 256 x 512 ids of 32,000", ChrF(pad_id=PAD), ids[:, 0, :512], ids[:, 1, :512]),
+        ("chrF, 256 x 1,024 ids", ChrF(pad_id=PAD), ids[:, 0], ids[:, 1]),
+        ("overlap of order 4, 60,000 ids", NgramOverlap(4), *lists),
+        ("overlap of order 13, 60,000 ids", NgramOverlap(13), *lists),
+    ):
+        seconds = []
+        for _ in range(options.repeats + 1):
+            start = CLOCKS[options.clock]()
+            metric.update(preds, target)
+            seconds.append(CLOCKS[options.clock]() - start)
+        rows.append([name, f"{1e3 * min(seconds):.1f}"])
+    print(f"\n### Steps\n\n{layout(rows)}", flush=True)
+
+
 def stream(clock: str, tokens: int) -> dict[str, Any]:
     """Count a stream of identical hypotheses and references in batches."""
     random = np.random.default_rng(0)
@@ -187,6 +215,7 @@ def stream(clock: str, tokens: int) -> dict[str, Any]:
 
 
 def main(options: Any) -> None:
+    steps(options)
     sizes(options)
     if options.stream:
         tokens = options.stream_tokens

@@ -46,7 +46,7 @@ from ngram_metrics import Bleu, ChrF, Gleu, ROUGEScore, functional, pair
 from ngram_metrics.ignite import Bleu as OurIgniteBleu
 from ngram_metrics.ignite import Rouge as OurIgniteRouge
 
-SIZES = "1,2,4,8,16,32,256,1024,100000"
+SIZES = "1,2,4,8,16,32,128,1024,100000"
 #: Small batches are timed together, as many as make this number of pairs.
 PAIRS = 256
 #: Peers are timed with at most so many pairs.
