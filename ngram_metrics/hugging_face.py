@@ -150,7 +150,8 @@ def _batches(prediction: object) -> list[tuple[object, object]]:
     else:
         raise TypeError(f"{type(prediction).__name__}: expected an EvalPrediction, or (predictions, label_ids)")
     # With eval_do_concat_batches=False; a batch may be a tuple of predictions and caches.
-    if not isinstance(predictions, list) or not predictions or not _is_batch(predictions[0]):
+    first = predictions[0] if isinstance(predictions, list) and predictions else None
+    if not isinstance(first, tuple) and getattr(first, "ndim", 1) < 2:
         return [(predictions, labels)]
     if not isinstance(labels, list) or len(labels) != len(predictions):
         raise ValueError(f"expected as many batches of labels as of predictions, {len(predictions)}")
@@ -185,10 +186,6 @@ def _count_unrepeated(size: int) -> int | None:
     state = GradientState()
     is_full = state.end_of_dataloader and size == getattr(state.active_dataloader, "total_batch_size", None)
     return state.remainder if is_full and state.remainder > 0 and distributed.get_world_size() > 1 else None
-
-
-def _is_batch(item: object) -> bool:
-    return isinstance(item, tuple) or getattr(item, "ndim", 1) > 1
 
 
 def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor:

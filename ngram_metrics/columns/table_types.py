@@ -58,17 +58,13 @@ class Table(ABC, Generic[AnyTable]):
         """Return the indices of columns, each of which is there once."""
         return list(map(self.names.index, names))
 
-    def column(self, name: str) -> Column:
-        """Return a column as its library has it."""
-        return self.native[name]
-
     def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
         """Return some values of a column, by default all, with None for missing ones."""
-        return column_values(self.column(name)[rows])
+        return column_values(self.native[name][rows])
 
     def keys(self, name: str) -> list[Cell]:
         """Return the values of a column by which rows are grouped: integers for times by the nanosecond."""
-        integers = _nanoseconds(self.column(name))
+        integers = _nanoseconds(self.native[name])
         return self.values(name) if integers is None else column_values(integers)
 
     @abstractmethod
@@ -92,7 +88,7 @@ class ArrowTable(Table[Frame]):
     """A ``Table`` or a ``RecordBatch`` of pyarrow."""
 
     def integers(self, name: str) -> Integers | None:
-        column = self.column(name)
+        column = self.native[name]
         types = sys.modules["pyarrow"].types
         if column.null_count or not types.is_integer(column.type) or types.is_uint64(column.type):
             return None
@@ -123,10 +119,10 @@ class PandasTable(Table[Frame]):
     """A ``DataFrame`` of pandas."""
 
     def values(self, name: str, rows: slice = slice(None)) -> list[Cell]:
-        return column_values(self.column(name).iloc[rows])
+        return column_values(self.native[name].iloc[rows])
 
     def integers(self, name: str) -> Integers | None:
-        column = self.column(name)
+        column = self.native[name]
         return column.to_numpy(np.int64) if _fits_int64(column.dtype) else None
 
     def add_columns(self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests) -> Frame:
@@ -142,7 +138,7 @@ class PolarsTable(Table[Frame]):
     """A ``DataFrame`` of polars."""
 
     def integers(self, name: str) -> Integers | None:
-        column = self.column(name)
+        column = self.native[name]
         polars = sys.modules["polars"]
         small = (polars.Int64, polars.Int32, polars.Int16, polars.Int8, polars.UInt32, polars.UInt16, polars.UInt8)
         return None if column.dtype not in small or column.null_count() else column.cast(polars.Int64).to_numpy()
@@ -173,14 +169,14 @@ class MappingTable(Table[Mapping[str, Column]]):
         return [None if isinstance(value, float) and value != value else value for value in super().values(name, rows)]
 
     def integers(self, name: str) -> Integers | None:
-        column = self.column(name)
+        column = self.native[name]
         is_array = isinstance(column, np.ndarray) and column.ndim == 1 and not np.ma.is_masked(column)
         return np.asarray(column).astype(np.int64, copy=False) if is_array and _fits_int64(column.dtype) else None
 
     def add_columns(
         self, indices: Sequence[int], rows: Integers | None, added: Columns, digests: Digests
     ) -> dict[str, Column]:
-        columns = {self.names[index]: self.column(self.names[index]) for index in indices}
+        columns = {self.names[index]: self.native[self.names[index]] for index in indices}
         if rows is not None:
             for name, column in columns.items():
                 values = None if isinstance(column, np.ndarray) else column_values(column)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import check_choice, checked_bool, whole_number
-from ngram_metrics.basics.output import Progress
+from ngram_metrics.basics.output import Progress, open_output
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import (
     Texts,
@@ -28,6 +28,7 @@ from ngram_metrics.text.input_warnings import warn_of_unicode_form
 from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.labels import Labels
 from ngram_metrics.text.messages import type_name
+from ngram_metrics.text.word_reader import WordReader
 
 if TYPE_CHECKING:
     import pandas
@@ -178,9 +179,8 @@ class Evaluation:
         Raises:
             TypeError, ValueError: an argument of another type, or a number of digits below 0.
         """
-        for name, text in (("label", label), ("caption", caption)):
-            if text is not None and not isinstance(text, str):
-                raise TypeError(f"{name} is {type_name(text)}: expected a text")
+        _check_text("label", label)
+        _check_text("caption", caption)
         return self._format("latex", self._style(digits, intervals, details)._replace(label=label, caption=caption))
 
     def to_markdown(self, digits: int = 2, intervals: bool = True, details: bool = False) -> str:
@@ -221,10 +221,16 @@ class Evaluation:
         Warns:
             UserWarning: the bootstrap test of all pairs of fewer than 50 segments, or clusters.
         """
-        from ngram_metrics.evaluation.page import write_page
+        from ngram_metrics.evaluation.page import check_installed, page
 
+        check_installed()
         source_texts = checked_sources(sources, self._texts)
-        write_page(path, self._systems, self._outcome, self._texts, source_texts, title, tokenizer)
+        _check_text("title", title)
+        if not self._outcome.references:
+            raise ValueError("the page shows what matches references, and the evaluation has none: expected references")
+        words = WordReader("none" if tokenizer is None else tokenizer)
+        with open_output(os.fsdecode(path)) as write:
+            write(page(self._systems, self._outcome, self._texts, source_texts, words, title))
 
     @staticmethod
     def _style(digits: int, intervals: bool, details: bool) -> result_tables.Style:
@@ -243,6 +249,11 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         return result_tables.html_table(self._outcome)
+
+
+def _check_text(name: str, text: object) -> None:
+    if text is not None and not isinstance(text, str):
+        raise TypeError(f"{name} is {type_name(text)}: expected a text")
 
 
 @named_arguments

@@ -18,16 +18,16 @@ from ngram_metrics.metric.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.resampling import interval
 from ngram_metrics.scores.rows import row_width, score_corpora
-from ngram_metrics.significance.comparisons import TRIALS, Differences, Test, compare_all_pairs, compare_with_first
+from ngram_metrics.significance.comparisons import TRIALS, Test, compare_all_pairs, compare_with_first
 from ngram_metrics.significance.paired_systems import Paired, pair_rows, resample_scores
 from ngram_metrics.text.messages import numbered_from
 
 #: Segments that are counted at a time.
 CHUNK = 2048
-#: Scores of segments that differ by less are equal up to rounding.
-_TIE = 1e-12
 #: A test at .05 finds a difference of so many standard errors in 80 % of all cases: 1.96 + 0.84.
 _DETECTABLE = 2.80
+#: Scores of segments that differ by less are equal up to rounding.
+_TIE = 1e-12
 
 
 class SystemCounts:
@@ -187,7 +187,11 @@ def compute_results(
     for index, base in enumerate(systems[baseline]):
         base_score = base.score()
         base_scores = base.segment_scores()
-        parts = _name_parts(base.scorer, differences[index])
+        known = {name: part for name, part in differences[index]._asdict().items() if part is not None}
+        standard_error = known.pop("standard_error", None)
+        if standard_error is not None and test is not None:
+            known["detectable"] = _DETECTABLE * standard_error
+        parts = {name: base.scorer.name_values(part) for name, part in known.items()}
         for position, system in enumerate(others):
             comparisons = _compare(systems[system][index], base_score, base_scores)
             for title, value in base.scorer.titles.items():
@@ -233,18 +237,6 @@ def _compare(counts: SystemCounts, base_score: Tensor, base_scores: Tensor) -> d
         ties = counts.segments - wins - losses
         comparisons[value] = {"difference": difference.item(), "wins": wins, "ties": ties, "losses": losses}
     return comparisons
-
-
-def _name_parts(scorer: Scorer, differences: Differences) -> dict[str, dict[str, Tensor]]:
-    """Return what is known of the differences, ``(systems - 1,)``, by attribute of ``Result`` and value."""
-    parts = {
-        "p_value": differences.p_values,
-        "difference_low": differences.low,
-        "difference_high": differences.high,
-    }
-    if differences.standard_errors is not None and differences.p_values is not None:
-        parts["detectable"] = _DETECTABLE * differences.standard_errors
-    return {part: scorer.name_values(tensor) for part, tensor in parts.items() if tensor is not None}
 
 
 def _compute_intervals(

@@ -46,17 +46,10 @@ _STATES = "__metric_state_per_rank"
 #: The metrics with ignite's keys, by the engine to which they are attached.
 _attached: WeakKeyDictionary[Engine, WeakSet[KeyedIgniteMetric]] = WeakKeyDictionary()
 #: Attributes of the accumulator that an ignite metric has too.
-_OF_THE_ACCUMULATOR = (
-    "higher_is_better",
-    "scorer",
-    "average",
-    "confidence",
-    "device",
-    "signature",
-    "details",
-    "has_one_reference",
+_OF_THE_ACCUMULATOR = {
+    *("higher_is_better", "scorer", "average", "confidence", "device", "signature", "details", "has_one_reference"),
     "segment_rows",
-)
+}
 
 
 def unchanged(output: object) -> object:

@@ -52,15 +52,15 @@ def compare_all_pairs(
 
 
 class Differences(NamedTuple):
-    """The differences of all systems from the first in one metric, each ``(systems - 1, *score_shape)``.
+    """The differences from the first system, each ``(systems - 1, *score_shape)``; None is what was not asked for.
 
-    ``standard_errors`` are the standard deviations in resampled corpora. What was not asked for is None.
+    ``standard_error`` is the standard deviation in resampled corpora.
     """
 
-    p_values: Tensor | None
-    low: Tensor | None = None
-    high: Tensor | None = None
-    standard_errors: Tensor | None = None
+    p_value: Tensor | None
+    difference_low: Tensor | None = None
+    difference_high: Tensor | None = None
+    standard_error: Tensor | None = None
 
 
 def compare_with_first(
@@ -83,7 +83,7 @@ def compare_with_first(
         if confidence is not None:
             drawn = paired_differences(paired, scores[index], pairs)
             low, high = interval(drawn, confidence)
-            result = result._replace(low=low, high=high, standard_errors=drawn.std(0))
+            result = result._replace(difference_low=low, difference_high=high, standard_error=drawn.std(0))
         results.append(result)
     return results
 

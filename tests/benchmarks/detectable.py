@@ -42,7 +42,7 @@ def measure(name: str, scorer: Scorer, rows: list[Tensor]) -> None:
     count = len(rows[0])
     scores = [scorer.scores(system_rows.sum(0)).item() for system_rows in rows]
     errors = {
-        pair: compare(scorer, [rows[system] for system in pair], None, 12345).standard_errors.item()
+        pair: compare(scorer, [rows[system] for system in pair], None, 12345).standard_error.item()
         for pair in combinations(range(len(rows)), 2)
     }
     for size in filter(lambda size: size <= count, SIZES):
@@ -50,11 +50,11 @@ def measure(name: str, scorer: Scorer, rows: list[Tensor]) -> None:
         for _ in range(PARTS if size < count else 1):
             part = torch.randperm(count, generator=generator)[:size]
             differences = compare(scorer, [system_rows[part] for system_rows in rows], None, 12345)
-            detectable += (280 * differences.standard_errors).tolist()
+            detectable += (280 * differences.standard_error).tolist()
         wanted = {pair: 2.8 * error * (count / size) ** 0.5 for pair, error in errors.items()}
         nearest = sorted(errors, key=lambda pair: abs(abs(scores[pair[0]] - scores[pair[1]]) / wanted[pair] - 1))
         is_found = [
-            compare(scorer, [rows[system][drawn] for system in pair], "bootstrap", seed).p_values.item() < 0.05
+            compare(scorer, [rows[system][drawn] for system in pair], "bootstrap", seed).p_value.item() < 0.05
             for pair in nearest[:PAIRS]
             for seed in range(REPEATS)
             for drawn in [torch.randint(count, (size,), generator=generator)]

@@ -6,20 +6,16 @@ import base64
 import hashlib
 import importlib.util
 import json
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from ngram_metrics.basics.output import open_output
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.evaluation.page.contents import COPIES, page_data
 from ngram_metrics.evaluation.results import Outcome
 from ngram_metrics.evaluation.system_counts import Systems, compute_outcome
-from ngram_metrics.text.inputs import Tokenizer
-from ngram_metrics.text.messages import type_name, visible
+from ngram_metrics.text.messages import visible
 from ngram_metrics.text.word_reader import WordReader
 
 _FOLDER = Path(__file__).parent
@@ -37,52 +33,10 @@ _PART_TITLES = {"precision": "precision", "recall": "recall"}
 _PART_TITLES |= {"brevity_penalty": "brevity penalty", "ratio": "length ratio"}
 
 
-class Value(NamedTuple):
-    """The columns of a value in the table of systems: ``sort`` is ``"lower"`` or ``"higher"``, whichever is better."""
-
-    name: str
-    sort: str
-    #: The titles of the parts of its scores.
-    parts: list[str]
-
-
-class Cells(NamedTuple):
-    """One value of a system as text, empty where a part is missing."""
-
-    score: str
-    interval: str
-    difference: str
-    p_value: str
-    mark: str
-    rank: str
-    counts: list[str]
-    parts: list[str]
-
-
 def check_installed() -> None:
     """Raise ModuleNotFoundError if Jinja2 is not installed."""
     if importlib.util.find_spec("jinja2") is None:
         raise ModuleNotFoundError("a report needs Jinja2: pip install Jinja2")
-
-
-def write_page(
-    path: str | os.PathLike[str],
-    systems: Systems,
-    outcome: Outcome,
-    texts: Texts,
-    sources: Sequence[str] | None,
-    title: str | None,
-    tokenizer: Tokenizer | None,
-) -> None:
-    """Write the page to a file as ``ngram_metrics.Evaluation.write_report`` does."""
-    check_installed()
-    if title is not None and not isinstance(title, str):
-        raise TypeError(f"title is {type_name(title)}: expected a text")
-    if not outcome.references:
-        raise ValueError("the page shows what matches the references, and the evaluation has none: expected references")
-    words = WordReader("none" if tokenizer is None else tokenizer)
-    with open_output(os.fsdecode(path)) as write:
-        write(page(systems, outcome, texts, sources, words, title))
 
 
 def page(
@@ -116,11 +70,11 @@ def page(
     return environment.get_template("page.html").render(
         title=visible(_title(list(outcome.results)) if title is None else title),
         values=[
-            Value(
-                value,
-                "higher" if outcome.higher_is_better[value] else "lower",
-                [_PART_TITLES[name] for name in result_tables.list_parts(result) if name in _PART_TITLES],
-            )
+            {
+                "name": value,
+                "better": "higher" if outcome.higher_is_better[value] else "lower",
+                "parts": [_PART_TITLES[name] for name in result_tables.list_parts(result) if name in _PART_TITLES],
+            }
             for value, result in outcome.results[outcome.baseline].items()
         ],
         rows=[
@@ -145,20 +99,21 @@ def _title(systems: Sequence[str]) -> str:
     return ", ".join(systems) if more <= 0 else f"{', '.join(systems[:3])} and {more} more"
 
 
-def _cells(outcome: Outcome, system: str, value: str, style: result_tables.Style) -> Cells:
+def _cells(outcome: Outcome, system: str, value: str, style: result_tables.Style) -> dict[str, object]:
+    """Return one value of a system as text, empty where a part is missing."""
     result = outcome.results[system][value]
     score, _, interval = result_tables.format_score(result, style).partition(" ")
     parts = [(name, part) for name, part in result_tables.list_parts(result).items() if name in _PART_TITLES]
-    return Cells(
-        score,
-        interval,
-        result_tables.format_difference(result, style.places) or "baseline",
-        result_tables.format_p_value(result),
-        result_tables.mark_difference(result, outcome.higher_is_better[value]),
-        result_tables.format_rank(outcome.ranks[value][system]) if outcome.ranks else "",
-        ["" if count is None else str(count) for count in (result.wins, result.ties, result.losses)],
-        [result_tables.format_part(name, part, style.places) for name, part in parts],
-    )
+    return {
+        "score": score,
+        "interval": interval,
+        "difference": result_tables.format_difference(result, style.places) or "baseline",
+        "p_value": result_tables.format_p_value(result),
+        "mark": result_tables.mark_difference(result, outcome.higher_is_better[value]),
+        "rank": result_tables.format_rank(outcome.ranks[value][system]) if outcome.ranks else "",
+        "counts": ["" if count is None else str(count) for count in (result.wins, result.ties, result.losses)],
+        "parts": [result_tables.format_part(name, part, style.places) for name, part in parts],
+    }
 
 
 def script_json(value: object) -> str:
