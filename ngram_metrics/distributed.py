@@ -97,7 +97,7 @@ class AllRanks:
         return {_KEY: frames + _checksum(frames)}
 
     def load_state_dict(self, state: Mapping[str, object]) -> None:
-        """Set the states of this rank to its share of those of all ranks, without waiting for another rank.
+        """Set the states of this rank to its share of the states of all ranks, without waiting for another rank.
 
         Args:
             state: what ``state_dict`` returned, with any number of processes.

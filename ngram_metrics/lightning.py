@@ -22,7 +22,7 @@ except ImportError as error:
 
 __all__ = ["ScoresCallback"]
 
-#: Loggers by name, because those of pytorch_lightning are other classes. DummyLogger, of a fast_dev_run, keeps nothing.
+#: Loggers by name, because pytorch_lightning has other classes. DummyLogger, of a fast_dev_run, keeps nothing.
 _TAKE_TEXT = {"TensorBoardLogger", "WandbLogger", "MLFlowLogger", "CometLogger", "DummyLogger"}
 
 

@@ -217,7 +217,7 @@ class Source:
 
 @contextmanager
 def open_source(part: FilePart, line_limit: int) -> Iterator[Source]:
-    """Open a file, and raise InputError if it does not look like text; a pipe is checked when it is read."""
+    """Open a file, or raise InputError if it does not look like text, which a pipe does when it is read."""
     with ExitStack() as stack:
         if part.path == "-":
             if sys.stdin is None:

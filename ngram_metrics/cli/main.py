@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command, by default ``score``, and return the exit code, or raise SystemExit(2) for wrong arguments.
 
     Args:
-        arguments: the words after the name of the program; None for those of this process, which ends afterwards.
+        arguments: the words after the name of the program, or None in the process of the command.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     command = words.pop(0) if words and words[0] in _COMMANDS else "score"

@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**keywords, allow_abbrev=False)
 
     def add_options(self, files: OptionRows, scores: OptionRows, output: OptionRows) -> None:
-        """Add the options of a command, whose names are separated by spaces, and those of all commands."""
+        """Add the options of a command, whose names are separated by spaces, and the options of all commands."""
         tokenizer_help = f"for {', '.join(_FOR['tokenizer'])}: {', '.join(TOKENIZERS)}; default: 13a"
         limit_help = f"characters that a line may have; default: {_LONGEST_LINE}, with ter {_LONGEST_LINE_OF_TER}"
         text: OptionRows = {
@@ -104,7 +104,7 @@ class Parser(argparse.ArgumentParser):
         return None if arg_string.startswith("-:") else super()._parse_optional(arg_string)
 
     def _get_option_tuples(self, option_string):  # type: ignore[no-untyped-def]
-        """Return a short option with a value, as -w2; ``argparse`` also finds -tok by its beginning."""
+        """Return a short option with a value, as -w2, but not -tok, which ``argparse`` finds by its beginning."""
         return [match for match in super()._get_option_tuples(option_string) if match[1] == option_string[:2]]
 
     def _check_value(self, action: argparse.Action, value: object) -> None:

@@ -101,7 +101,7 @@ class StatisticsColumns:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns that are added to a batch: ``segments``, then those of each metric."""
+        """The names of the columns that are added to a batch: ``segments``, then the columns of each metric."""
         return [SEGMENTS, *(name for metric in self._metrics for name in metric.names)]
 
     @property

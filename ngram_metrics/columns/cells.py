@@ -118,7 +118,7 @@ def _check_texts(cells: Sequence[Cell], name_of: NameOf, others: tuple[type, ...
 
 
 def _checked_integers(cells: Sequence[Cell], name: str) -> list[int]:
-    """Return integers of any type; some engines return a sum as a decimal number without a fraction."""
+    """Return integers of any type, including decimal numbers without a fraction, as some engines return sums."""
     integers = []
     for row, cell in enumerate(cells):
         where = f"row {row} of {name!r}"

@@ -41,7 +41,7 @@ _LOW_BITS = 31
 
 @dataclass(frozen=True)
 class MetricColumns:
-    """The columns of one metric, with its name; its average is micro or macro."""
+    """The columns of one metric of average micro or macro, with its name."""
 
     metric: str
     scorer: Scorer
@@ -202,7 +202,7 @@ def score_sums(metrics: Sequence[MetricColumns], sums: Integers) -> Columns:
 def score_groups(
     metrics: Sequence[MetricColumns], sums: Integers, groups: RowGroups, confidence: float | None
 ) -> Columns:
-    """Return what ``score_sums`` returns for groups of rows, with the ends of intervals; each row is a cluster.
+    """Return what ``score_sums`` does for groups of rows, with the ends of intervals from rows as clusters.
 
     Raises ValueError also for a sum of a group of 2^63 or more.
     """

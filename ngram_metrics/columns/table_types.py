@@ -36,7 +36,7 @@ _DIGEST = b"ngram_metrics."
 
 
 class Table(ABC, Generic[AnyTable]):
-    """A table of one library, read column by column; errors call it by its ``label``, such as ``the batch``."""
+    """A table of one library, read column by column, with a label for errors, such as ``the batch``."""
 
     def __init__(self, native: AnyTable, label: str, names: Sequence[Cell], rows: int) -> None:
         self.native: Frame = native
@@ -223,7 +223,7 @@ def _take(column: Column, rows: Integers) -> Column:
 
 
 def wrap_table(native: AnyTable, label: str) -> Table[AnyTable]:
-    """Return a table of any known type, or raise TypeError; a stream of Arrow data is read to its end."""
+    """Return a table of any known type, or all of a stream of Arrow data, or raise TypeError."""
     frame: Frame = native
     stream = open_stream(native)
     if stream is not None:

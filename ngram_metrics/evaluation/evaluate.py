@@ -41,7 +41,7 @@ class Evaluation:
     """The results of systems on the same segments, as ``evaluate`` returns them, on the page docs/guides/evaluate.md.
 
     A prompt and ``print`` show the table of the command ``ngram-metrics``, and a notebook shows it as HTML. Scores in
-    ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, those of tables from 0 to 100.
+    ``results``, ``groups``, ``segments`` and ``to_pandas`` are from 0 to 1, and scores in tables from 0 to 100.
     """
 
     def __init__(self, systems: Systems, outcome: Outcome, texts: Texts) -> None:
@@ -192,7 +192,7 @@ class Evaluation:
         return self._format("tsv")
 
     def to_json(self) -> str:
-        """Return all results as JSON, those of groups too."""
+        """Return all results as JSON, including groups."""
         return self._format("json")
 
     def write_report(
@@ -292,8 +292,8 @@ def evaluate(
         groups: a label for each segment, or such lists by name. The segments of each label are scored as a corpus. The
             page also filters segments by them, and a grouping with more than 50 labels, such as an id, only does that.
         clusters: the document of each segment, a hashable label such as a name: intervals and tests then draw whole
-            documents, whose segments are not independent, and in a group those of its segments. The interval of a group
-            with one document has no width. Wins, ties and losses count segments. None to draw each segment by itself.
+            documents, because their segments are not independent. In a group a document is its segments there, and the
+            interval of one document has no width. Wins, ties and losses count segments. None to draw segments.
         seed: the seed of the intervals and of the test.
 
     Returns:

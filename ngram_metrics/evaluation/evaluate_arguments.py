@@ -17,7 +17,7 @@ from ngram_metrics.text.inputs import frame_package
 from ngram_metrics.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name, visible
 
-#: The columns of `Evaluation.segments` before those of values.
+#: The columns of ``Evaluation.segments`` before the values.
 _SEGMENT_COLUMNS = ("segment", "system")
 
 

@@ -101,7 +101,7 @@ def terminal_width() -> int:
 
 
 def notes(outcome: Outcome, style: Style = PLAIN, heads: Mapping[str, str] = MappingProxyType({})) -> list[str]:
-    """Return the notes below a table, before the signatures; ``heads`` has the heads of values, if not their names."""
+    """Return the notes between a table and the signatures, with the ``heads`` of values, by default their names."""
     return [_describe_data(outcome, heads, outcome.references), *_explain(outcome, style, heads)]
 
 
@@ -417,7 +417,7 @@ def _make_tables(
 def _add_scores(
     table: _Table, results: Sequence[dict[str, Result]], values: Sequence[str], outcome: Outcome, style: Style
 ) -> None:
-    """Add the scores of values with intervals and marks; if any score has a mark, the others have a space."""
+    """Add the scores of values with intervals and marks, and a space for no mark if any score has one."""
     for value in values:
         marks = [mark_difference(row[value], outcome.higher_is_better[value]) for row in results]
         for cells, row, mark in zip(table.rows, results, marks, strict=True):

@@ -50,7 +50,8 @@ def bleu_score(
         tokenizer: for text: see ``ngram_metrics.text.tokenizer_option``.
         lowercase: for text: whether it is lowercased.
         pad_id: for ids: the id or ids that are not tokens.
-        device: where the result is, by default on the device of padded ids, else on the CPU.
+        device: where the result is, by default the device of padded ids, else the CPU. Text and lists are counted on
+            the CPU, padded ids on the device they lie on.
 
     Returns:
         ``()`` float64 from 0 to 1 (float32 if the device has no float64), or ``(segments,)`` for ``"none"``.

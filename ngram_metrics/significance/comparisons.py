@@ -52,7 +52,7 @@ def compare_all_pairs(
 
 
 class Differences(NamedTuple):
-    """The differences from the first system, each ``(systems - 1, *score_shape)``; None is what was not asked for.
+    """The differences from the first system, each ``(systems - 1, *score_shape)``, or None if not asked for.
 
     ``standard_error`` is the standard deviation in resampled corpora.
     """

@@ -168,7 +168,7 @@ class ChrF(Accumulator[Level]):
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"``.
         pad_id: for ids, which are counted as characters: the id or ids that are padding.
 
-    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.Bleu``.
+    The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.Bleu``.
 
     Example:
         >>> from ngram_metrics import ChrF
@@ -252,7 +252,7 @@ class Gleu(Accumulator[Level]):
         ngram: the longest order, 1 to 1,000.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"``.
 
-    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.NgramOverlap``;
+    The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.NgramOverlap``;
     Gleu takes one hypothesis per segment.
 
     Example:
@@ -290,7 +290,7 @@ class Ter(Accumulator[Level]):
         case_sensitive: whether case counts; else all texts are lowercased.
         average: ``"micro"`` (corpus), ``"macro"`` (mean of the segments) or ``"none"``.
 
-    The other parameters are those of ``ngram_metrics.NgramOverlap``. ``preds`` and ``target`` are texts.
+    The other parameters are as in ``ngram_metrics.NgramOverlap``. ``preds`` and ``target`` are texts.
     ``compute`` returns float64, at least 0, and above 1 if there are more edits than words in the references: ``()``,
     or for average none ``(segments,)``. Before any data it warns and returns 0, or for average none no scores.
 
@@ -371,7 +371,7 @@ class Repetition(WithoutReferences[Level]):
         ngram: the order, 1 to 1,000.
         average: ``"macro"`` (mean of the texts), ``"micro"`` (of the summed counts) or ``"none"``.
 
-    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.NgramOverlap``.
+    The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.NgramOverlap``.
 
     Example:
         >>> from ngram_metrics import Repetition
@@ -410,7 +410,7 @@ class CiderD(Accumulator[Level]):
         sigma: how much the lengths may differ, in words, above 0.
         average: ``"macro"`` (mean of the segments) or ``"none"``.
 
-    The other parameters, the errors and the result of ``compute`` are those of ``ngram_metrics.NgramOverlap``, but
+    The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.NgramOverlap``, but
     the scores are from 0 to 10. ``tokenizer`` must be that of the table. CiderD takes one hypothesis per segment.
 
     Example:

@@ -77,8 +77,8 @@ def _draw_lines(ax: Axes, values: Sequence[Mapping[str, Tensor]], is_new: bool) 
     for index, names in enumerate(keys.values()):
         for name, dashes, shade in zip(names, _DASHES, _SHADES, strict=False):
             is_first = name == names[0]
-            # The markers of each key are smaller than those of the keys before: the lines of ROUGE-L and ROUGE-Lsum are
-            # equal for texts of one line, and both must be visible.
+            # Each key has smaller markers than the one before, so that equal lines, as of ROUGE-L and ROUGE-Lsum for
+            # texts of one line, are both visible.
             ax.plot(
                 steps,
                 [float(step[name]) for step in values],
@@ -192,7 +192,7 @@ def _make_figure(ax: Axes | None) -> tuple[Figure, Axes]:
 
 
 def _names(values: Iterable[str]) -> list[str]:
-    """Return the names of the values, without those of the ends of their intervals."""
+    """Return the names of the values without the ends of their intervals."""
     ends = {name + end for name in values for end in ENDS}
     return [name for name in values if name not in ends]
 

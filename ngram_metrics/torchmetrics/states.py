@@ -199,7 +199,7 @@ def pack_states(states: Mapping[str, Tensor], device: torch.device) -> Tensor:
 
 
 def unpack_states(packed: Tensor, defaults: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return packed states. Their defaults give names, dtypes and shapes; the rows take all bytes that are left."""
+    """Return packed states by the names, dtypes and shapes of their defaults, the rows from all bytes that are left."""
     states = {}
     start = 0
     for name, default in defaults.items():

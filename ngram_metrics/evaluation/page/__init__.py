@@ -48,7 +48,7 @@ def page(
     title: str | None = None,
     digits: int | None = None,
 ) -> str:
-    """Return the page as HTML, with the ``digits`` of scores, None for 2; ``words`` splits texts to show matches."""
+    """Return the page as HTML, with matches of texts that ``words`` splits, and the digits of scores, None for 2."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 

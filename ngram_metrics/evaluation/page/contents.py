@@ -35,7 +35,7 @@ def page_data(
     words: WordReader,
     style: Style,
 ) -> dict[str, object]:
-    """Return the data for the script of the page; the results have intervals."""
+    """Return the data for the script of the page from results with intervals."""
     baseline_results = outcome.results[outcome.baseline]
     plan = outcome.plan
     digits = style.places

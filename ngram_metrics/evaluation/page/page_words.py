@@ -73,7 +73,7 @@ def _split_by_rule(rule: Rule, texts: list[str]) -> Words:
 
 
 def _steps(begin: Integers, end: Integers, start: Integers, counts: Integers) -> list[list[int]]:
-    """Return the steps of each text from the positions of all words; the text of a word begins at ``start``."""
+    """Return the steps of each text from the positions of all words, and of the starts of their texts."""
     gap = begin - np.maximum(start, np.concatenate((start[:1], end[:-1])))
     wide = gap > 1
     index = (wide + 1).cumsum() - 1
