@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from ngram_metrics.basics.options import check_choice, check_confidence, refuse_equal_names
+from ngram_metrics.basics.options import check_choice, check_confidence, refuse_average_none, refuse_equal_names
 from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
 from ngram_metrics.evaluation.result_tables import cell_text, label_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Grouping
@@ -82,8 +82,7 @@ def checked_scorers(metrics: object) -> dict[str, Scorer]:
             scorer = make_metric(metric)
         else:
             scorer = metric if isinstance(metric, Scorer) else scorer_of(metric, f"metric {name!r}")
-        if scorer.average == "none":
-            raise ValueError(f"metric {name!r} has average 'none': expected 'micro' or 'macro'")
+        refuse_average_none(name, scorer)
         cell = visible(name)
         scorers[cell] = scorer.rename(cell)
     columns: dict[str, list[str]] = {}

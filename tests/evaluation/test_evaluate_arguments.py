@@ -57,7 +57,7 @@ TWO = {"a": ["x", "y"], "b": ["x", "y"]}
         (ONE, ["x"], {"metrics": {}}, "^metrics is {}: expected names, or a mapping of names to metric objects$"),
         (ONE, ["x"], {"metrics": ChrF()}, "^metrics is ChrF.*: expected names, or a mapping"),
         (ONE, ["x"], {"metrics": {"a": Bleu}}, "^metric 'a' is the class Bleu: expected a metric object"),
-        (ONE, ["x"], {"metrics": {"a": Bleu(average="none")}}, "^metric 'a' has average 'none': expected 'micro'"),
+        (ONE, ["x"], {"metrics": {"a": Bleu(average="none")}}, "^the metric a has average='none': expected one that"),
         (ONE, ["x"], {"metrics": {"a": ROUGEScore(), "b": ROUGEScore()}}, "both write 'rouge1'"),
         (ONE, ["x"], {"metrics": {"rouge1": Bleu(), "b": ROUGEScore()}}, "'rouge1' and 'b' both write 'rouge1'"),
         (ONE, ["x"], {"metrics": {"system": Bleu()}}, "^metric 'system' is named like the column 'system' of segments"),
