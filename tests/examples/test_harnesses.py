@@ -238,3 +238,33 @@ def test_dspy_calls_the_metric_in_threads():
     found = dspy.Evaluate(devset=examples, metric=of_page("prediction.answer")["chrf"], num_threads=4)(Program())
     expected = [pair.chrf(output, reference) for output, reference in zip(OUTPUTS, SINGLE, strict=True)]
     assert [score for _, _, score in found.results] == expected
+
+
+@pytest.mark.harnesses
+def test_google_adk_judges_every_turn_and_their_mean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("google.adk", reason="google-adk is not installed")
+    from google.adk.evaluation.eval_case import Invocation
+    from google.adk.evaluation.eval_config import EvalConfig, get_eval_metrics_from_config
+    from google.adk.evaluation.evaluator import EvalStatus
+    from google.adk.evaluation.metric_evaluator_registry import register_custom_metrics_from_config
+    from google.genai.types import Content, Part
+
+    def turns(texts: list[str]) -> list[Any]:
+        user = Content(parts=[Part(text="")])
+        return [Invocation(user_content=user, final_response=Content(parts=[Part(text=text)])) for text in texts]
+
+    (code,) = (code for code in blocks(DOCS / "guides" / "harnesses.md", "python") if "google.adk" in code)
+    (tmp_path / "my_metrics.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    config = EvalConfig.model_validate(
+        {"criteria": {"chrf": 0.7}, "custom_metrics": {"chrf": {"code_config": {"name": "my_metrics.chrf"}}}}
+    )
+    (metric, *_) = get_eval_metrics_from_config(config)
+    evaluator = register_custom_metrics_from_config(config).get_evaluator(metric)
+    found = asyncio.run(evaluator.evaluate_invocations(turns(OUTPUTS), turns(SINGLE)))
+    expected = [pair.chrf(output, reference) for output, reference in zip(OUTPUTS, SINGLE, strict=True)]
+    statuses = [EvalStatus.PASSED if score >= 0.7 else EvalStatus.FAILED for score in expected]
+    assert [result.score for result in found.per_invocation_results] == expected
+    assert [result.eval_status for result in found.per_invocation_results] == statuses
+    assert (found.overall_score, found.overall_eval_status) == (sum(expected) / len(expected), EvalStatus.FAILED)
+    assert set(statuses) == {EvalStatus.PASSED, EvalStatus.FAILED}

@@ -36,6 +36,7 @@ NOT_RUN = {
             "from opik.evaluation.metrics.score_result import ScoreResult",
             "from ragas.metrics import numeric_metric",
             "from deepeval.metrics import BaseMetric",
+            "from google.adk.evaluation.evaluator import",
             "import ngram_metrics.lm_eval",
             "from ngram_metrics.inspect_ai import corpus_counts",
         ],
