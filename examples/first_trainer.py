@@ -40,7 +40,7 @@ def main() -> None:
     tokenizer = ByT5Tokenizer()
     sizes = {"vocab_size": 384, "d_model": 32, "d_ff": 32, "d_kv": 16, "num_heads": 2, "num_layers": 1}
     model = T5ForConditionalGeneration(T5Config(**sizes, decoder_start_token_id=0, dropout_rate=0.0))
-    # (1) Decodes ids, without -100. On several processes it leaves out the segments that Seq2SeqTrainer repeats.
+    # (1) Decodes ids, without -100.
     compute_metrics = ComputeMetrics({"bleu": Bleu(), "chrf": ChrF()}, tokenizer)
     data = [{"input_ids": tokenizer(text).input_ids, "labels": tokenizer(text).input_ids} for text in TEXTS]
     trainer = Seq2SeqTrainer(
@@ -52,7 +52,7 @@ def main() -> None:
             learning_rate=1e-2,
             predict_with_generate=True,  # (2) generated text, not the likeliest token after each true one
             generation_max_length=40,
-            batch_eval_metrics=True,  # (3) calls compute_metrics after each batch, which (1) needs
+            batch_eval_metrics=True,  # (3) counts batch by batch: only so are repeats of several processes left out
             eval_strategy="epoch",
             save_strategy="epoch",
             save_total_limit=1,
