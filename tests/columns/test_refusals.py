@@ -177,6 +177,12 @@ def test_rows_of_a_group_whose_sum_is_too_large():
     assert COLUMNS.scores(largest, by=())["segments"].tolist() == [2**63 - 1]
 
 
+def test_sums_that_no_text_has_may_score_infinity():
+    columns = StatisticsColumns({"bleu": Bleu(ngram=1, weights=[1e4])}, "mt", "ref")
+    sums = {**columns.sums({"mt": ["a"], "ref": ["a"]}), "bleu_matches_1": [2]}
+    assert columns.scores(sums)["bleu"].tolist() == [np.inf]
+
+
 def test_names_of_groups_that_are_none():
     with pytest.raises(TypeError, match="by is an int: expected the name of a column, or several names"):
         COLUMNS.sums(ROWS, by=3)  # type: ignore[arg-type]

@@ -203,6 +203,8 @@ def test_settings_are_checked(function):
 def test_self_bleu_has_no_average_of_counts():
     with pytest.raises(ValueError, match=r"^unknown average 'micro': expected one of \['macro', 'none'\]"):
         self_bleu(["a", "b"], average="micro")
+    with pytest.raises(ValueError, match=r"^unknown average '': expected one of \['macro', 'none'\]$"):
+        self_bleu(["a", "b"], average="")
 
 
 def test_text_is_read_by_the_tokenizer():

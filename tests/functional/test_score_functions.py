@@ -213,7 +213,7 @@ def test_a_wrong_keyword_names_the_function_and_its_option(name):
         ("force", "tokenizer"),
     ):
         if ours in options:
-            with pytest.raises(TypeError, match=rf"^{name}: unknown argument {theirs}, did you mean {ours}"):
+            with pytest.raises(TypeError, match=rf"^{name}: unknown argument {theirs}, did you mean {ours}\b"):
                 function(**arguments, **{theirs: None})
     with pytest.raises(TypeError, match=rf"^{name}: missing a required argument: '{options[0]}'$"):
         function()

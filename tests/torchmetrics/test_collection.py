@@ -24,7 +24,8 @@ def _characters(text: str) -> list[str]:
     return list(text)
 
 
-_at_blanks = functools.partial(re.split, " ")
+_cut = functools.partial(functools.partial, re.split, " ")
+_at_blanks = _cut()
 
 
 class _Splitter:
@@ -213,6 +214,7 @@ def test_a_copy_has_the_number_of_its_own_callables(copied: Callable[[Bleu], Ble
         (True, {"weights": (0.5, 0.5)}, {"weights": [0.5, 0.5]}),
         (True, {"weights": list(np.float64([0.2, 0.8]))}, {"weights": [0.2, 0.8]}),
         (True, {"tokenizer": _words}, {"tokenizer": _words}),
+        (True, {"tokenizer": _cut(maxsplit=np.int64(2), flags=1)}, {"tokenizer": _cut(flags=1, maxsplit=2)}),
         (True, {"tokenizer": _Splitter(" ").split}, {"tokenizer": _Splitter(" ").split}),
     ],
 )
