@@ -176,7 +176,7 @@ def _to_tensor(ids: object) -> Tensor:
 
 
 def _count_unrepeated(size: int) -> int | None:
-    """Return how many segments of the last batch of all processes are not repeated, or None if all are."""
+    """Return how many segments of the last batch of all processes are no repeats, or None for all."""
     # Several processes repeat segments to fill the last batch. Trainer leaves them out, by gather_for_metrics of
     # accelerate; Seq2SeqTrainer does not, by gather.
     if "accelerate" not in sys.modules or not distributed.is_available() or not distributed.is_initialized():

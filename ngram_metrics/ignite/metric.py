@@ -195,11 +195,7 @@ class IgniteMetric(Metric):
         return rename_values(name, values, self.scorer)
 
     def state_dict(self) -> OrderedDict[str, list[dict[str, Tensor]]]:
-        """Return the states of all ranks, the same on each, when every rank has called this.
-
-        Raises:
-            ValueError: the ranks have metrics with different settings.
-        """
+        """Return the states of all ranks, the same on each, when every rank has called this."""
         is_alone = not _is_distributed()
         accumulator = self._accumulator
         return OrderedDict(

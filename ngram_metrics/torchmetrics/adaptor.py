@@ -176,18 +176,12 @@ class Adaptor(torchmetrics.Metric):
         return defaults
 
     def own_share(self, shares: Sequence[Mapping[str, Tensor]]) -> Mapping[str, Tensor] | None:
-        """Return what this rank takes of the saved states of all ranks, or None if it begins empty.
+        """Return what this rank takes of the ``saved_states`` of all ranks, or None if it begins empty.
 
         With as many processes as have saved, a rank takes its own share. Otherwise rank 0 takes the sum of all shares
         and the others begin empty; but if a metric that does not synchronize has counted the same on every rank, each
-        rank takes that.
-
-        Args:
-            shares: the states of each rank of the default group, as of ``saved_states``.
-
-        Raises:
-            ValueError: shares of different kinds of input, on every rank; another number of processes for a metric
-                whose group is only a part of them, because nothing says which ranks were one group.
+        rank takes that. Every rank raises ValueError for shares of different kinds of input, and if the number of
+        processes differs for a metric whose group has not all ranks: nothing says which ranks were one group.
         """
         rank, processes = world_rank()
         synchronizes = self.sync_on_compute and (processes == 1 or self._is_in_group())
@@ -223,11 +217,7 @@ class Adaptor(torchmetrics.Metric):
         return saved
 
     def load_states(self, saved: Mapping[str, State]) -> None:
-        """Set all states.
-
-        Raises:
-            ValueError: other settings, dtypes or shapes, or missing states; no state is then set.
-        """
+        """Set all states, or raise ValueError before any is set for other settings, names, dtypes or shapes."""
         self._check_settings(saved.get("settings", self.settings))
         check_states(saved, self.saved_defaults())
         for name, value in saved.items():
@@ -404,11 +394,10 @@ class Adaptor(torchmetrics.Metric):
             setattr(self, name, state.to(self._device_of(name)))
 
     def gather_shares(self, gather: Gather, group: object = None) -> list[dict[str, Tensor]]:
-        """Return the states of every rank, as of ``saved_states``, when every rank has called this.
+        """Return the ``saved_states`` of every rank, when every rank has called this.
 
-        Raises:
-            ValueError: the ranks have metrics with different settings; on all ranks, after the states were gathered.
-            RuntimeError: another rank could not read its states; that one raises its own error, as late.
+        All ranks raise ValueError for different settings, after the states were gathered, and RuntimeError if another
+        rank could not read its states.
         """
         # The confidence level does not affect the counts: metrics that differ only in it share counts in a collection.
         level = settings_digest(self.confidence).to(self.row.device)

@@ -112,11 +112,7 @@ def join_batch_codes(before: tuple[int, ...], codes: tuple[int, ...]) -> tuple[i
 
 
 def join_codes(gathered: Tensor) -> Tensor:
-    """Join the codes of batches, metrics or ranks, ``(codes, 2)`` int64, to ``(2,)``.
-
-    Raises:
-        ValueError: the codes differ; the message says what is expected.
-    """
+    """Join the codes of batches, metrics or ranks, ``(codes, 2)`` int64, to ``(2,)``, or raise ValueError."""
     kinds, samples = (sorted(set(codes) - {0}) for codes in gathered.T.tolist())
     if len(kinds) > 1:
         raise ValueError(
@@ -274,8 +270,7 @@ def gather_packed(
 ) -> list[Tensor]:
     """Return the bytes that each rank packs, ``(bytes,)`` uint8 on a device, when every rank has called this.
 
-    Raises:
-        RuntimeError: another rank raised while it packed; that one raises its own error, as late.
+    If a rank raises while it packs, it raises its error after all have gathered, and the others RuntimeError.
     """
     failure = None
     try:
