@@ -40,7 +40,7 @@ _MEASURES: Mapping[str, type[PythonMeasure]] = {
 }
 
 
-class Metric(NamedTuple):
+class PythonMetric(NamedTuple):
     """A metric without torch: how it reads, what it counts, and the average."""
 
     reader: PythonReader
@@ -119,7 +119,7 @@ def score(options: ScoreOptions, chunks: Iterator[FileSegments]) -> Outcome:
 
 
 def _count(
-    metrics: Mapping[str, Metric], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
+    metrics: Mapping[str, PythonMetric], hypotheses: Sequence[str], references: Sequence[Sequence[str]]
 ) -> dict[str, list[tuple[Any, ...]]]:
     """Return the counts of each segment for all metrics, which share what is read if their readers are equal."""
     all_references = list(chain(*references))
@@ -148,7 +148,7 @@ def _flatten(scores: Any) -> list[float]:
     return list(chain(*scores)) if isinstance(scores, list) else [scores]
 
 
-def _make_metric(name: str, options: ScoreOptions) -> Metric:
+def _make_metric(name: str, options: ScoreOptions) -> PythonMetric:
     row = REGISTRY[name]
     values = {**vars(options), "tokenizer": options.tokenizer or "13a"}
     text_options = {parameter: values[option] for option, parameter in row.text_options.items()}
@@ -163,7 +163,7 @@ def _make_metric(name: str, options: ScoreOptions) -> Metric:
     else:
         reader = python_readers.PythonWordReader(**text_options)
         measure = _MEASURES[row.function]()
-    return Metric(reader, measure, row.average)
+    return PythonMetric(reader, measure, row.average)
 
 
 def _make_results(

@@ -356,7 +356,7 @@ class ListedPairs(NamedTuple):
 
 
 def listed_pairs(ngram: Tensor, ngrams: int, row: Tensor, count: Tensor, pool: Pool) -> ListedPairs:
-    """Find the documents that share n-grams, from entries as in ``count_table`` with numbers below ``ngrams``."""
+    """Find the documents that share n-grams, from entries as in ``count_table``, whose numbers may have gaps."""
     row_bits = bit_length(pool.rows)
     ngram_and_row, by = torch.sort((ngram << row_bits) | row)
     last = indices(run_ends(ngram_and_row))  # (entries,)

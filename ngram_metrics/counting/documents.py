@@ -34,8 +34,7 @@ CPU_SLOTS = 1 << 16
 ACCELERATOR_SLOTS = 1 << 22
 #: Limits for an update of a training loop. A larger batch is a corpus, for which threads are worth starting.
 UPDATE_GROUPS, UPDATE_SLOTS = 1 << 9, 1 << 18
-#: A chunk of an update has fewer than 2^15 elements, from which on torch starts threads. Each group adds two to its
-#: slots.
+#: On a CPU torch starts threads for more than 2^15 elements. Each group adds two elements to its slots.
 UPDATE_CHUNK_SLOTS = (1 << 15) - 2 * UPDATE_GROUPS
 
 
@@ -275,7 +274,7 @@ def kept_ids(ids: Tensor, dropped: Sequence[int], separator: int | None = None) 
     if keeps_negative:
         is_token = (ids >= 0) | (ids == separator)
     elif others:
-        # One step less than two comparisons: a negative id makes it negative, and only an equal one makes it 0.
+        # One comparison instead of two: the bits are negative for a negative id, and 0 only for this padding.
         is_token = (ids ^ others.pop()) > 0
     else:
         is_token = ids >= 0
