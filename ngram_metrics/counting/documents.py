@@ -361,11 +361,6 @@ def float_dtype(device: torch.device) -> torch.dtype:
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def counting_device(device: torch.device | str | None) -> torch.device:
-    """Return the device where text and lists are counted, for None the CPU."""
-    return torch.device("cpu" if device is None else device)
-
-
 def move_result(result: Tensor, device: torch.device | str | None, given: object = None) -> Tensor:
     """Return a result on a device, in float32 if the device has no float64.
 

@@ -10,7 +10,6 @@ from torch.nn.functional import pad
 
 from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.basics.options import checked_bool
-from ngram_metrics.counting.documents import counting_device
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
 from ngram_metrics.counting.python_matches import match_ngrams
@@ -68,7 +67,7 @@ def pairwise_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
-    counted_on = counting_device(device)
+    counted_on = torch.device("cpu" if device is None else device)
     if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
         if _is_short_row(hypotheses[0], references[0]):
             return _score_short_row(measure, hypotheses[0], references[0], whitespace)
@@ -112,7 +111,7 @@ def aggregate_chrf(
     """
     measure = ChrfMeasure(char_order, 0, beta, eps_smoothing)
     whitespace = not checked_bool(remove_whitespace, "remove_whitespace")
-    counted_on = counting_device(device)
+    counted_on = torch.device("cpu" if device is None else device)
     if _is_one_row(hypotheses) and _is_one_row(references) and _are_few(hypotheses[0] + references[0], counted_on):
         if len(references[0]) == 1 and _is_short_row(hypotheses[0], references[0]):  # one reference is its aggregate
             return _score_short_row(measure, hypotheses[0], references[0], whitespace).squeeze(2)
