@@ -88,7 +88,7 @@ def checked_order(value: object, name: str = "ngram order", lowest: int = 1) -> 
 
 
 def checked_number(value: object, name: str, highest: float = sys.float_info.max, reason: str = "") -> float:
-    """Return a number as ``float``; the ``reason`` for its limit is for an error.
+    """Return a number as ``float``, or an error with the ``reason`` for its limit.
 
     Raises:
         TypeError: a value that is not a number.
@@ -157,7 +157,7 @@ def check_id(token: int, name: str) -> None:
 
 
 def show_integer(value: int) -> str:
-    """Return an integer for a message; a long one in hexadecimal, because Python refuses to write 4,300 digits."""
+    """Return an integer for a message, in hexadecimal if it is long, because Python refuses to write 4,300 digits."""
     return str(value) if -(1 << 200) < value < 1 << 200 else f"{value:#x}"[:60]
 
 

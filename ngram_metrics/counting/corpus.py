@@ -133,7 +133,7 @@ def corpus_ngrams(tokens: RaggedTokens, max_order: int, document: Tensor | None 
 
 
 def _sort_slots(key: Tensor, slot: Tensor, key_bits: int) -> tuple[Tensor, Tensor]:
-    """Sort keys with their ascending slots; equal keys keep the order of their slots.
+    """Sort keys with their ascending slots, where equal keys keep the order of their slots.
 
     NumPy sorts plain numbers much faster than torch sorts numbers with an index. So the index is in the lowest bits of
     each number, if both fit.

@@ -172,7 +172,7 @@ class RaggedPairs(NamedTuple):
 
 
 class PaddedPairs(NamedTuple):
-    """Pairs of a hypothesis and the reference with the same index, in rows ``(pairs, width)``; see ``PaddedSides``."""
+    """Pairs of a hypothesis and the reference with the same index, in rows ``(pairs, width)`` as in ``PaddedSides``."""
 
     hypotheses: PaddedTokens
     references: PaddedTokens
@@ -349,7 +349,7 @@ def ragged_sides(
 
 
 def has_data(ids: Tensor) -> bool:
-    """Return whether a tensor is in the memory of the CPU; in ``torch.vmap``, for example, it has no data."""
+    """Return whether a tensor has data in the memory of the CPU, which it has not in ``torch.vmap``."""
     try:
         return ids.device.type == "cpu" and ids.data_ptr() is not None
     except RuntimeError:

@@ -271,7 +271,7 @@ def row_layout(tokens: RaggedTokens, hypotheses: int, max_order: int) -> SmallLa
 
 
 class NgramTable(NamedTuple):
-    """The n-grams of a small batch that occur more than once in their group; no other n-gram has a match.
+    """The n-grams of a small batch that occur more than once in their group, without which there is no match.
 
     Attributes:
         counts: ``(ngrams, depth)`` float32, exact, the count of the n-gram in each row of its group.

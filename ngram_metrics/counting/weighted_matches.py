@@ -38,12 +38,12 @@ class NgramWeights(NamedTuple):
     weights: Sequence[Tensor]
 
     def tokens(self, ids: Tensor) -> Tensor:
-        """Return the number of each token in the corpus; unknown ones get the number of tokens."""
+        """Return the number of each token in the corpus, and the number of tokens for an unknown one."""
         tokens = len(self.weights[0]) - 1
         return torch.where((ids >= 0) & (ids < tokens), ids, tokens)
 
     def longer(self, order: int, prefix: Tensor, last: Tensor) -> Tensor:
-        """Return the numbers of n-grams of an order above 1; unknown ones get the number of n-grams of this order.
+        """Return the numbers of n-grams of an order above 1, and for an unknown one how many n-grams the order has.
 
         ``prefix`` is the number of each n-gram without its last token, and ``last`` the number of this token.
         """

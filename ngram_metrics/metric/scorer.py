@@ -206,7 +206,7 @@ class Scorer:
             )
 
     def rename(self, name: str) -> Scorer:
-        """Return the same metric with another name for its single value; several values keep their names."""
+        """Return the same metric with another name for its single value, or itself if it has several."""
         if len(self.values) > 1:
             return self
         (column,) = self.values.values()

@@ -93,7 +93,7 @@ class Measure(PythonMeasure, Generic[Statistics]):
         """Apply the formula: from statistics of any leading shape to scores ``(..., *score_shape)`` from 0 to 1."""
 
     def select_key(self, key: int) -> Measure[Statistics]:
-        """Return the measure of a key of ROUGE by its index; other measures return themselves."""
+        """Return the measure of a key of ROUGE by its index, or this measure if it is not ROUGE."""
         return self
 
     def parts(self, statistics: Statistics) -> dict[str, Tensor]:

@@ -168,7 +168,7 @@ class MeanRougeMeasure(KeyedMeasure[RougeScores]):
 
 
 def precision_recall_f(counts: MatchStatistics, alpha: float | None = None) -> Tensor:
-    """Return precision, recall and F ``(..., 3)`` of counts ``(...)``, with the weight ``alpha`` in F; 0 / 0 is 0."""
+    """Return precision, recall and F ``(..., 3)`` of counts ``(...)``, where ``alpha`` weighs F and 0 / 0 is 0."""
     dtype = float_dtype(counts.matches.device)
     matches, hypothesis, reference = (field.to(dtype) for field in counts)
     precision, recall = matches / hypothesis.clamp(min=1), matches / reference.clamp(min=1)

@@ -28,7 +28,7 @@ from ngram_metrics.text.reader import Reader
 
 
 def read_rows(reader: Reader, hypotheses: Groups, references: Groups) -> list[tuple[DocumentGroups, DocumentGroups]]:
-    """Read as many rows of hypotheses as of references; the same object, or the same texts, are read once.
+    """Read as many rows of hypotheses as of references, and the same object or texts only once.
 
     Returns:
         Hypotheses and references, grouped by row, for each kind of token of the reader: words, or characters and for

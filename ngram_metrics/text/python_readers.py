@@ -48,7 +48,7 @@ class PythonReader(ABC):
 
     @abstractmethod
     def signature(self, kind: str) -> dict[str, str]:
-        """Return the settings that affect the score of a kind of input, by name, as strings; ``?`` is no data."""
+        """Return the settings that affect the score of a kind of input, or ``?`` before any, by name, as strings."""
 
     @abstractmethod
     def _text_options(self) -> dict[str, object]:
