@@ -74,9 +74,8 @@ TEXTS = [f"sentence {number} of the cats that sat on the mat" for number in rang
 def counts(task: Task, rows: int) -> Log:
     """Return what one call asks for, after the first."""
     with accelerator() as log:
-        batch: tuple[Any, Any] = (TEXTS, TEXTS[::-1])
-        if task.length is not None:
-            batch = gpu.batch(0, rows, task.length, task.references, DEVICE)
+        ids = task.length and gpu.batch(0, rows, task.length, task.references, DEVICE)
+        batch = ids or (TEXTS, TEXTS[::-1])
         call = task.call(pad_id=gpu.PAD, device=DEVICE).update if isinstance(task.call, type) else task.call
         call(*batch)
         log.clear()
