@@ -47,6 +47,17 @@ def test_a_workflow_is_well_formed(path: Path):
     assert "://" not in text  # no host but what the actions need by name
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_nothing_is_installed_that_was_uploaded_in_the_last_two_days(path: Path):
+    content = workflow(path.stem)
+    assert content["env"]["PIP_UPLOADED_PRIOR_TO"] == "P2D"
+    for job in content["jobs"].values():
+        installed = [command for command in commands(job) if "pip install" in command]
+        if any("-c constraints.txt" not in command for command in installed):
+            # Older versions of pip do not know the variable.
+            assert installed[0] == 'python -m pip install --upgrade "pip>=26.1"'
+
+
 def test_every_push_and_pull_request_runs_the_gate():
     tests = workflow("test")
     assert {"push", "pull_request", "schedule"} <= tests["on"].keys()
