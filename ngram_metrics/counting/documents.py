@@ -373,7 +373,7 @@ def move_result(result: Tensor, device: torch.device | str | None, given: object
     where = torch.device(device)
     if result.is_floating_point():
         result = result.to(float_dtype(where))
-    return copy_to(where, result)[0] if result.device.type == "cpu" else result.to(where)
+    return copy_to(where, result)[0]
 
 
 def host_counts(counts: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
@@ -382,16 +382,18 @@ def host_counts(counts: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
 
 
 def copy_to(device: torch.device, *tensors: Tensor) -> list[Tensor]:
-    """Return tensors of the CPU on a device, in one copy, for which the CPU does not wait if the device is CUDA.
+    """Return tensors of one device on another, in one copy, for which the CPU does not wait if it goes to CUDA.
 
-    Their dtypes have equal sizes. Tensors that are on the device are returned as they are.
+    Their dtypes have equal sizes.
     """
-    if device.type == "cpu" or tensors[0].device.type != "cpu":
+    source = tensors[0].device
+    if source == device:
         return list(tensors)
     sizes = [tensor.numel() for tensor in tensors]
     dtype = tensors[0].dtype
-    pinned = device.type == "cuda"  # only a copy from pinned memory returns before it is done
-    joined = torch.empty(sum(sizes), dtype=dtype, device="cpu", pin_memory=pinned)
+    # Only a copy from pinned memory returns before it is done.
+    pinned = source.type == "cpu" and device.type == "cuda"
+    joined = torch.empty(sum(sizes), dtype=dtype, device=source, pin_memory=pinned)
     torch.cat([tensor.flatten().view(dtype) for tensor in tensors], out=joined)
     parts = joined.to(device, non_blocking=pinned).split(sizes)
     return [part.view(tensor.dtype).view(tensor.shape) for part, tensor in zip(parts, tensors, strict=True)]

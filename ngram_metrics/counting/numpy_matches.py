@@ -335,6 +335,10 @@ def _count_in_rounds(segments: NumpySegments, orders: int) -> NDArray[np.int64]:
             for distance in range(served, served + taken):
                 keys = keys << bits
                 keys |= digits.take(slots + distance, mode="clip")
+            if not taken:
+                # Millions of documents leave no room for a digit. The rank of head and digit needs less.
+                keys = np.unique(head << bits | digits.take(slots + served, mode="clip"), return_inverse=True)[1]
+                taken = 1
             keys <<= document_bits
             keys |= document.take(slots)
             order = keys.argsort()
@@ -465,10 +469,14 @@ def _add_unmatched(
     sizes = sizes.take(runs)
     slots = np.arange(int(sizes.sum())) + (bounds.take(runs) - sizes.cumsum() + sizes).repeat(sizes)
     cells = keys.take(slots) & (1 << plan.document_bits) - 1
-    cells += (np.arange(len(runs)) << plan.document_bits).repeat(sizes)
-    cells, counts = np.unique(cells, return_counts=True)
     # Each run has n-grams of the hypothesis, whose cell is its first, and of references.
-    first_cells = cells.searchsorted(np.arange(len(runs)) << plan.document_bits)
+    first_cells = np.arange(len(runs)) << plan.document_bits
+    cells += first_cells.repeat(sizes)
+    if len(runs) << plan.document_bits <= 8 * len(cells):
+        counts = np.bincount(cells, minlength=len(runs) << plan.document_bits)
+    else:
+        cells, counts = np.unique(cells, return_counts=True)
+        first_cells = cells.searchsorted(first_cells)
     in_hypothesis = counts[first_cells]
     counts[first_cells] = 0
     matches = np.minimum(in_hypothesis, np.maximum.reduceat(counts, first_cells))

@@ -174,10 +174,10 @@ class Reader(PythonReader):
                     f"{name} is an option for text, but the segments are {segments.kind}: expected texts, "
                     f"or {name}={False if value is True else None}"
                 )
-        dropped = pad_ids(self.pad_id) if segments.kind == "ids" else ()
+        padding = pad_ids(self.pad_id)
         if isinstance(segments, PaddedSegments) or any(segments.padded):
-            refuse_missing_pad_id(dropped)
-        return dropped
+            refuse_missing_pad_id(padding)
+        return padding if segments.kind == "ids" else ()
 
 
 def _tokens(row: Sequence[int], dropped: Container[int]) -> list[int]:

@@ -189,13 +189,15 @@ class Accumulator(Adaptor, Generic[Level]):
             setattr(self, name, state)
 
     def _send(self, added: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Return what a batch adds to the states, on their devices, with one copy from the CPU to each other device."""
-        devices = {name: self._device_of(name) for name in added}
-        sent = {name: added[name].to(device) for name, device in devices.items() if added[name].device.type != "cpu"}
-        for device in {device for name, device in devices.items() if name not in sent}:
-            names = [name for name in added if name not in sent and devices[name] == device]
+        """Return what a batch adds to the states, on their devices, with one copy from one device to another."""
+        names_by_route: dict[tuple[torch.device, torch.device, int], list[str]] = {}
+        for name, tensor in added.items():
+            route = tensor.device, self._device_of(name), tensor.element_size()
+            names_by_route.setdefault(route, []).append(name)
+        sent: dict[str, Tensor] = {}
+        for (source, device, _), names in names_by_route.items():
             sent.update(zip(names, copy_to(device, *(added[name] for name in names)), strict=True))
-            if "rows" in names and device.type != "cpu":
+            if "rows" in names and source != device:
                 sent["rows"] = sent["rows"].clone()  # a view would be saved with all that was sent
         return sent
 

@@ -325,7 +325,8 @@ class Adaptor(torchmetrics.Metric):
 
         self._computed = None  # Metric._apply would move it with the old device's precision
         # Each update reads ``counted``; on an accelerator each read would wait for the device.
-        return super()._apply(move, (*exclude_state, "counted"))
+        stays = ("counted", "rows") if self.compute_on_cpu else ("counted",)
+        return super()._apply(move, (*exclude_state, *stays))
 
     def __setstate__(self, state: dict[str, object]) -> None:
         """Restore a copied or pickled metric."""

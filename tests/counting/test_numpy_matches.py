@@ -149,6 +149,15 @@ def test_bins_hold_as_many_segments_as_their_keys_can_number(orders, bits, refer
     assert rows.tolist() == oracles.match_rows(segments, orders)
 
 
+@pytest.mark.parametrize("key_bits", range(9, 16))
+def test_a_digit_that_does_not_fit_behind_its_head_is_ranked_with_it(monkeypatch, key_bits):
+    """As with millions of references, in keys of fewer bits."""
+    monkeypatch.setattr(numpy_matches, "KEY_BITS", key_bits)
+    tokens = [*range(20), 3, 4, 5, 6]
+    segments = [(tokens, [tokens[2:], [], [3, 4, 5, 6, 7]]), ([3, 4], [[3, 4, 5], [], []]), ([1], [[], [1], [2]])]
+    assert count(ragged_sides(segments), 6).tolist() == oracles.match_rows(segments, 6)
+
+
 @pytest.mark.parametrize("slots", [30, 31, 62, 63])
 def test_a_segment_with_several_references_fills_a_chunk_and_more(monkeypatch, slots):
     monkeypatch.setattr(numpy_matches, "MOST_SLOT_BITS", 5)

@@ -1,5 +1,6 @@
 """On an accelerator every metric counts and scores as on the CPU, and asks for few copies, waits and launches."""
 
+import copy
 import functools
 import random
 from collections.abc import Callable
@@ -261,6 +262,47 @@ def test_ids_in_tensors_of_the_device_come_to_the_host_in_one_copy(metric: Calla
         assert log.count(TO_HOST) == 1, log.lines(TO_HOST)
         on_host.update(ids, [[one] for one in ids[::-1]])
         assert_equal(on_device.compute(), on_host.compute(), 1e-15)
+
+
+@pytest.mark.parametrize("metric", [Bleu, ROUGEScore, ChrF, NgramOverlap])
+@pytest.mark.parametrize("options", [{}, {"average": "none"}, {"confidence": 0.9}])
+def test_what_padded_ids_of_a_device_add_comes_to_states_of_the_cpu_in_one_copy(
+    metric: Callable[..., Any], options: dict[str, Any]
+):
+    with accelerator() as log:
+        on_host = metric(pad_id=0, **options)
+        for batch in (padded_batch(5, 9, 2), padded_batch(3, 30, 3)):
+            log.clear()
+            on_host.update(*batch)
+            assert log.count(TO_HOST) == 1, log.lines(TO_HOST)
+            assert log.count(WAIT) == 0, log.lines(WAIT)
+        assert on_host.row.device.type == on_host.reference_range.device.type == "cpu"
+
+
+@each_kind_of_state
+def test_a_copy_counts_on_its_device(case: Case, average: str):
+    expected = case.filled(average)
+    with accelerator():
+        metric = case.make(average, device=DEVICE)
+        metric.update(*map(there, case.batches[0]))
+        copied = copy.deepcopy(metric)
+        metric.reset()
+        for batch in case.batches[1:]:
+            copied.update(*map(there, batch))
+        assert copied.row.device == DEVICE
+        assert_equal(copied.compute(), expected.compute())
+
+
+def test_rows_that_are_computed_on_the_cpu_stay_there():
+    with accelerator():
+        metric = Bleu(average="none", compute_on_cpu=True)
+        metric.update(["a b"], [["a b"]])
+        metric = metric.to(DEVICE)
+        other = Bleu(average="none")
+        other.update(["a c"], [["a b"]])
+        metric.merge_state(other)
+        assert [rows.device.type for rows in metric.rows] == ["cpu", "cpu"]
+        assert len(metric.compute()) == 2
 
 
 @pytest.mark.covering

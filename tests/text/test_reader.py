@@ -115,6 +115,9 @@ def test_a_padded_side_needs_a_padding_id_whatever_the_other_side_is(is_padded: 
         read_batch(WordReader(), preds, target)
     with pytest.raises(ValueError, match="a padded tensor of ids needs pad_id"):
         bleu_score(preds, target)  # a few segments are read in Python
+    nothing = torch.zeros(1, 0, dtype=torch.int64)
+    preds, target = (nothing if padded else rows for padded, rows in zip(is_padded, ([[]], [[[]]]), strict=True))
+    assert bleu_score(preds, target, pad_id=0) == 0
 
 
 def test_negative_numbers_are_tokens_where_a_tokenizer_returns_them():

@@ -66,6 +66,9 @@ class Elsewhere(Tensor):
     def __repr__(self, *, tensor_contents: Any = None) -> str:
         return f"Elsewhere({self.held})"
 
+    def __deepcopy__(self, memo: Any) -> "Elsewhere":
+        return memo.setdefault(id(self), Elsewhere(self.held.clone()))
+
     def __reduce_ex__(self, protocol: Any) -> Any:
         return Elsewhere, (self.held,)
 
