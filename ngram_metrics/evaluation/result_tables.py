@@ -322,8 +322,8 @@ def _format_tsv(outcome: Outcome, style: Style) -> list[str]:
         row = {"group": cell_text(group)} if outcome.grouped else {}
         row |= {"system": cell_text(system), "value": cell_text(value)}
         for name, part in result.known().items():
-            number = _scale_part(result, name, part, style.digits)
-            row[name] = "/".join(map(str, number)) if isinstance(number, list) else str(number)
+            scaled = _scale_part(result, name, part, style.digits)
+            row[name] = "/".join(map(str, scaled)) if isinstance(scaled, list) else str(scaled)
         if style.details and not group and outcome.ranks:
             row |= zip(_RANKS, map(str, outcome.ranks[value][system]), strict=True)
         rows.append(row)

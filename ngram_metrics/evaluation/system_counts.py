@@ -187,11 +187,11 @@ def compute_results(
     for index, base in enumerate(systems[baseline]):
         base_score = base.score()
         base_scores = base.segment_scores()
-        known = {name: part for name, part in differences[index]._asdict().items() if part is not None}
-        standard_error = known.pop("standard_error", None)
+        tensors = {name: tensor for name, tensor in differences[index]._asdict().items() if tensor is not None}
+        standard_error = tensors.pop("standard_error", None)
         if standard_error is not None and test is not None:
-            known["detectable"] = _DETECTABLE * standard_error
-        parts = {name: base.scorer.name_values(part) for name, part in known.items()}
+            tensors["detectable"] = _DETECTABLE * standard_error
+        parts = {name: base.scorer.name_values(tensor) for name, tensor in tensors.items()}
         for position, system in enumerate(others):
             comparisons = _compare(systems[system][index], base_score, base_scores)
             for title, value in base.scorer.titles.items():

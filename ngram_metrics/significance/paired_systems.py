@@ -80,7 +80,8 @@ class Paired:
 
         The weights are whole numbers whose sum for a draw is at most ``clusters``.
         """
-        systems, count = self.values.shape[1], len(self._differing)
+        systems = self.values.shape[1]
+        count = len(self._differing)
         for rows in weights.to(self.values.device).split(self.draws_at_once):
             products = self._multiply(rows)  # (draws, columns)
             differing = products[:, : systems * count].unflatten(1, (systems, count))

@@ -332,9 +332,9 @@ class Adaptor(torchmetrics.Metric):
         """Restore a copied or pickled metric."""
         # Metric.__setstate__ keeps the saved number, which may belong to different callables in this process.
         super().__setstate__(state)
-        number = callables_number(self.scorer.reader, self.scorer.measure)
-        self._defaults["callables"] = number.to(self.callables.device)
-        self.callables = number.to(self.callables.device)
+        callables = callables_number(self.scorer.reader, self.scorer.measure).to(self.callables.device)
+        self._defaults["callables"] = callables
+        self.callables = callables.clone()
 
     @contextmanager
     def synced(self, should_sync: bool | None = None) -> Iterator[None]:
