@@ -64,7 +64,12 @@ def test_the_ways_of_counting_score_the_same_to_the_last_bit(name, own, others, 
     own = own[:texts]
     others = [*own] if same else others[:texts]
     scores = []
-    for short, slots, cells in ((1 << 10, 1 << 14, 1 << 22), (-1, 1 << 14, 1 << 22), (-1, -1, 1 << 22), (-1, 20, 600)):
+    for short, slots, cells in (
+        (1 << 10, 1 << 14, 1 << 22),
+        (-999, 1 << 14, 1 << 22),
+        (-999, -1, 1 << 22),
+        (-999, 20, 600),
+    ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(replacements, "_SHORT_ROW", short)
             patch.setattr(replacements, "SMALL_SLOTS", slots)
