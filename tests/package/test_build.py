@@ -51,7 +51,7 @@ print(*[value(one) for one in (Bleu(), ChrF(), NgramOverlap(), ROUGEScore(rouge_
 root = pathlib.Path(ngram_metrics.__file__).parent
 for path in sorted(root.rglob("*.py")):
     module = ".".join(["ngram_metrics", *path.relative_to(root).with_suffix("").parts]).removesuffix(".__init__")
-    if not module.startswith(("ngram_metrics.ignite", "ngram_metrics.lightning")):
+    if module.split(".")[1:2] not in (["ignite"], ["inspect_ai"], ["lightning"], ["lm_eval"]):
         importlib.import_module(module)
     print(module)
 
