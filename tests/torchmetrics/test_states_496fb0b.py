@@ -203,8 +203,10 @@ def test_states_load_and_go_on(name: str):
     assert columns_digest(metric) == saved["columns"]
 
 
-def test_the_digest_of_settings_holds_no_name_of_a_class():
-    scorers = [made(name).scorer for name in METRICS]
+def test_the_digest_of_settings_is_that_of_the_commit_and_holds_no_name_of_a_class():
+    metrics = [made(name) for name in METRICS]
+    assert [columns_digest(metric) for metric in metrics] == [SAVED[name]["columns"] for name in METRICS]
+    scorers = [metric.scorer for metric in metrics]
     digests = [digest(scorer.reader, scorer.measure) for scorer in scorers]
     names = {part: part.__name__ for scorer in scorers for part in (type(scorer.reader), type(scorer.measure))}
     try:
