@@ -181,6 +181,8 @@ def test_versions_stand_where_they_affect_the_number():
     assert f"|unidata:{unicodedata.unidata_version}" in Bleu(tokenizer="intl").signature
     assert "|stem:porter-nltk|" in ROUGEScore(use_stemmer=True).signature  # our own code, whatever nltk is installed
     assert f"|unidata:{unicodedata.unidata_version}" in ROUGEScore(tokenizer="unicode").signature
+    splits = [("|split:lines" in ROUGEScore(rouge_keys=key).signature) for key in ("rougeL", "rougeLsum")]
+    assert splits == [False, True]  # ROUGE-L reads no sentences
 
 
 @pytest.mark.parametrize("metric", [Bleu, Gleu, NgramOverlap, ROUGEScore, Repetition])
