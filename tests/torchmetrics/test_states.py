@@ -12,6 +12,7 @@ import torchmetrics
 from faces.cases import Case, assert_same, assert_same_states, each_kind_of_state, each_metric, states_of
 
 from ngram_metrics import Bleu
+from ngram_metrics.torchmetrics.states import write_entry
 
 
 def _pickled(metric: torchmetrics.Metric) -> torchmetrics.Metric:
@@ -213,3 +214,9 @@ def test_a_subclass_may_join_processes_in_its_own_way() -> None:
     metric.update(["a b"], ["a b"])
     metric.compute()
     assert len(joined) == 1
+
+
+def test_who_saved_the_states_takes_as_many_bytes_on_every_rank():
+    for length in range(256):
+        first, last = (write_entry(rank, 1000, {"tokenizer": "x" * length}) for rank in (0, 999))
+        assert len(first) == len(last)
