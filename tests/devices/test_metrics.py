@@ -339,6 +339,18 @@ def test_scores_of_texts_compared_with_each_other_go_to_the_device_in_one_copy(c
         assert_equal(scores, call(texts), 1e-15)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [distinct, self_bleu, self_repetition, lambda ids, **options: cider_d(ids, ids.roll(1, 0), **options)],
+    ids=["distinct", "self-BLEU", "self-repetition", "CIDEr-D"],
+)
+def test_scores_of_padded_ids_are_on_their_device_unless_another_is_named(call: Callable[..., Tensor]):
+    ids = torch.randint(1, 9, (6, 7), generator=torch.Generator().manual_seed(0))
+    with accelerator():
+        assert_equal(call(there(ids), pad_id=0), call(ids, pad_id=0), 1e-15)
+        assert call(there(ids), pad_id=0, device="cpu").device == torch.device("cpu")
+
+
 @pytest.mark.parametrize("corpus", [False, True])
 @pytest.mark.parametrize("order", [1, 3, 12])
 def test_ngrams_of_padded_ids_are_counted_on_the_device_as_on_the_cpu(order: int, corpus: bool):
