@@ -18,6 +18,7 @@ from ngram_metrics.cli.command_arguments import MbrOptions, ScoreOptions, parse_
 from ngram_metrics.cli.files import InputError, Source, open_source, read_segments, split_name
 from ngram_metrics.cli.shared_options import Options
 from ngram_metrics.evaluation.result_tables import Style, format_outcome, terminal_width
+from ngram_metrics.metric.registry import TEXT_OPTIONS
 from ngram_metrics.text.messages import visible
 
 if TYPE_CHECKING:
@@ -94,9 +95,9 @@ def make_scorers(options: Options) -> dict[str, Scorer]:
     """Return the metrics that the options name."""
     from ngram_metrics.metric.definitions import make_metric
 
-    tokenizer = _load_model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
-    text_options = (tokenizer, options.lowercase, options.chrf_lowercase, options.stem)
-    return {name: make_metric(name, *text_options) for name in options.metrics}
+    text_options = {option: getattr(options, option) for option in TEXT_OPTIONS}
+    text_options["tokenizer"] = _load_model(options.spm_model) if options.spm_model else options.tokenizer or "13a"
+    return {name: make_metric(name, **text_options) for name in options.metrics}
 
 
 def _load_model(path: str) -> Tokenizer:

@@ -14,17 +14,14 @@ from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 from ngram_metrics.basics.options import check_confidence
 from ngram_metrics.basics.output import open_output
 from ngram_metrics.cli.files import FilePart, parse_decimal, split_name
-from ngram_metrics.metric.registry import takers_of
+from ngram_metrics.metric.registry import TEXT_OPTIONS, takers_of
 from ngram_metrics.metric.signature import __version__
 from ngram_metrics.text.messages import did_you_mean, shortened, visible
 from ngram_metrics.text.tokenizer_option import TokenizerName
 
 TOKENIZERS: tuple[TokenizerName, ...] = get_args(TokenizerName)
 #: The metrics for which an option has an effect.
-_FOR = {
-    option: takers_of("tokenizer" if option == "spm_model" else option)
-    for option in ("tokenizer", "spm_model", "lowercase", "chrf_lowercase", "stem")
-}
+_FOR = {**{option: takers_of(option) for option in TEXT_OPTIONS}, "spm_model": takers_of("tokenizer")}
 #: The time and memory of TER grow with the square of the words: 1.6 s and 300 MB for 4,000.
 _LONGEST_LINE, _LONGEST_LINE_OF_TER = 10**7, 20_000
 #: Options by their names, with the help and how argparse parses them.

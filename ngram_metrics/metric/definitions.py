@@ -149,20 +149,19 @@ def cider(
     return Scorer(reader, measure, average, {"cider_d": ()})
 
 
-def make_metric(
-    name: str, tokenizer: Tokenizer = "13a", lowercase: bool = False, chrf_lowercase: bool = False, stem: bool = False
-) -> Scorer:
+def make_metric(name: str, tokenizer: Tokenizer = "13a", **text_options: bool) -> Scorer:
     """Return a metric with this name: one of ``ngram_metrics.metric.registry.REGISTRY``, or a key of ROUGE.
 
-    A metric takes the options for text that its row names.
+    A metric takes the options for text that its row names, and leaves out the others.
 
     Raises:
         ValueError: an unknown name.
         ModuleNotFoundError: TER, and sacrebleu is not installed.
     """
     row = REGISTRY["rouge" if name in ROUGE_KEYS else name]
-    text_options = {"tokenizer": tokenizer, "lowercase": lowercase, "chrf_lowercase": chrf_lowercase, "stem": stem}
-    options = {**row.options, **{parameter: text_options[option] for option, parameter in row.text_options.items()}}
+    given = {"tokenizer": tokenizer, **text_options}
+    taken = {parameter: given[option] for option, parameter in row.text_options.items() if option in given}
+    options = {**row.options, **taken}
     if name in ROUGE_KEYS:
         options["rouge_keys"] = name
     make: Callable[..., Scorer] = globals()[row.function]

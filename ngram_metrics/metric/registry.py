@@ -57,6 +57,8 @@ REGISTRY = {
         MetricRow("repetition", "repetition", _TOKENIZER, average="macro", needs_references=False, python_cost=80),
     )
 }
+#: All options for text, as the command names them.
+TEXT_OPTIONS = tuple(dict.fromkeys(option for row in REGISTRY.values() for option in row.text_options))
 
 
 def takers_of(text_option: str) -> tuple[str, ...]:
