@@ -15,7 +15,7 @@ from typing import TypeAlias
 from lm_eval.api.registry import register_aggregation, register_metric
 from torch import Tensor
 
-from ngram_metrics.basics.options import RESAMPLES
+from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.metric.definitions import make_metric
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of

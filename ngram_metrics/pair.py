@@ -17,7 +17,7 @@ from functools import lru_cache, wraps
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from ngram_metrics.basics.options import ROUGE_KEYS, resolve_effective_order
+from ngram_metrics.basics.option_checks import ROUGE_KEYS, resolve_effective_order
 from ngram_metrics.counting.python_matches import RougeText
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.python_measures import PythonBleu, PythonChrf, PythonGleu, PythonOverlap
@@ -26,9 +26,9 @@ from ngram_metrics.text.tokenizer_option import is_for_text_only
 from ngram_metrics.text.word_rules import has_splitter
 
 if TYPE_CHECKING:
-    from ngram_metrics.basics.options import RougeKey, Smoothing
+    from ngram_metrics.basics.option_checks import RougeKey, Smoothing
     from ngram_metrics.scores.rouge import Accumulate
-    from ngram_metrics.text.inputs import Document, Tokenizer
+    from ngram_metrics.text.input_types import Document, Tokenizer
 
 __all__ = ["bleu", "chrf", "rouge", "gleu", "overlap"]
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ngram_metrics.evaluation.results import Outcome
     from ngram_metrics.metric.scorer import Scorer
-    from ngram_metrics.text.inputs import Tokenizer
+    from ngram_metrics.text.input_types import Tokenizer
 
 _COMMANDS = ("score", "mbr")
 #: The signals that end a command.

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from ngram_metrics.basics.options import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
+from ngram_metrics.basics.option_checks import DEFAULT_ROUGE_KEYS, ROUGE_KEYS
 from ngram_metrics.cli.command_arguments import ScoreOptions
 from ngram_metrics.cli.files import FileSegments, InputError, warn_of_unicode_forms
 from ngram_metrics.evaluation.results import ComparisonPlan, Outcome, Result

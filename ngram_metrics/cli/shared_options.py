@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, TextIO, TypeAlias, TypeVar, get_args
 
-from ngram_metrics.basics.options import check_confidence
+from ngram_metrics.basics.option_checks import check_confidence
 from ngram_metrics.basics.output import open_output
 from ngram_metrics.cli.files import FilePart, parse_decimal, split_name
 from ngram_metrics.metric.registry import TEXT_OPTIONS, takers_of

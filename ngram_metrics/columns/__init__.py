@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import check_confidence, refuse_average_none, refuse_equal_names
+from ngram_metrics.basics.option_checks import check_confidence, refuse_average_none, refuse_equal_names
 from ngram_metrics.columns.cells import add_to_groups, group_rows, read_integers, read_references, read_texts
 from ngram_metrics.columns.metric_columns import SEGMENTS, MetricColumns, read_sums, score_groups, score_sums
 from ngram_metrics.columns.table_types import AnyTable, Columns, Integers, Table, open_stream, wrap_table

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import RESAMPLES
+from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.columns.cells import RowGroups, add_to_groups, read_integers
 from ngram_metrics.columns.table_types import Columns, Frame, Integers, Table
 from ngram_metrics.metric.scorer import Scorer, rename_values

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import check_choice, checked_bool, whole_number
+from ngram_metrics.basics.option_checks import check_choice, checked_bool, whole_number
 from ngram_metrics.basics.output import Progress, open_output
 from ngram_metrics.evaluation import result_tables
 from ngram_metrics.evaluation.evaluate_arguments import (
@@ -24,8 +24,8 @@ from ngram_metrics.metric.scorer import Metric, Scorer
 from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.significance.comparisons import Correction, Test
+from ngram_metrics.text.input_types import Tokenizer
 from ngram_metrics.text.input_warnings import warn_of_unicode_form
-from ngram_metrics.text.inputs import Tokenizer
 from ngram_metrics.text.labels import Labels
 from ngram_metrics.text.messages import type_name
 from ngram_metrics.text.word_reader import WordReader

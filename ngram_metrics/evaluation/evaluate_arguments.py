@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
-from ngram_metrics.basics.options import check_choice, check_confidence, refuse_average_none, refuse_equal_names
+from ngram_metrics.basics.option_checks import check_choice, check_confidence, refuse_average_none, refuse_equal_names
 from ngram_metrics.evaluation import DEFAULT_METRICS, INSTEAD, METRICS
 from ngram_metrics.evaluation.result_tables import cell_text, label_text
 from ngram_metrics.evaluation.results import ComparisonPlan, Grouping
@@ -13,7 +13,7 @@ from ngram_metrics.metric.definitions import make_metric
 from ngram_metrics.metric.scorer import Scorer, scorer_of
 from ngram_metrics.scores.resampling import checked_seed
 from ngram_metrics.significance.comparisons import Correction, Test, check_correction
-from ngram_metrics.text.inputs import frame_package
+from ngram_metrics.text.input_types import frame_package
 from ngram_metrics.text.labels import Labels, checked_labels, cluster_numbers, list_sequence
 from ngram_metrics.text.messages import did_you_mean, pluralize, shortened, type_name, visible
 

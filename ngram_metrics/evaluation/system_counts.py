@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import RESAMPLES
+from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.counting.documents import host_counts
 from ngram_metrics.evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Pairs, Result, Results
 from ngram_metrics.metric.scorer import Scorer, count_systems

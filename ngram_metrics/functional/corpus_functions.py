@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import Average, Smoothing, check_choice, checked_number, checked_order
+from ngram_metrics.basics.option_checks import Average, Smoothing, check_choice, checked_number, checked_order
 from ngram_metrics.counting.documents import RaggedSides, RaggedTokens, move_result
 from ngram_metrics.counting.subsequence.subsequence_pairs import near_pairs
 from ngram_metrics.document_frequency import DocumentFrequency
@@ -26,7 +26,7 @@ from ngram_metrics.scores.repetition import (
 )
 from ngram_metrics.text.groups import read_rows
 from ngram_metrics.text.input_forms import read_references, read_texts
-from ngram_metrics.text.inputs import Hypotheses, References, Tokenizer
+from ngram_metrics.text.input_types import Hypotheses, References, Tokenizer
 from ngram_metrics.text.messages import shortened, warn_of_no_segment, warn_user
 from ngram_metrics.text.word_reader import TokenReader, VocabularyReader, WordReader
 

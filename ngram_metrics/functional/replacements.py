@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import checked_bool
+from ngram_metrics.basics.option_checks import checked_bool
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.counting.pools import SMALL_SLOTS, SmallLayout, row_layout, small_aggregates
 from ngram_metrics.counting.python_matches import match_ngrams
@@ -19,7 +19,7 @@ from ngram_metrics.scores.pair_scores import pair_scores, score_row
 from ngram_metrics.scores.python_scores import chrf_fields, ngram_totals
 from ngram_metrics.text.character_reader import CharacterReader, number_characters
 from ngram_metrics.text.groups import read_rows
-from ngram_metrics.text.inputs import Groups
+from ngram_metrics.text.input_types import Groups
 from ngram_metrics.text.messages import pluralize, type_name
 from ngram_metrics.text.word_rules import remove_whitespace
 

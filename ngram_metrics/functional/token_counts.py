@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import checked_order, pad_ids, refuse_missing_pad_id
+from ngram_metrics.basics.option_checks import checked_order, pad_ids, refuse_missing_pad_id
 from ngram_metrics.counting import matches
 from ngram_metrics.counting.corpus import corpus_ngrams
 from ngram_metrics.counting.documents import PaddedSides, RaggedSides, RaggedTokens, copy_to, host_counts, kept_ids
 from ngram_metrics.counting.subsequence.lengths import subsequence_lengths
 from ngram_metrics.text.input_forms import PaddedSegments, Segments, read, read_texts
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.input_types import Hypotheses, References
 from ngram_metrics.text.messages import shortened
 from ngram_metrics.text.word_reader import WordReader
 

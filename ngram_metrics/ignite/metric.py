@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import check_choice
+from ngram_metrics.basics.option_checks import check_choice
 from ngram_metrics.metric.scorer import rename_values
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.input_types import Hypotheses, References
 from ngram_metrics.text.messages import warn_user
 from ngram_metrics.torchmetrics.accumulator import Accumulator, changed_settings
 from ngram_metrics.torchmetrics.states import State, gather_buffers

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ngram_metrics.basics.options import (
+from ngram_metrics.basics.option_checks import (
     DEFAULT_ROUGE_KEYS,
     ROUGE_KEYS,
     Average,
@@ -31,7 +31,7 @@ from ngram_metrics.scores.repetition import RepetitionMeasure
 from ngram_metrics.scores.rouge import Accumulate, rouge_measure
 from ngram_metrics.scores.ter import TerMeasure
 from ngram_metrics.text.character_reader import CharacterReader
-from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.input_types import Tokenizer
 from ngram_metrics.text.rouge_reader import RougeReader
 from ngram_metrics.text.word_reader import TextReader, VocabularyReader, WordReader
 

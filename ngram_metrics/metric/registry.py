@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from ngram_metrics.basics.options import Average
+from ngram_metrics.basics.option_checks import Average
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 

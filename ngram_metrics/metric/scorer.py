@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import RESAMPLES, Average, check_choice
+from ngram_metrics.basics.option_checks import RESAMPLES, Average, check_choice
 from ngram_metrics.counting import numpy_matches
 from ngram_metrics.counting.documents import DocumentGroups, PaddedReferences, host_counts, move_result
 from ngram_metrics.counting.numpy_matches import must_use_torch
@@ -21,7 +21,7 @@ from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.resampling import ENDS, SEED, bootstrap_scores, clusters_of, interval
 from ngram_metrics.scores.rows import pack, score_corpora, score_rows, unpack
 from ngram_metrics.text.input_forms import Kind, PaddedSegments, Segments, read, read_texts
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.input_types import Hypotheses, References
 from ngram_metrics.text.messages import type_name, warn_of_no_segment
 from ngram_metrics.text.reader import Reader
 

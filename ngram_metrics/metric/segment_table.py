@@ -12,10 +12,10 @@ from typing import Any
 
 from torch import Tensor
 
-from ngram_metrics.basics.options import pad_ids, refuse_average_none
+from ngram_metrics.basics.option_checks import pad_ids, refuse_average_none
 from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.text.input_forms import Segments, read, read_texts
-from ngram_metrics.text.inputs import Document, Hypotheses, References
+from ngram_metrics.text.input_types import Document, Hypotheses, References
 from ngram_metrics.text.messages import type_name, visible
 
 #: Markup characters in a line of Markdown or HTML. In TensorBoard a backslash does not escape all of them.

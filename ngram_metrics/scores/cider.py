@@ -32,7 +32,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import Average, checked_number, checked_order
+from ngram_metrics.basics.option_checks import Average, checked_number, checked_order
 from ngram_metrics.counting.documents import Batch, PaddedPairs, RaggedSides
 from ngram_metrics.counting.weighted_matches import NgramWeights, padded_weighted_matches, ragged_weighted_matches
 from ngram_metrics.document_frequency import DocumentFrequency

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ngram_metrics.basics.options import (
+from ngram_metrics.basics.option_checks import (
     MAX_NUMBER,
     MAX_SMOOTH_VALUES,
     SMOOTHINGS,

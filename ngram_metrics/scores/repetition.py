@@ -45,7 +45,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import Average
+from ngram_metrics.basics.option_checks import Average
 from ngram_metrics.counting.corpus import CorpusNgrams, corpus_ngrams, distinct_ngrams
 from ngram_metrics.counting.documents import Batch, RaggedTokens, float_dtype
 from ngram_metrics.counting.matches import count_ngrams, ngram_totals

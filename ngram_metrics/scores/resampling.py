@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import Average, whole_number
+from ngram_metrics.basics.option_checks import Average, whole_number
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.scores.measure import AnyMeasure
 from ngram_metrics.scores.rows import score_corpora, unpack

@@ -36,7 +36,7 @@ from typing import Literal, NamedTuple, cast, get_args
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
+from ngram_metrics.basics.option_checks import ROUGE_KEYS, Average, RougeKey, check_choice, checked_keys
 from ngram_metrics.counting.all_pairs import MatchBlock
 from ngram_metrics.counting.documents import (
     Batch,

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import Average
+from ngram_metrics.basics.option_checks import Average
 from ngram_metrics.counting.documents import has_data, host_counts
 from ngram_metrics.counting.numpy_matches import must_use_torch
 from ngram_metrics.scores.measure import AnyMeasure, Layout, Statistics

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import check_booleans
+from ngram_metrics.basics.option_checks import check_booleans
 from ngram_metrics.counting.documents import Batch, RaggedSides, float_dtype
 from ngram_metrics.scores.measure import Layout, Measure
 

@@ -34,7 +34,7 @@ from typing import NamedTuple, get_args
 from torch import Tensor
 
 from ngram_metrics.basics.keywords import named_arguments
-from ngram_metrics.basics.options import RESAMPLES, check_choice, check_confidence, whole_number
+from ngram_metrics.basics.option_checks import RESAMPLES, check_choice, check_confidence, whole_number
 from ngram_metrics.scores.resampling import SEED, checked_seed, interval
 from ngram_metrics.significance.comparisons import (
     TRIALS,

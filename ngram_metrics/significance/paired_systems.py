@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ngram_metrics.basics.options import check_choice
+from ngram_metrics.basics.option_checks import check_choice
 from ngram_metrics.metric.scorer import Metric, Scorer, scorer_of
 from ngram_metrics.metric.settings_digest import digest
 from ngram_metrics.scores.resampling import bootstrap_weights, clusters_of

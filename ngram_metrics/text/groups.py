@@ -22,7 +22,7 @@ from ngram_metrics.text.input_forms import (
     common_kind,
     to_tensor_or_list,
 )
-from ngram_metrics.text.inputs import Groups
+from ngram_metrics.text.input_types import Groups
 from ngram_metrics.text.messages import pluralize, shortened, type_name
 from ngram_metrics.text.reader import Reader
 

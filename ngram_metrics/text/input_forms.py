@@ -30,13 +30,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ngram_metrics.text.input_types import Document, Hypotheses, References, list_column
 from ngram_metrics.text.input_warnings import (
     look_swapped,
     transposition_hint,
     warn_of_split_references,
     warn_of_transposed_references,
 )
-from ngram_metrics.text.inputs import Document, Hypotheses, References, list_column
 from ngram_metrics.text.messages import NameOf, pluralize, shortened, type_name
 
 #: The kind of input of a segment.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
-from ngram_metrics.basics.options import check_booleans, check_id, fixed_pad_id, pad_signature
+from ngram_metrics.basics.option_checks import check_booleans, check_id, fixed_pad_id, pad_signature
 from ngram_metrics.text.input_warnings import warn_of_another_tokenizer, warn_of_no_words
 from ngram_metrics.text.messages import NameOf, shortened, type_name
 from ngram_metrics.text.single_texts import prepare_texts, read_summaries, split_characters
@@ -16,7 +16,7 @@ from ngram_metrics.text.tokenizer_option import callable_name, check_tokenizer, 
 from ngram_metrics.text.word_rules import SPLITTERS, has_splitter
 
 if TYPE_CHECKING:
-    from ngram_metrics.text.inputs import Tokenizer
+    from ngram_metrics.text.input_types import Tokenizer
 
 
 class PythonReader(ABC):

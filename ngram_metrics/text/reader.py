@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import pad_ids, refuse_missing_pad_id
+from ngram_metrics.basics.option_checks import pad_ids, refuse_missing_pad_id
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import pad_ids
+from ngram_metrics.basics.option_checks import pad_ids
 from ngram_metrics.counting.documents import (
     Batch,
     DocumentGroups,

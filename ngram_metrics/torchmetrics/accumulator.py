@@ -13,13 +13,13 @@ from torchmetrics.metric import CompositionalMetric
 from typing_extensions import Self, TypedDict, TypeVar, Unpack
 
 from ngram_metrics.basics.keywords import named_arguments, options_of, unknown_keyword
-from ngram_metrics.basics.options import RESAMPLES, Average, check_confidence
+from ngram_metrics.basics.option_checks import RESAMPLES, Average, check_confidence
 from ngram_metrics.counting.documents import copy_to, float_dtype, host_counts
 from ngram_metrics.metric.scorer import Scorer, Value
 from ngram_metrics.metric.signature import format_references
 from ngram_metrics.scores.resampling import SEED
 from ngram_metrics.scores.rows import row_width, score_corpora, score_rows
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.input_types import Hypotheses, References
 from ngram_metrics.text.tokenizer_option import callable_name
 from ngram_metrics.torchmetrics.adaptor import Adaptor
 from ngram_metrics.torchmetrics.plots import add_ends, plot_histogram, plot_values, steps_of

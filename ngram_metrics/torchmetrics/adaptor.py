@@ -20,7 +20,7 @@ from ngram_metrics.basics.keywords import named_arguments
 from ngram_metrics.counting.documents import float_dtype
 from ngram_metrics.metric.scorer import Scorer, Value
 from ngram_metrics.metric.settings_digest import describe, name_differences
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.input_types import Hypotheses, References
 from ngram_metrics.text.messages import warn_of_no_segment, warn_user
 from ngram_metrics.torchmetrics.states import (
     LAYOUT,

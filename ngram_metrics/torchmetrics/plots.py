@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import torch
 from torch import Tensor
 
-from ngram_metrics.basics.options import ROUGE_VALUES
+from ngram_metrics.basics.option_checks import ROUGE_VALUES
 from ngram_metrics.metric.scorer import Value
 from ngram_metrics.scores.resampling import ENDS
 

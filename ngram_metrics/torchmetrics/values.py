@@ -11,10 +11,10 @@ import torchmetrics
 from torch import Tensor
 from torchmetrics.metric import CompositionalMetric
 
-from ngram_metrics.basics.options import Average, refuse_equal_names
+from ngram_metrics.basics.option_checks import Average, refuse_equal_names
 from ngram_metrics.metric.scorer import Scorer, rename_values
 from ngram_metrics.scores.resampling import ENDS
-from ngram_metrics.text.inputs import Hypotheses, References
+from ngram_metrics.text.input_types import Hypotheses, References
 
 #: Metrics as the classes of this package take them.
 Metrics: TypeAlias = (

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngram_metrics import functional, pair
-from ngram_metrics.basics.options import ROUGE_KEYS, SMOOTHINGS
+from ngram_metrics.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
 from ngram_metrics.metric import scorer
 from ngram_metrics.pair import Unusual, read
 from ngram_metrics.scores import python_scores

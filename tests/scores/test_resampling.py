@@ -11,7 +11,7 @@ from sacrebleu.significance import estimate_ci
 from systems import output, references
 
 from ngram_metrics import Bleu, ChrF, evaluate
-from ngram_metrics.basics.options import check_confidence
+from ngram_metrics.basics.option_checks import check_confidence
 from ngram_metrics.scores import resampling
 from ngram_metrics.scores.resampling import (
     bootstrap_scores,

@@ -10,7 +10,7 @@ from oracles import close
 from rouge_oracle import KEYS
 from rouge_score import rouge_scorer
 
-from ngram_metrics.basics.options import ROUGE_KEYS
+from ngram_metrics.basics.option_checks import ROUGE_KEYS
 from ngram_metrics.scores.rouge import MeanRougeMeasure, RougeMeasure
 from ngram_metrics.text.rouge_reader import RougeReader
 

@@ -21,7 +21,7 @@ from oracles import BleuCounts, summed
 from rouge_oracle import KEYS
 from sacrebleu.metrics import TER
 
-from ngram_metrics.basics.options import ROUGE_KEYS, SMOOTHINGS
+from ngram_metrics.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
 from ngram_metrics.functional import document_frequency
 from ngram_metrics.scores.bleu import BleuMeasure
 from ngram_metrics.scores.chrf import ChrfMeasure

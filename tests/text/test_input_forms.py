@@ -12,7 +12,7 @@ from layouts import by_count
 
 from ngram_metrics import NgramOverlap, functional, mbr, pair
 from ngram_metrics.text.input_forms import Segments, read
-from ngram_metrics.text.inputs import list_values
+from ngram_metrics.text.input_types import list_values
 
 
 def lists(sentences):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from layouts import by_count, documents_of, present_references, read_batch
 
-from ngram_metrics.basics.options import pad_ids
+from ngram_metrics.basics.option_checks import pad_ids
 from ngram_metrics.counting.documents import PaddedReferences
 from ngram_metrics.functional import bleu_score
 from ngram_metrics.text.word_reader import WordReader

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ngram_metrics.basics.options import RESAMPLES
+from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.counting.documents import DocumentGroups, RaggedSides, RaggedTokens, host_counts
 from ngram_metrics.counting.matched_positions import matched_positions
 from ngram_metrics.evaluation.results import ComparisonPlan
 from ngram_metrics.scores.resampling import bootstrap_weights, interval, row_order, weighted_sums
-from ngram_metrics.text.inputs import Tokenizer
+from ngram_metrics.text.input_types import Tokenizer
 from ngram_metrics.text.numbering import number_in_order, number_tokens
 from ngram_metrics.text.tokenizer_option import batch_tokenizer, rule_of
 from ngram_metrics.text.word_bounds import Rule, character_chunks, counts_between

@@ -7,7 +7,7 @@ import pytest
 
 import ngram_metrics
 from ngram_metrics import ignite
-from ngram_metrics.basics.options import checked_keys
+from ngram_metrics.basics.option_checks import checked_keys
 from ngram_metrics.functional import (
     aggregate_chrf,
     bleu_score,
