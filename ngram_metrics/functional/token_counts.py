@@ -82,7 +82,7 @@ def clipped_matches(
         (tensor([[5, 3]]), tensor([[5, 4]]), tensor([[5, 4]]))
     """
     order = checked_order(ngram)
-    sides = _read_sides(preds, target, pad_id)
+    sides = _encode(read(preds, target), pad_id)
     hypotheses, references = sides
     lengths = hypotheses.lengths
     closest = matches.closest_reference_length(lengths, references)
@@ -165,14 +165,15 @@ def common_subsequence_lengths(
         >>> common_subsequence_lengths(torch.tensor([[1, 2, 3, 4]]), torch.tensor([[2, 9, 4, 0]]), pad_id=0)
         tensor([2])
     """
-    pairs = _read_sides(preds, target, pad_id).only_pairs
-    if pairs is None:
+    segments = read(preds, target)
+    pairs = _encode(segments, pad_id).only_pairs
+    # The shape of padded references decides, on every device: on a CPU those without tokens are left out.
+    if pairs is None or (isinstance(segments, PaddedSegments) and segments.references.shape[1] > 1):
         raise ValueError("target has several references of a segment: expected one of each")
     return subsequence_lengths(pairs)
 
 
-def _read_sides(preds: Hypotheses, target: References, pad_id: int | Sequence[int] | None) -> RaggedSides | PaddedSides:
-    segments = read(preds, target)
+def _encode(segments: Segments | PaddedSegments, pad_id: int | Sequence[int] | None) -> RaggedSides | PaddedSides:
     _check_ids(segments)
     return WordReader(pad_id=pad_id).encode(segments).sides
 

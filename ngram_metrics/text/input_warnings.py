@@ -141,7 +141,7 @@ def warn_of_another_tokenizer(tokenizer: object, hypotheses: Sequence[str], refe
 def warn_of_unsplit_texts(
     hypotheses: Sequence[str],
     references: Sequence[str],
-    advice: str = "tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, or 'char' for any script",
+    advice: str = "tokenizer='zh' for Chinese, 'ja-mecab' for Japanese, 'unicode' for Thai, or 'char' for any script",
 ) -> None:
     """Warn if a rule that splits at spaces meets texts most of which are in a script without spaces."""
     few = [text[:_FEW_CHARACTERS] for texts in (hypotheses, references) for text in texts[:_FEW_TEXTS]]

@@ -174,6 +174,11 @@ LARGE = torch.tensor([[2**63]], dtype=torch.uint64)
         (lambda: ngram_counts(IDS, n_gram=1), TypeError, "ngram_counts: unknown argument n_gram, did you mean ngram"),
         (lambda: common_subsequence_lengths(IDS, [[1], [[1], [2]]]), ValueError, "target has several references"),
         (lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, ROWS), 1), 0), ValueError, "several references"),
+        (
+            lambda: common_subsequence_lengths(ROWS, torch.stack((ROWS, 0 * ROWS), 1), 0),
+            ValueError,
+            "several references",
+        ),
     ],
 )
 def test_other_input_is_refused(call: Any, error: type[Exception], words: str):
