@@ -5,9 +5,16 @@ import sys
 
 import pytest
 
-from ngram_metrics.cli.command_arguments import MBR_METRICS
+from ngram_metrics.cli.command_arguments import MBR_METRICS, mbr_parser, score_parser
 from ngram_metrics.metric.definitions import make_metric
-from ngram_metrics.metric.registry import REGISTRY, takers_of
+from ngram_metrics.metric.registry import REGISTRY, TEXT_OPTIONS, takers_of
+
+
+@pytest.mark.parametrize("make_parser", [score_parser, mbr_parser])
+def test_the_command_has_the_options_for_text_of_all_rows(make_parser):
+    (group,) = [group for group in make_parser()._action_groups if group.title == "how text is read"]
+    options = {action.dest for action in group._group_actions} - {"spm_model"}
+    assert options == {*TEXT_OPTIONS}, "add the option to add_options in ngram_metrics/cli/shared_options.py"
 
 
 @pytest.mark.parametrize("name", REGISTRY)
@@ -16,8 +23,8 @@ def test_a_row_says_what_the_metric_takes(name):
     metric = make_metric(name)
     assert metric.measure.has_references == row.needs_references
     assert metric.average == row.average
-    for option, value in {"tokenizer": "char", "lowercase": True, "chrf_lowercase": True, "stem": True}.items():
-        is_taken = make_metric(name, **{option: value}) != metric
+    for option in TEXT_OPTIONS:
+        is_taken = make_metric(name, **{option: "char" if option == "tokenizer" else True}) != metric
         assert is_taken == (name in takers_of(option)), option
 
 

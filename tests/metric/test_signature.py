@@ -6,6 +6,7 @@ import inspect
 import pickle
 import re
 import unicodedata
+from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -14,7 +15,9 @@ import torch
 from faces.cases import (
     CASES,
     FUNCTIONS,
+    PAIRS,
     REQUIRED,
+    Batch,
     Case,
     assert_same,
     assert_same_states,
@@ -74,7 +77,8 @@ AFFECTING: dict[type, dict[str, list[Any]]] = {
     Gleu: {**READING, "ngram": [2, 3], "average": ["macro", "none"]},
     Repetition: {**READING, "ngram": [2, 3], "average": ["micro", "none"]},
     Ter: {
-        **{name: [True] for name in ("normalized", "no_punct", "asian_support", "case_sensitive")},
+        **{name: [True] for name in ("normalized", "no_punct", "case_sensitive")},
+        "asian_support": [True, {"normalized": True, "asian_support": True}],
         "average": ["macro", "none"],
         "confidence": READING["confidence"],
     },
@@ -119,7 +123,8 @@ each_class = pytest.mark.parametrize("metric", AFFECTING, ids=lambda one: one.__
 
 
 def test_every_class_has_its_settings():
-    assert AFFECTING.keys() == FUNCTIONS.keys()
+    missing = {metric.__name__ for metric in FUNCTIONS.keys() - AFFECTING.keys()}
+    assert not missing, "add rows to AFFECTING in tests/metric/test_signature.py"
 
 
 @each_class
@@ -133,6 +138,76 @@ def test_every_setting_that_affects_the_number_changes_the_signature(metric: typ
     assert [metric(**options).signature for options in settings] == signatures
     for options, expected in zip(settings, signatures, strict=True):
         assert face(**{**DEFAULTS.get(metric, {}), **options}).signature == expected
+
+
+#: What every setting for text, and every setting for ids, scores differently from the default.
+TEXTS: Batch = (
+    [
+        "The Cats sat, on the mat!\nThey were running; don't ask.",
+        "It\u2019s 5,000 caf\u00e9s: 世界 ...",
+        "a cat ran",
+        "no, no, no, no, no, no\u2028a, no, no, b",
+    ],
+    [
+        ["The cat sat on the mat .\nthey were Running ; Do not ask", "On the Mat the cats sat , running"],
+        ["it\u2019s 5 caf\u00e9s : 世 ! ...", "It\u2019s 5,000 Caf\u00e9s"],
+        ["a dog ran away"],
+        ["b a no, no, no"],
+    ],
+)
+IDS: Batch = (
+    [[2, 3, 0, 7, 4, 5, 1, 8, 6], [2, 3, 4, 5], [2, 3, 4, 5, 0, 2, 3, 0, 4, 5, 1]],
+    [[[4, 5, 6, 7, 0, 2, 3, 8, 1]], [[2, 0, 3, 1, 4, 7, 5]], [[2, 3, 4, 1]]],
+)
+OF_IDS = {"pad_id", "sentence_separator_id"}
+
+
+def _numbers(value: Any) -> dict[str, float]:
+    """The scores of a metric by their names and segments."""
+    values = value if isinstance(value, Mapping) else {"score": value}
+    return {
+        f"{name} {index}": number
+        for name, scores in values.items()
+        for index, number in enumerate(torch.as_tensor(scores).reshape(-1).tolist())
+    }
+
+
+def _numbers_of_pairs(metric: type, batch: Batch, options: Mapping[str, Any]) -> dict[str, float]:
+    numbers = {}
+    for index, (hypothesis, references) in enumerate(zip(*batch, strict=True)):
+        score = PAIRS[metric](hypothesis, references, **options)
+        for name, number in (score if isinstance(score, Mapping) else {"score": score}).items():
+            numbers[f"{name} {index}"] = number
+    return numbers
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@each_class
+def test_every_setting_that_affects_the_number_is_passed_on(metric: type):
+    """The class, its function and the one for a pair agree, and each option has a setting that changes the scores."""
+    function = FUNCTIONS[metric]
+    for name, several in AFFECTING[metric].items():
+        if name == "confidence":  # no function has an interval
+            continue
+        batch = IDS if name in OF_IDS else TEXTS
+        read = batch if metric is not Repetition else batch[:1]
+        fixed: dict[str, Any] = {} if name == "average" else {"average": "none"}
+        if metric in REQUIRED:
+            fixed["document_frequency"] = document_frequency(batch[1])
+        effects = []
+        for value in [*several, False] if several == [True] else several:
+            change = value if isinstance(value, dict) else {name: value}
+            without = {other: change[other] for other in change if other not in (name, *fixed)}
+            counted = metric(**{**fixed, **change})
+            counted.update(*batch)
+            expected = pytest.approx(_numbers(counted.compute()), rel=1e-14)
+            found = _numbers(function(*read, **{**fixed, **change}))
+            assert found == expected, f"{function.__name__} does not pass on {change}"
+            effects.append(_numbers(function(*read, **fixed, **without)) != expected)
+            if metric in PAIRS and name != "average":
+                found = _numbers_of_pairs(metric, batch, change)
+                assert found == expected, f"pair.{PAIRS[metric].__name__} does not pass on {change}"
+        assert any(effects), f"no setting of {name} changes the scores: change TEXTS or IDS"
 
 
 @pytest.mark.parametrize("face", [for_ignite.Rouge, for_ignite.RougeN, for_ignite.RougeL])

@@ -13,22 +13,17 @@ from unittest import mock
 import numpy as np
 import pytest
 import torch
+from faces.cases import FUNCTIONS, PAIRS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ngram_metrics import functional, pair
+from ngram_metrics import pair
 from ngram_metrics.basics.option_checks import ROUGE_KEYS, SMOOTHINGS
 from ngram_metrics.metric import scorer
 from ngram_metrics.pair import Unusual, read
 from ngram_metrics.scores import python_scores
 
-FUNCTIONAL = {
-    "bleu": functional.bleu_score,
-    "chrf": functional.chrf_score,
-    "rouge": functional.rouge_score,
-    "gleu": functional.gleu_score,
-    "overlap": functional.ngram_overlap,
-}
+FUNCTIONAL = {function.__name__: FUNCTIONS[metric] for metric, function in PAIRS.items()}
 NAMES = list(FUNCTIONAL)
 #: `functional` would count few sentences by the functions that are tested here.
 ARRAYS = mock.patch.object(scorer.Scorer, "is_counted_in_python", return_value=False)
@@ -142,6 +137,10 @@ def check(name: str, choose: Choose, sentences: int) -> None:
             assert list(found) == list(scores)
             found = tuple(found.values())
         assert found == pytest.approx(expected, rel=1e-15, abs=1e-15), (name, one, options)
+
+
+def test_every_function_is_in_the_table():
+    assert sorted(NAMES) == sorted(pair.__all__), "add a row to PAIRS in tests/support/faces/cases.py"
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -1,24 +1,26 @@
 """Every public name has a row in the table of cases: a new metric that lacks one fails here."""
 
 import pytest
-from faces.cases import CASES, FUNCTIONS, TEXT_ONLY
+from faces.cases import CASES, FUNCTIONS, METRICS, TEXT_ONLY
 from faces.ignite_cases import FACES
 
 import ngram_metrics
 from ngram_metrics import ignite as for_ignite
 
 
-@pytest.mark.parametrize("name", sorted({*ngram_metrics.__all__} - {"evaluate", "Evaluation"}))
+@pytest.mark.parametrize("name", METRICS)
 def test_every_class_has_rows_for_text_and_for_ids_every_average_and_a_function(name: str):
     metric = getattr(ngram_metrics, name)
     rows = [case for case in CASES if case.metric is metric]
-    assert {case.on_ids for case in rows} == ({False} if metric in TEXT_ONLY else {False, True})
+    kinds = {False} if metric in TEXT_ONLY else {False, True}
+    assert {case.on_ids for case in rows} == kinds, f"add rows of CASES in tests/support/faces/cases.py for {name}"
     assert {average for case in rows for average in case.tried} == {
         average for case in rows for average in case.averages
     }
-    assert metric in FUNCTIONS
+    assert metric in FUNCTIONS, f"add a row of FUNCTIONS in tests/support/faces/cases.py for {name}"
 
 
 @pytest.mark.parametrize("name", sorted({*for_ignite.__all__} - {"ScoresHandler"}))
 def test_every_class_for_ignite_has_a_row(name: str):
-    assert getattr(for_ignite, name) in {face.face for face in FACES}
+    rows = {face.face for face in FACES}
+    assert getattr(for_ignite, name) in rows, f"add a row of FACES in tests/support/faces/ignite_cases.py for {name}"

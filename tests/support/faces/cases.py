@@ -1,8 +1,8 @@
 """The table of all metrics: their classes for torchmetrics, their functions, and data to feed them.
 
 What every metric must do is tested over this table. A new metric is a new row of CASES for text and one for padded ids,
-and a line in FUNCTIONS; no test is copied. torchmetrics/test_completeness.py fails where a public name has no row.
-ignite_cases.py has the classes for ignite.
+a line in FUNCTIONS, and a line in PAIRS if `pair` has it; no test is copied. torchmetrics/test_completeness.py fails
+where a public name has no row. ignite_cases.py has the classes for ignite.
 """
 
 import math
@@ -17,7 +17,8 @@ import torchmetrics
 from covering import grid
 from torch import Tensor
 
-from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional
+import ngram_metrics
+from ngram_metrics import Bleu, ChrF, CiderD, Gleu, NgramOverlap, Repetition, ROUGEScore, Ter, functional, pair
 
 Batch = tuple[Any, Any]
 
@@ -100,6 +101,8 @@ _RECURRING = [
 ]
 RECURRING: tuple[Batch, ...] = tuple((preds, target) for preds, (_, target) in zip(_RECURRING, TEXT, strict=True))
 RECURRING_SAMPLES = tuple(map(_samples, _padded(RECURRING)))
+#: The names of the classes.
+METRICS = [name for name in ngram_metrics.__all__ if name not in ("evaluate", "Evaluation")]
 #: The function of each class.
 FUNCTIONS: dict[type, Callable[..., Any]] = {
     Bleu: functional.bleu_score,
@@ -110,6 +113,14 @@ FUNCTIONS: dict[type, Callable[..., Any]] = {
     Repetition: functional.repetition,
     Ter: functional.ter_score,
     CiderD: functional.cider_d,
+}
+#: The function for one pair of the classes that have one.
+PAIRS: dict[type, Callable[..., Any]] = {
+    Bleu: pair.bleu,
+    ChrF: pair.chrf,
+    ROUGEScore: pair.rouge,
+    Gleu: pair.gleu,
+    NgramOverlap: pair.overlap,
 }
 #: The classes that refuse tokens and ids.
 TEXT_ONLY = {Ter}
