@@ -103,7 +103,8 @@ class AllRanks:
             state: what ``state_dict`` returned, with any number of processes.
 
         Raises:
-            TypeError, ValueError: another value, or states of other metrics or settings; no metric is then changed.
+            TypeError, ValueError: a value that ``state_dict`` did not return, or states of other metrics or settings;
+                no metric is then changed.
         """
         saved = state.get(_KEY) if isinstance(state, Mapping) else None
         if not isinstance(saved, bytes):

@@ -196,7 +196,10 @@ def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor
 
     Args:
         logits: ``(segments, width, vocabulary)``, floating point, or a tuple whose first item is this tensor.
-        labels: ``(segments, width)`` int64; where they are -100, the result is -100 too.
+        labels: ``(segments, width)`` int64, -100 at positions that are ignored.
+
+    Returns:
+        ``(segments, width)`` int64: the ids, and -100 where the label is -100.
     """
     scores = logits[0] if isinstance(logits, tuple) else logits
     # The logits at a position predict the next position.

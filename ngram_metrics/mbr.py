@@ -43,8 +43,9 @@ class Decoded(NamedTuple):
 
     Attributes:
         hypotheses: the chosen hypothesis of each row, the object that was passed.
-        indices: ``(rows,)`` int64, its index in the row.
-        expected_utilities: ``(rows,)`` float64 from 0 to 1 (float32 if the device has no float64).
+        indices: ``(rows,)`` int64, the index of the chosen hypothesis in its row.
+        expected_utilities: ``(rows,)`` float64 from 0 to 1 (float32 if the device has no float64), the expected utility
+            of the chosen hypothesis.
     """
 
     hypotheses: list[Any]

@@ -108,7 +108,7 @@ def checked_number(value: object, name: str, highest: float = sys.float_info.max
 
 
 def check_confidence(confidence: float | None, average: str, resamples: int = RESAMPLES) -> None:
-    """Raise ValueError for a level that so many resamples do not have, or for average none, which has no interval."""
+    """Raise ValueError for a level too high for ``resamples``, or for average none, which has no interval."""
     if confidence is None:
         return
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 < confidence < 1:

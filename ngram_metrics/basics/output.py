@@ -99,7 +99,7 @@ def _open_replacement(path: str) -> Iterator[FileIO]:
 
 
 def _move_contents(part: str, whole: str) -> None:
-    """Write the contents of a file over those of another, and remove the file, unless that fails."""
+    """Overwrite ``whole`` with the contents of ``part``, and then remove ``part``, unless that fails."""
     # A file that is not truncated keeps its space on a full disk. An existing one is not created, which Linux refuses
     # for the file of another user in a folder for all.
     dropped = os.O_TRUNC | (os.O_CREAT if os.path.exists(whole) else 0)

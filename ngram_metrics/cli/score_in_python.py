@@ -27,9 +27,9 @@ from ngram_metrics.text.word_rules import has_splitter
 COSTS = {name: row.python_cost for name, row in REGISTRY.items() if row.python_cost is not None}
 #: The nanoseconds that importing torch takes, at least.
 COST_OF_TORCH = 1_000_000_000
-#: In lines of so many characters each takes twice as long, because common subsequences take the square of the words.
+#: In a line of this many characters each takes twice as long, because common subsequences take the square of the words.
 _LONG_LINE = 20_000
-#: A shorter line takes as long as one of so many characters.
+#: A shorter line takes as long as a line of this many characters.
 _SHORT_LINE = 30
 #: The measures of words with default settings, by the functions of ``ngram_metrics.metric.definitions``.
 _MEASURES: Mapping[str, type[PythonMeasure]] = {

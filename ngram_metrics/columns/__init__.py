@@ -196,7 +196,7 @@ class StatisticsColumns:
                 all rows one group. None scores each row, or with ``confidence`` all rows as one group.
 
         Returns:
-            A table with the other columns, or with those of ``by``; then ``segments`` and the values of each metric,
+            A table with the other columns, or with the columns ``by``; then ``segments`` and the values of each metric,
             float64 on the scale of the metric: a metric with one value has its name, others have
             ``<metric>_<value>``. With ``confidence``, each value is followed by ``<value>_low`` and ``<value>_high``.
 

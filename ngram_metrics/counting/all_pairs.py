@@ -409,7 +409,7 @@ def add_listed(matches: Tensor, listed: ListedPairs, pool: Pool, rows: tuple[int
 
 
 def _pieces(partners: Tensor) -> Iterator[tuple[slice, int]]:
-    """Yield pieces of entries with so many ``partners`` ``(entries,)``, each with the sum of its partners."""
+    """Yield slices of entries, each with its sum of ``partners``, the numbers of partners ``(entries,)``."""
     at_once = CPU_LISTED_PAIRS if partners.device.type == "cpu" else ACCELERATOR_LISTED_PAIRS
     ends = partners.cumsum(0)
     total = int(ends[-1]) if len(ends) else 0

@@ -5,7 +5,7 @@ with several references, the reference count is the largest of their counts.
 
 On a CPU ``ngram_metrics.counting.numpy_matches`` counts. Padded tokens of other devices, and those of a call that is
 compiled or traced, are counted here. No step depends on data: they run on the ``meta`` device, compile in one graph and
-never wait for a GPU. The keys of both sides are sorted, and those of a hypothesis are looked up in each reference.
+never wait for a GPU. The keys of both sides are sorted, and a hypothesis's keys are looked up in each reference.
 """
 
 from __future__ import annotations

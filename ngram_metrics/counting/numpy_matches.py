@@ -109,7 +109,7 @@ class NumpySegments(NamedTuple):
         return NumpySegments((ids[0], ids[1]), (lengths[0], lengths[1]), counts, self.id_bound, self.sizes[is_selected])
 
     def chunks(self, slots: int) -> Iterator[Chunk]:
-        """Yield ranges of segments, each of at most so many slots, or one segment."""
+        """Yield ranges of segments, each of at most ``slots`` slots, or one segment."""
         first_token = [0, 0]
         first_reference = 0
         for start, stop in even_chunks(self.sizes, slots):
@@ -174,7 +174,7 @@ class Plan(NamedTuple):
     """The layout of keys that fit: a segment, digits and a document, from the highest bits on.
 
     Attributes:
-        slot_bits: a chunk of several segments has fewer slots than a number of so many bits.
+        slot_bits: the bits of the number of slots in a chunk of several segments.
         segment_bits: the bits of the number of a segment in its bin; below 0 if no key fits.
         bits: the width of a digit.
         orders: the number of orders that are counted; longer n-grams have no matches.
@@ -395,14 +395,14 @@ def _sorted_keys(digits: NDArray[np.int64], chunk: Chunk, plan: Plan) -> NDArray
 
 
 def _append_keys(keys: NDArray[np.int64], others: NDArray[np.int64], distance: int, bits: int) -> NDArray[np.int64]:
-    """Return each key with the key of ``others``, of so many bits, that is ``distance`` slots after it."""
+    """Append to each key the key of ``others``, ``bits`` wide, that is ``distance`` slots after it."""
     longer = keys << bits
     longer[: max(0, len(keys) - distance)] |= others[distance:]
     return longer
 
 
 def _count(keys: NDArray[np.int64], sizes: NDArray[np.int64], plan: Plan) -> NDArray[np.int64]:
-    """Return the matches ``(segments, orders)`` of segments of so many slots, from their sorted keys ``(slots,)``."""
+    """Return the matches ``(segments, orders)`` of segments of ``sizes`` slots, from sorted keys ``(slots,)``."""
     orders = plan.orders
     segments = sizes.nonzero()[0]  # those that have tokens
     starts = (sizes.cumsum() - sizes)[segments]

@@ -106,7 +106,7 @@ def pools(
 ) -> Iterator[Pool]:
     """Cut groups into pools on a device, in order, each within the budgets or a single group.
 
-    A pool of several groups has at most so many ``pairs``, with padding. The same documents on both sides are laid out
+    A pool of several groups has at most ``pairs`` pairs, with padding. The same documents on both sides are laid out
     once.
     """
     same = references is hypotheses

@@ -118,7 +118,7 @@ def ragged_weighted_matches(sides: RaggedSides, max_order: int, weights: NgramWe
 def _hypotheses_first(sides: RaggedSides) -> tuple[RaggedTokens, Tensor, Tensor]:
     """Return all documents, each hypothesis before its references.
 
-    With them come for each reference the indices of its hypothesis and of itself, ``(references,)`` int64.
+    Also returns the index of each reference's hypothesis and of the reference itself, ``(references,)`` int64.
     """
     counts = sides.references.counts
     owner = owners(counts)

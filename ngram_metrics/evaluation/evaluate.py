@@ -51,8 +51,8 @@ class Evaluation:
     def results(self) -> Results:
         """The results by the names of systems and values, the baseline first: ``results[system][value].score``.
 
-        Each is a ``ngram_metrics.evaluation.results.Result``. A value has the name of its metric; those of ROUGE
-        have the names of its keys, with precision and recall beside F.
+        Each is a ``ngram_metrics.evaluation.results.Result``. A value has the name of its metric. ROUGE has a
+        value for each of its keys, named after the key, with precision and recall beside F.
         """
         return self._outcome.results
 
@@ -292,8 +292,9 @@ def evaluate(
         groups: a label for each segment, or such lists by name. The segments of each label are scored as a corpus. The
             page also filters segments by them, and a grouping with more than 50 labels, such as an id, only does that.
         clusters: the document of each segment, a hashable label such as a name: intervals and tests then draw whole
-            documents, because their segments are not independent. In a group a document is its segments there, and the
-            interval of one document has no width. Wins, ties and losses count segments. None to draw segments.
+            documents, because their segments are not independent. In a group, only the segments of a document that are
+            in the group count. One document gives an interval of width 0. Wins, ties and losses count segments. None
+            draws single segments.
         seed: the seed of the intervals and of the test.
 
     Returns:

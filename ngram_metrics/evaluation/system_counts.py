@@ -24,7 +24,7 @@ from ngram_metrics.text.messages import numbered_from
 
 #: Segments that are counted at a time.
 CHUNK = 2048
-#: A test at .05 finds a difference of so many standard errors in 80 % of all cases: 1.96 + 0.84.
+#: A test at .05 finds a difference of this many standard errors in 80 % of all cases: 1.96 + 0.84.
 _DETECTABLE = 2.80
 #: Scores of segments that differ by less are equal up to rounding.
 _TIE = 1e-12

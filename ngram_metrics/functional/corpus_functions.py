@@ -55,7 +55,7 @@ def distinct(
 
     Returns:
         ``()`` float64 from 0 to 1 (float32 if the device has no float64); for ``"none"`` ``(texts,)`` or ``(segments,
-        samples)``; for several orders with one more dimension, the last. 0 if no text has an n-gram. Of padded ids,
+        samples)``; for several orders with one more dimension, the last. 0 if no text has an n-gram. For padded ids,
         macro and none do not wait for the device.
 
     Raises:
@@ -299,11 +299,12 @@ def near_duplicates(
         pad_id: for ids: the id or ids that are not tokens.
 
     Returns:
-        ``(i, j, F)`` for each pair with F above the threshold, i below j, in ascending order. F is that of
-        ``rouge_score`` for ``rougeL``, from 0 to 1. A text without words is in no pair. Tensors are read on the CPU.
+        ``(i, j, F)`` for each pair with F above the threshold, i below j, in ascending order. F, from 0 to 1, is the
+        ``rougeL`` of ``rouge_score``. A text without words is in no pair. Tensors are read on the CPU.
 
     Raises:
-        TypeError, ValueError: a threshold out of its range, or texts that cannot be read, as hypotheses of row 0.
+        TypeError, ValueError: a threshold out of its range, or texts that cannot be read; in a message the texts are
+            the hypotheses of row 0.
 
     Example:
         >>> from ngram_metrics.functional import near_duplicates

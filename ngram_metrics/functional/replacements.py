@@ -23,8 +23,8 @@ from ngram_metrics.text.input_types import Groups
 from ngram_metrics.text.messages import pluralize, type_name
 from ngram_metrics.text.word_rules import remove_whitespace
 
-#: Plain Python counts the pairs of a row sooner than arrays do if their characters are at most so many more than three
-#: quarters of those of the row, each pair taken for 30 characters more.
+#: Up to this cost plain Python is faster than arrays. The cost is the characters of all pairs, plus 30 for each pair,
+#: minus 3/4 of the characters of the row.
 _SHORT_ROW = 630
 
 

@@ -86,7 +86,7 @@ def rouge_score(
     pad_id: int | Sequence[int] | None = None,
     device: torch.device | str | None = None,
 ) -> dict[str, Tensor]:
-    """Return ROUGE, whose first parameters are those of ``torchmetrics.functional.text.rouge_score``, in its order.
+    """Return ROUGE. The first parameters are those of ``torchmetrics.functional.text.rouge_score``, in its order.
 
     The settings are those of ``ngram_metrics.ROUGEScore``; ``preds``, ``target`` and ``device`` are those of
     ``bleu_score``.
@@ -225,7 +225,9 @@ def matched_orders(
     a hypothesis, where k is their largest count in one reference. So a word that is repeated too often has 0 from then
     on, unless a longer n-gram around it is matched.
 
-    The parameters and the errors are those of ``bleu_score``. A padded tensor needs ``pad_id``.
+    The parameters and the errors are as in ``bleu_score``, but there are none for smoothing, weights or averages.
+    ``tokenizer`` is None by default, which splits text at whitespace; the result has a number for each token that the
+    tokenizer returns. A padded tensor needs ``pad_id``.
 
     Returns:
         int64 in ``[0, ngram]``, 0 if no matched n-gram covers the token, or if it is in ``pad_id``. For padded ids a

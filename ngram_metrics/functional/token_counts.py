@@ -108,8 +108,8 @@ def ngram_counts(
         corpus: whether all documents are counted together, as document 0.
 
     Returns:
-        An entry for each document and n-gram that it has, on the device of a padded tensor, else on the CPU; those of
-        the first document first, and in a document in ascending order of the ids.
+        An entry for each document and n-gram that it has, on the device of a padded tensor, else on the CPU. They
+        are sorted by document, and in a document by ids.
 
     Raises:
         TypeError, ValueError: the errors of ``clipped_matches``; in a list an id of 2^63 or more.

@@ -112,8 +112,8 @@ class Rouge(KeyedIgniteMetric):
         alpha: the weight in F = P R / ((1 - alpha) P + alpha R), from 0 to 1: 0, the default, makes F the recall, 1 the
             precision; 0.5 gives F1.
 
-    ``pad_id`` and ``tokenizer`` are those of ``ngram_metrics.Bleu``, and the errors those of ``Bleu``. ``compute``
-    returns a dict of floats from 0 to 1 with ``Rouge-<variant>-P``, ``-R`` and ``-F`` for each variant.
+    ``pad_id`` and ``tokenizer`` are those of ``ngram_metrics.Bleu``, and the errors are as in this module's ``Bleu``.
+    ``compute`` returns a dict of floats from 0 to 1 with ``Rouge-<variant>-P``, ``-R`` and ``-F`` for each variant.
 
     Example:
         >>> from ngram_metrics.ignite import Rouge

@@ -23,7 +23,7 @@ class MetricRow(NamedTuple):
         text_options: the options for text that it takes, as the command names them, and their names in that function.
         options: the options by which it differs from other metrics of its function.
         average: the average of its function.
-        pair_names: the names under which it scores pairs, for MBR decoding; of ROUGE those of its keys.
+        pair_names: the names under which it scores pairs, for MBR decoding; ROUGE has one for each key.
         needs_references: whether hypotheses are compared with references.
         python_cost: the nanoseconds that a character takes more in plain Python than in arrays; None if only arrays
             count it.

@@ -230,7 +230,7 @@ class Scorer:
     def compute_interval(self, score: Tensor, rows: Tensor, confidence: float) -> dict[str, Tensor]:
         """Return the values of a corpus by name, with the ends of their intervals, ``<name>_low`` and ``<name>_high``.
 
-        ``score`` is that of the rows ``(segments, fields)``; without segments, both ends are the score.
+        ``score`` is the score of ``rows``, ``(segments, fields)``; without segments, both ends are the score.
         """
         low = high = score
         if len(rows):

@@ -6,7 +6,7 @@ Definition. Let t be the n-grams of one order of a text, and d the distinct ones
 
 Repetition is seq-rep-n of Welleck et al. 2020, "Neural Text Generation with Unlikelihood Training". The reward
 ``get_repetition_penalty_reward`` of open-r1, for TRL, is this number of the lowercased text times its ``max_penalty``.
-Distinct-n is that of Li et al. 2016, "A Diversity-Promoting Objective Function for Neural Conversation Models".
+Distinct-n follows Li et al. 2016, "A Diversity-Promoting Objective Function for Neural Conversation Models".
 
 Conventions. Scores are from 0 to 1. A lower repetition is better. A text that is shorter than the order has no n-gram:
 its repetition is 0, because it repeats nothing, and its distinct-n is 0. Micro repetition divides the sums of d and t
@@ -21,10 +21,10 @@ Differences from other packages:
    samples of them, of similar length and number.
 
 Self-BLEU (Zhu et al. 2018, "Texygen: A Benchmarking Platform for Text Generation Models") is the mean BLEU of each text
-with all other texts as its references. The number of each text is that of nltk's ``sentence_bleu``, with the smoothings
-and conventions of ``ngram_metrics.scores.bleu``. Self-repetition (Salkar et al. 2022, "Self-Repetition in Abstractive
-Neural Summarizers") counts for each distinct n-gram of a text the other texts that have it. With r the sum of a text
-over its n-grams, and T texts,
+with all other texts as its references. Each text gets the same number as from nltk's ``sentence_bleu``, with the
+smoothings and conventions of ``ngram_metrics.scores.bleu``. Self-repetition (Salkar et al. 2022, "Self-Repetition in
+Abstractive Neural Summarizers") counts for each distinct n-gram of a text the other texts that have it. With r the sum
+of a text over its n-grams, and T texts,
 
 .. math:: \text{self-repetition} = \frac{1}{T} \sum \ln(1 + r)
 

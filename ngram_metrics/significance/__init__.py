@@ -14,13 +14,13 @@ two-sided test can have. If no draw differs from another, it is 1. A difference 
 
 Segments of one document are not independent: the quality of a whole document varies. ``clusters=`` names the document
 of each segment, and then whole documents are drawn or swapped (Miller 2024, arXiv 2411.00640, whose clusters are groups
-of related questions). N is then the number of documents. With one segment in each document all results are those
-without ``clusters``, to the last bit.
+of related questions). N is then the number of documents. With one segment in each document all results are the
+same as without ``clusters``, to the last bit.
 
 Differences from sacrebleu's tests:
 
-1. sacrebleu's bootstrap asks how often ``|d_i| - mean(|d_i|)`` exceeds ``|d|``. Of two systems that differ by chance
-   alone, it finds twice as many significant as the level says. ``alternative="sacrebleu"`` has this rule.
+1. sacrebleu's bootstrap asks how often ``|d_i| - mean(|d_i|)`` exceeds ``|d|``. If two systems differ by chance alone,
+   it calls them different twice as often as the level says. ``alternative="sacrebleu"`` has this rule.
 2. sacrebleu's randomization does not count a difference that equals the measured one. If all swaps do, as with one
    segment, its p-value is the smallest possible one; here it is 1.
 3. If two systems have the same score, the p-value is 1 here, and 1 / (n + 1) in sacrebleu.

@@ -26,9 +26,9 @@ _ROUNDING = 1e-12
 def bootstrap_p_values(paired: Paired, scores: Tensor, pairs: Tensor, alternative: Alternative) -> Tensor:
     """Return the p-values ``(pairs, *score_shape)`` of the paired bootstrap.
 
-    ``scores`` are those of resampled corpora, ``(draws, systems, *score_shape)``, and ``pairs`` two systems each,
-    ``(2, pairs)`` int64. With d the measured difference and d_i that of a resample, ``"two-sided"`` counts where
-    ``|d_i - mean(d_i)| >= |d|``, and p is 1 if no resample differs from another; ``"sacrebleu"`` counts where
+    ``scores`` has the scores of resampled corpora, ``(draws, systems, *score_shape)``, and ``pairs`` two systems each,
+    ``(2, pairs)`` int64. With d the measured difference and d_i the difference in a resample, ``"two-sided"`` counts
+    where ``|d_i - mean(d_i)| >= |d|``, and p is 1 if no resample differs from another; ``"sacrebleu"`` counts where
     ``|d_i| - mean(|d_i|) > |d|``, and p is 1 if d is 0, and is not limited by the number of clusters.
     """
     p_values = []

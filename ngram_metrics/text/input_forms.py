@@ -60,7 +60,7 @@ class Segments(NamedTuple):
             row; ``counts`` may then be 0.
         padded: whether each document was a row of a padded tensor or array, hypotheses first; empty if none was.
         together: whether equal tokens of different segments must have one number.
-        token_types: the types of all tokens, ``int`` for those of tensors; empty for text.
+        token_types: the types of all tokens, ``int`` for tensors; empty for text.
     """
 
     kind: Kind

@@ -68,7 +68,7 @@ def checked_labels(name: str, labels: Any, system: str, segments: int) -> list[H
 
 
 def list_sequence(name: str, items: Any, expected: str) -> list[Any]:
-    """Return a sequence, an array or a column of a table as a list, or raise TypeError, which says what is expected."""
+    """Return a sequence, an array or a column of a table as a list, or raise TypeError with what is ``expected``."""
     is_sequence = hasattr(items, "__len__") and hasattr(items, "__iter__")
     if frame_package(items) is None and (isinstance(items, (str, bytes, Mapping, Set)) or not is_sequence):
         raise TypeError(f"{name} is {type_name(items)}: expected {expected}")

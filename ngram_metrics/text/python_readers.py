@@ -42,7 +42,7 @@ class PythonReader(ABC):
     def read_texts_in_python(self, texts: Sequence[str], hypotheses: int, name_of: NameOf) -> Sequence[Any]:
         """Read each text as ``ngram_metrics.scores.python_scores`` counts it.
 
-        So many hypotheses are followed by all references. ``name_of`` names a text in an error.
+        The first ``hypotheses`` texts are the hypotheses; the references follow. ``name_of`` names a text in an error.
         """
         raise NotImplementedError
 

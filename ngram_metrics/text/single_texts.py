@@ -21,7 +21,7 @@ from ngram_metrics.text.word_rules import (
     split_rouge,
 )
 
-#: The tokenizers of ROUGE that split words at newlines anyway, so that the words of a text are those of its lines.
+#: The tokenizers of ROUGE that split words at newlines anyway, so that a text has the same words as its lines.
 SPLIT_AT_LINES = (None, "unicode")
 
 

@@ -82,7 +82,7 @@ def batch_tokenizer(tokenizer: object) -> BatchTokenizer:
 
 
 def is_for_text_only(option: object) -> bool:
-    """Return whether an option for text is set that is an error for tokens and ids, as a tokenizer's name is not."""
+    """Return whether an option is an error for tokens and ids. The name of a tokenizer is not: it is ignored."""
     return not (option is None or option is False or isinstance(option, str))
 
 

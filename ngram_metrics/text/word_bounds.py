@@ -1,7 +1,7 @@
 """Texts as arrays: their characters, and where words begin and end.
 
-The class of each character and those of its neighbours tell the words, by the rules of
-``ngram_metrics.text.word_rules`` and that of chrF++.
+Words are found from the classes of each character and its neighbours, by the rules of
+``ngram_metrics.text.word_rules`` or by the rule of chrF++.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def character_chunks(texts: Sequence[str]) -> Iterator[Characters]:
 def segment_chunks(texts: Sequence[str], columns: Sequence[Integers]) -> Iterator[tuple[Characters, Sequence[int]]]:
     """Yield the characters of chunks of whole segments, each at most ``CHARACTERS`` or a single segment.
 
-    A column has so many texts in each segment, ``(segments,)``, and the texts of one column follow those of another.
-    With the texts of a chunk, in the same order, comes how many are of each column.
+    ``columns`` has for each column its number of texts per segment, ``(segments,)``; ``texts`` has one column after
+    another. Yields the characters of a chunk, in the same order, and how many of its texts are in each column.
     """
     lengths = np.fromiter(map(len, texts), np.int64, len(texts))
     before = np.concatenate((np.zeros(1, np.int64), lengths.cumsum()))
@@ -190,7 +190,7 @@ class Rule:
     def words(self, characters: Characters) -> tuple[Integers, Integers, NDArray[np.uint8]]:
         """Return the beginning and the end of each word, ``(words,)`` int64, as indices in ``characters.codes``.
 
-        With them come the bytes that are counted: ``characters.units``, or with ``folds`` one byte per code point.
+        Also returns the bytes that are counted: ``characters.units``, or with ``folds`` one byte per code point.
         """
         classes = self.classes(characters)
         units = characters.units

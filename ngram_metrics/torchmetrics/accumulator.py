@@ -240,7 +240,7 @@ class Accumulator(Adaptor, Generic[Level]):
         return torch.where(self.sentences > 0, score, self.scorer.empty_score)
 
     def details(self) -> dict[str, Tensor]:
-        """Return the parts of the corpus score by name, for any average of the sums over all segments."""
+        """Return the parts of the corpus score by name, from the sums over all segments, whatever ``average`` is."""
         with self.synced():
             return {name: part.clone() for name, part in self.scorer.parts(self.row).items()}
 

@@ -180,8 +180,8 @@ class Adaptor(torchmetrics.Metric):
 
         With as many processes as have saved, a rank takes its own share. Otherwise rank 0 takes the sum of all shares
         and the others begin empty; but if a metric that does not synchronize has counted the same on every rank, each
-        rank takes that. Every rank raises ValueError for shares of different kinds of input, and if the number of
-        processes differs for a metric whose group has not all ranks: nothing says which ranks were one group.
+        rank takes that. Every rank raises ValueError for shares of different kinds of input, and if the metric's group
+        is only a part of the ranks and the number of processes has changed, because the saved groups are not known.
         """
         rank, processes = world_rank()
         synchronizes = self.sync_on_compute and (processes == 1 or self._is_in_group())
@@ -206,7 +206,7 @@ class Adaptor(torchmetrics.Metric):
         settings["kept counts"] = "of each segment" if self._keeps_rows else "sums"
         return {**settings, **describe(self.scorer.reader), **describe(self.scorer.measure)}
 
-    def state_dict(  # type: ignore[override]  # that of torchmetrics.Metric
+    def state_dict(  # type: ignore[override]  # the signature of torchmetrics.Metric
         self, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
         """Return the persistent states, as torchmetrics does, and an entry that says whose they are."""

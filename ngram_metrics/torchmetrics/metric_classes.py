@@ -411,7 +411,7 @@ class CiderD(Accumulator[Level]):
         average: ``"macro"`` (mean of the segments) or ``"none"``.
 
     The other parameters, the errors and the result of ``compute`` are as in ``ngram_metrics.NgramOverlap``, but
-    the scores are from 0 to 10. ``tokenizer`` must be that of the table. CiderD takes one hypothesis per segment.
+    the scores are from 0 to 10. ``tokenizer`` must be the table's. CiderD takes one hypothesis per segment.
 
     Example:
         >>> from ngram_metrics import CiderD

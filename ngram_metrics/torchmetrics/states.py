@@ -47,7 +47,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 _NO_SAMPLES = 1
 #: The entry of a ``state_dict`` that is not a state: whose states they are, as JSON in uint8.
 SAVED_BY = "saved_by"
-#: The length of the entry is a multiple of this, with room for so many digits: it does not depend on the ranks in it.
+#: The length of the entry is a multiple of this, with room for ``_ENTRY_DIGITS`` digits, whatever the ranks in it.
 _ENTRY_BYTES = 256
 _ENTRY_DIGITS = 20
 

@@ -22,7 +22,7 @@ from ngram_metrics.text.word_reader import WordReader
 #: The formats that the page can copy, and their titles.
 COPIES = {"latex": "LaTeX", "markdown": "Markdown", "tsv": "TSV"}
 _BUCKETS = 5
-#: The table of systems already has the only pair of so many systems.
+#: With this many systems there is one pair, which the table of systems already has.
 _FEW = 2
 _P_DIGITS = 4
 

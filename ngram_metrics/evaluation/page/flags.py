@@ -13,9 +13,9 @@ from ngram_metrics.counting.documents import DocumentGroups, RaggedTokens
 from ngram_metrics.evaluation.evaluate_arguments import Texts
 from ngram_metrics.text.input_warnings import find_other_form
 
-#: An output is flagged if it is more than so many times as long as its mean reference, or as short.
+#: An output is flagged if its length and the mean length of its references differ by more than this factor.
 _LENGTH_RATIO = 2
-#: Up to so many words twice in a row are a repetition, and so is a longer n-gram that occurs twice.
+#: A repetition is an n-gram of up to this many words twice in a row, or a longer n-gram that occurs twice.
 _LONGEST_RUN = 3
 
 
