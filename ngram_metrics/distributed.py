@@ -83,7 +83,7 @@ class AllRanks:
         Raises:
             ValueError: the ranks have other metrics or settings, or a metric is synchronized at the moment: on all
                 ranks, after the states were gathered.
-            RuntimeError: another rank could not read its states; that one raises its own error, as late.
+            RuntimeError: another rank could not read its states; that rank raises its own error, at the same point.
         """
         is_alone = not (distributed.is_available() and distributed.is_initialized())
         gathered = gather_packed(

@@ -182,7 +182,7 @@ def refuse_missing_pad_id(dropped: tuple[int, ...]) -> None:
 
 
 def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
-    """Raise ValueError for a value that is not among those that an option of this name has."""
+    """Raise ValueError if the value of an option, called ``name``, is not among its choices."""
     allowed = list(choices)
     if value in allowed:
         return

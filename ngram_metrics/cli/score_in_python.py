@@ -1,7 +1,7 @@
 """``ngram-metrics score`` for one system in plain Python, which counts thousands of lines before torch is imported.
 
-It writes what ``score_command`` writes, to the last byte. Its measures and readers are the base classes of those in
-``ngram_metrics.metric.definitions``, which add arrays.
+It writes what ``score_command`` writes, to the last byte. Its measures and readers are base classes; the measures
+and readers of ``ngram_metrics.metric.definitions`` add arrays.
 """
 
 from __future__ import annotations

@@ -3,10 +3,9 @@
 All texts of a corpus have one vocabulary. A document is a text, or several texts whose n-grams belong together, such as
 the references of a segment. No n-gram crosses the border of two texts.
 
-The n-grams of an order are numbered from those of the order below: an n-gram is the number of its first tokens and the
-number of its last one. A stable sort by these two leaves equal n-grams in the order of their documents, so one sort for
-each order finds the n-grams, and of each n-gram the documents. Nothing is hashed: numbers are equal only for equal
-n-grams.
+The n-grams of an order are numbered from the order below: an n-gram is the number of its first tokens and the number
+of its last one. A stable sort by these two leaves equal n-grams in the order of their documents, so one sort for each
+order finds the n-grams and the documents of each n-gram. Nothing is hashed: numbers are equal only for equal n-grams.
 
 Example: the documents ``a b a``, ``b a`` and ``a``, order 1.
 

@@ -67,7 +67,7 @@ class Evaluation:
 
     @property
     def pairs(self) -> dict[str, dict[str, dict[str, float]]]:
-        """The p-values of all pairs of systems, ``pairs[value][a][b]``, as of ``ngram_metrics.significance.matrix``.
+        """The p-values of all pairs of systems, ``pairs[value][a][b]``, as in ``ngram_metrics.significance.matrix``.
 
         They are corrected for the number of pairs, and computed when they are first asked for; {} for one system.
         """
@@ -105,7 +105,7 @@ class Evaluation:
         return columns
 
     def changes(self, system: str, value: str | None = None) -> Columns:
-        """Return the segments as columns, from the one that lost most against the baseline to the one that gained most.
+        """Return the segments as columns, from the largest loss against the baseline to the largest gain.
 
         Args:
             system: the system, not the baseline.
@@ -271,7 +271,7 @@ def evaluate(
 ) -> Evaluation:
     """Score systems, and test each against a baseline.
 
-    The numbers are those of the command ``ngram-metrics``. A terminal shows a progress bar after 2 seconds, if tqdm is
+    The command ``ngram-metrics`` gives the same numbers. A terminal shows a progress bar after 2 seconds, if tqdm is
     installed.
 
     Args:

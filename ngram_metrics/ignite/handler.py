@@ -21,7 +21,7 @@ class ScoresHandler:
     ``tb_logger.attach(evaluator, ScoresHandler(evaluator, metrics), Events.COMPLETED)``. It writes the values like
     ``tb_logger.attach_output_handler``, and the signatures and the first segments of the run: as Markdown to
     TensorBoard, MLflow and ClearML, as configuration and a table to Weights & Biases. In a distributed run, attach it
-    to the logger of process 0 only: values are those of all segments; segments and ``nrefs`` are those of process 0.
+    to the logger of process 0 only: values cover all segments; segments and ``nrefs`` are from process 0.
 
     Args:
         evaluator: the engine with the segments in its output; the handler reads each output from now on.

@@ -82,7 +82,7 @@ class ChrfMeasure(PythonChrf, PairMeasure[MatchStatistics]):
         return kinds[0] if len(kinds) == 1 else MatchStatistics(*(torch.cat(f, -1) for f in zip(*kinds, strict=True)))
 
     def score_pairs(self, *counts: PairCounts) -> Tensor:
-        """Return the scores of pairs: of a few on a CPU in plain Python, which gives the same to the last bit."""
+        """Return the scores of pairs, for few pairs on a CPU in plain Python, which gives the same to the last bit."""
         statistics = self.pair_statistics(*counts)
         if statistics.matches.shape[:-1].numel() > PYTHON_ROWS:
             return self.score(statistics)  # a row for each pair would repeat the totals of its texts

@@ -16,7 +16,7 @@ from ngram_metrics.text.messages import warn_user
 
 #: The names of the tests.
 Test = Literal["randomization", "bootstrap"]
-#: How p-values are corrected for the number of comparisons: not at all, or as Holm (1979).
+#: How p-values are corrected for the number of comparisons: not at all, or by Holm's method (1979).
 Correction = Literal["holm"] | None
 #: The default of sacrebleu.
 TRIALS = 10_000

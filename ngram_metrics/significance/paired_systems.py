@@ -111,7 +111,7 @@ class Paired:
 
     @cached_property
     def _order(self) -> Tensor:
-        """The position of each column if those in which systems differ come first, ``(width,)`` int64."""
+        """The position of each column when the columns in which systems differ come first, ``(width,)`` int64."""
         return torch.cat((self._differing, self._is_shared.nonzero()[:, 0])).argsort()
 
     @cached_property

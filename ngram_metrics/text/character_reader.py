@@ -21,9 +21,9 @@ from ngram_metrics.text.word_bounds import CHARACTERS, CHRF_WORDS, code_points, 
 from ngram_metrics.text.word_rules import remove_whitespace
 from ngram_metrics.text.words import number_words
 
-#: The numbers of code points that are not tokens, and of those that have not occurred yet.
+#: The numbers of code points that are not tokens, and of code points that have not occurred yet.
 _NO_TOKEN, _NEW = -1, -2
-#: The first texts have most of the code points; so few are numbered in a fraction of the time of a chunk.
+#: The first texts have most of the code points; numbering this many takes a fraction of the time of a chunk.
 _FEW = 64
 #: Up to this number of characters, removing whitespace text by text takes less time than operations on arrays.
 _FEW_CHARACTERS = 1 << 13

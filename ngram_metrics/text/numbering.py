@@ -105,7 +105,7 @@ def number_tensors(segments: Segments, dropped: tuple[int, ...]) -> RaggedTokens
 
 
 def listed_ids(segments: Segments, dropped: tuple[int, ...], separator: int | None = None) -> list[Sequence[int]]:
-    """Return the ids of each segment, hypotheses first, without those that are not tokens.
+    """Return the ids of each segment, hypotheses first, without the ids that are not tokens.
 
     The ``separator`` is kept, even if it is negative or ``dropped``.
 

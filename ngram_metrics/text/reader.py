@@ -82,8 +82,8 @@ class Reader(PythonReader):
     def reads_in_python(self, segments: Segments | PaddedSegments) -> bool:
         """Return whether ``read_in_python`` reads these segments.
 
-        It does not read texts by the code of others, tokens other than ``str``, integers other than ``int``, and
-        tensors without data, as in ``torch.vmap``.
+        It does not read texts if the reader has an external tokenizer or another callable, tokens other than ``str``,
+        integers other than ``int``, and tensors without data, as in ``torch.vmap``.
         """
         if isinstance(segments, PaddedSegments):
             is_read = segments.leading_shape is None and self._separator is None and bool(pad_ids(self.pad_id))
@@ -119,7 +119,7 @@ class Reader(PythonReader):
         return listed_ids(segments, dropped, self._separator)
 
     def _list_padded(self, segments: PaddedSegments) -> Segments:
-        """Return padded ids as lists without those that are not tokens, and without missing references."""
+        """Return padded ids as lists, without missing references and without the ids that are not tokens."""
         padding = {*pad_ids(self.pad_id)}
         hypotheses = [_tokens(row, padding) for row in segments.hypotheses.tolist()]
         references: list[list[int]] = []

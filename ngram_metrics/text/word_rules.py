@@ -235,7 +235,7 @@ SPLITTERS: dict[object, Callable[[str], Sequence[str]]] = {
 
 
 def has_splitter(tokenizer: object) -> bool:
-    """Return whether a tokenizer is a rule of this package, and not code of others."""
+    """Return whether a tokenizer is a rule of this package, and not an external tokenizer."""
     return tokenizer is None or (isinstance(tokenizer, str) and tokenizer in SPLITTERS)
 
 

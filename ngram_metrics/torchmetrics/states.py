@@ -102,7 +102,7 @@ def batch_codes(kind: Kind | None, samples: int | None) -> tuple[int, int]:
 
 
 def join_batch_codes(before: tuple[int, ...], codes: tuple[int, ...]) -> tuple[int, ...]:
-    """Join the codes of a batch to those of the batches before, or raise ValueError as ``join_codes`` does."""
+    """Join the codes of a batch to the codes of earlier batches, or raise ValueError as ``join_codes`` does."""
     # The usual cases, equal codes and the first batch, need no tensor operation.
     if all(code in (0, old) for code, old in zip(codes, before, strict=True)):
         return before
