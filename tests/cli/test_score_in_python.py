@@ -17,6 +17,7 @@ from ngram_metrics import cli
 from ngram_metrics.cli import files, score_in_python
 from ngram_metrics.cli.command_arguments import parse_score
 from ngram_metrics.evaluation import FORMATS
+from ngram_metrics.metric.registry import REGISTRY
 
 METRICS = ",".join(score_in_python.COSTS)
 #: Lines that a rule for words, or a warning, treats in another way than others.
@@ -79,12 +80,10 @@ def test_all_formats_are_the_same(
 @pytest.mark.parametrize("metric", score_in_python.COSTS)
 @pytest.mark.parametrize("tokenizer", [None, "13a", "none", "zh", "intl", "char", "unicode"])
 def test_odd_lines_score_the_same(metric: str, tokenizer: str | None, folder: Path, capsysbinary, monkeypatch):
-    options = []
-    if tokenizer is not None and metric in ("bleu", "overlap", "gleu", "repetition"):
-        options = ["--tokenizer", tokenizer]
-    elif tokenizer not in (None, "13a"):
-        options = {"chrf": ["--chrf-lowercase"], "chrf++": ["--chrf-lowercase"], "rouge": ["--stem"]}[metric]
-    options += ["--lowercase"] if metric == "bleu" else []
+    taken = REGISTRY[metric].text_options
+    options = ["--tokenizer", tokenizer] if tokenizer is not None and "tokenizer" in taken else []
+    if tokenizer not in (None, "13a"):
+        options += [f"--{option.replace('_', '-')}" for option in taken if option != "tokenizer"]
     write(folder / "base.txt", [*ODD, *ODD, *BASE[:20]])
     write(folder / "ref.txt", [*ODD, *reversed(ODD), *REFERENCES[:20]])
     write(folder / "ref2.txt", [*reversed(ODD), *ODD, *SECOND[:20]])

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from faces.cases import METRICS
 
 import ngram_metrics
 from ngram_metrics import functional, ignite, pair
@@ -36,6 +37,12 @@ def options(face: Callable[..., Any]) -> dict[str, Any]:
         for parameter in parameters
         if parameter.kind is not parameter.VAR_KEYWORD and parameter.name not in INPUT | OF_FRAMEWORKS
     }
+
+
+def test_every_class_and_every_function_of_pair_has_a_row():
+    _, of_classes, _, of_ignite, of_pair = map(set, zip(*FACES, strict=True))
+    assert of_classes == of_ignite == {*METRICS}, "add a row to FACES in tests/metric/test_definitions.py"
+    assert of_pair - {None} == {*pair.__all__}, "name the function of pair in FACES in tests/metric/test_definitions.py"
 
 
 @pytest.mark.parametrize(("define", "of_class", "of_function", "of_ignite", "of_pair"), FACES)
