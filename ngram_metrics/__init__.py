@@ -56,7 +56,8 @@ _MODULES = {
 #: The public modules, and the framework that a module needs besides torch.
 _PUBLIC = {
     **dict.fromkeys(("functional", "counting", "pair", "mbr", "significance", "columns"), "torch"),
-    **{"hugging_face": "torch", "distributed": "torch", "ignite": "ignite", "lightning": "lightning"},
+    **{"hugging_face": "torch", "distributed": "torch"},
+    **{name: name for name in ("ignite", "lightning", "inspect_ai", "lm_eval")},
 }
 
 

@@ -26,7 +26,11 @@ def corpus_scores(confidence: float = 0.95) -> Metric:
     def compute(scores: list[SampleScore]) -> Mapping[str, float]:
         samples: dict[object, Counter[str]] = defaultdict(Counter)
         for score in scores:
-            samples[score.sample_id].update(score.score.as_dict())
+            counts = score.score.value
+            if not isinstance(counts, dict):
+                raise ValueError(f"sample {score.sample_id!r} has no counts: its score is {counts!r}")
+            # A score without its sample's name counts as a sample by itself.
+            samples[object() if score.sample_id is None else score.sample_id].update(counts)
         sums = {name: [counts[name] for counts in samples.values()] for name in COLUMNS.names}
         return {name: float(values[0]) for name, values in COLUMNS.scores(sums, confidence=confidence).items()}
 

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeAlias
 
 from lm_eval.api.registry import register_aggregation, register_metric
-from torch import Tensor
+from torch import Tensor, full_like, nan
 
 from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.metric.definitions import make_metric
@@ -25,9 +25,10 @@ Item: TypeAlias = tuple[str, Sequence[str]]
 
 
 def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Tensor:
-    """Return the standard deviation of the scores of resampled corpora, ``(*score_shape)``."""
+    """Return the standard deviation of the scores of resampled corpora, ``(*score_shape)``, NaN for one document."""
     clusters = clusters_of(scorer.measure, scorer.count(outputs, references).rows, scorer.average)
-    return bootstrap_scores(scorer.measure, clusters, scorer.average, RESAMPLES, SEED).std(0)
+    errors = bootstrap_scores(scorer.measure, clusters, scorer.average, RESAMPLES, SEED).std(0)
+    return errors if len(outputs) > 1 else full_like(errors, nan)
 
 
 def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], higher_is_better: bool) -> None:
@@ -39,17 +40,18 @@ def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], 
         index: the index of the value.
         higher_is_better: the direction, which tasks inherit.
     """
+    no_texts = f"{name} got no texts: expected a text and its references, from process_results if there are several"
 
     @register_aggregation(name)
     def aggregate(items: Sequence[Item]) -> float:
-        if isinstance(items[0], float):
-            raise TypeError(
-                f"{name} got no texts, because a document has several targets: the task needs process_results"
-            )
+        if not items or not all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
+            raise ValueError(no_texts)
         outputs, references = zip(*items, strict=True)
         return 100 * compute(outputs, references)[index].item()
 
     def keep_texts(references: list[str], predictions: list[str]) -> Item:
+        if not predictions:
+            raise ValueError(no_texts)
         return predictions[0], references
 
     keep_texts.__name__ = keep_texts.__qualname__ = name

@@ -90,3 +90,36 @@ def test_counts_that_were_averaged_are_refused():
     value = dict.fromkeys(COLUMNS.names, 2.5)
     with pytest.raises(TypeError, match="float"):
         corpus_scores()([SampleScore(score=Score(value=value), sample_id=1)])
+
+
+def counts_of_samples() -> Any:
+    """The counts of each sample, by name."""
+    from ngram_metrics.inspect_ai import COLUMNS
+
+    counted = COLUMNS({"output": OUTPUTS, "references": REFERENCES})
+    return [{name: counted[name][row].item() for name in COLUMNS.names} for row in range(len(OUTPUTS))]
+
+
+def test_scores_that_name_no_sample_are_samples_of_their_own():
+    from inspect_ai.scorer import SampleScore, Score
+
+    from ngram_metrics.inspect_ai import corpus_scores
+
+    scores = corpus_scores()([SampleScore(score=Score(value=value)) for value in counts_of_samples()])
+    metric = ChrF(confidence=0.95)
+    metric.update(OUTPUTS, REFERENCES)
+    assert scores["chrf_low"] < scores["chrf_high"]
+    assert {name: scores[name] for name in metric.compute()} == {
+        name: value.item() for name, value in metric.compute().items()
+    }
+
+
+def test_a_sample_that_was_not_scored_is_named():
+    from inspect_ai.scorer import SampleScore, Score
+
+    from ngram_metrics.inspect_ai import corpus_scores
+
+    scores = [SampleScore(score=Score(value=value), sample_id="first") for value in counts_of_samples()[:1]]
+    scores.append(SampleScore(score=Score.unscored(), sample_id="second"))
+    with pytest.raises(ValueError, match=r"^sample 'second' has no counts: its score is nan$"):
+        corpus_scores()(scores)

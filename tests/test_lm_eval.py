@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from math import isnan
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ from documentation import DOCS, blocks
 from harness_corpus import EXPECTED, OUTPUTS, REFERENCES, SINGLE
 from oracles import close
 
+import ngram_metrics
 from ngram_metrics import ROUGEScore
 from ngram_metrics.significance import standard_error
 
@@ -31,6 +33,7 @@ SACREBLEU = {
     "ngram_chrfpp": lambda: sacrebleu.corpus_chrf(OUTPUTS, STREAM, word_order=2).score,
     "ngram_ter": lambda: sacrebleu.corpus_ter(OUTPUTS, STREAM).score,
 }
+NO_TEXTS = "^{} got no texts: expected a text and its references, from process_results if there are several$"
 ROUGE = {f"ngram_{key}": key for key in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
 
 
@@ -153,10 +156,40 @@ def test_items_of_process_results_have_several_references(head: Head, metric: st
     assert found == EXPECTED[metric]
 
 
-def test_scores_without_texts_are_an_error(head: Head):
+def test_one_document_has_no_standard_error(head: Head):
     head.metrics.load("ngram_bleu")
-    with pytest.raises(TypeError, match="ngram_bleu got no texts, because a document has several targets"):
-        head.metric_aggregations["ngram_bleu"]([1.0, 1.0])
+    aggregate = head.metric_aggregations["ngram_chrf_stderr"]
+    assert isnan(aggregate([("the cat", ["the cat sat"])]))
+    # Two equal documents have one, and it is 0.
+    assert aggregate([("the cat", ["the cat sat"])] * 2) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["ngram_bleu", "ngram_chrf_stderr"])
+@pytest.mark.parametrize(
+    "items",
+    [
+        pytest.param([], id="none"),
+        pytest.param([1.0, 1.0], id="floats"),
+        pytest.param([1, 1], id="ints"),
+        pytest.param([("the cat", ["a cat"]), 1.0], id="a float behind a pair"),
+        pytest.param(["ab"], id="a text of two characters"),
+        pytest.param([("the cat", "a cat", "the cat sat")], id="three texts"),
+    ],
+)
+def test_items_without_texts_are_an_error(head: Head, name: str, items: list[Any]):
+    head.metrics.load(name)
+    with pytest.raises(ValueError, match=NO_TEXTS.format(name)):
+        head.metric_aggregations[name](items)
+
+
+def test_a_document_without_an_output_is_an_error(head: Head):
+    with pytest.raises(ValueError, match=NO_TEXTS.format("ngram_bleu")):
+        head.metrics.load("ngram_bleu")([], [])
+
+
+def test_the_package_imports_the_module_when_its_attribute_is_asked_for(head: Head, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delattr(ngram_metrics, "lm_eval", raising=False)
+    assert ngram_metrics.lm_eval.ngram_ter.__name__ == "ngram_ter"
 
 
 TASK = """
@@ -219,6 +252,14 @@ def test_the_table_has_scores_directions_and_standard_errors(tmp_path: Path, har
 
 
 @pytest.mark.harnesses
+def test_the_table_has_no_standard_error_of_one_document(tmp_path: Path, harness: None):
+    form = "  - metric: !function ngram_metrics.lm_eval.{}\n"
+    _, lines = run_task(tmp_path, form.format("ngram_chrf") + form.format("ngram_chrf_stderr"), SINGLE[:1])
+    (line,) = (line for line in lines if "|ngram_chrf|" in line)
+    assert line.endswith("|±|NaN|")
+
+
+@pytest.mark.harnesses
 def test_the_function_of_the_page_passes_on_several_references(tmp_path: Path, harness: None):
     (code,) = (
         code for code in blocks(DOCS / "guides" / "harnesses.md", "python") if "import ngram_metrics.lm_eval" in code
@@ -231,5 +272,5 @@ def test_the_function_of_the_page_passes_on_several_references(tmp_path: Path, h
 
 @pytest.mark.harnesses
 def test_several_targets_without_such_a_function_are_an_error(tmp_path: Path, harness: None):
-    with pytest.raises(TypeError, match="ngram_bleu got no texts, because a document has several targets"):
+    with pytest.raises(ValueError, match=NO_TEXTS.format("ngram_bleu")):
         run_task(tmp_path, "  - metric: !function ngram_metrics.lm_eval.ngram_bleu\n", REFERENCES)

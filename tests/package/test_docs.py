@@ -12,8 +12,10 @@ import shutil
 import sys
 import warnings
 from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -259,13 +261,19 @@ def test_help_on_a_class_begins_with_the_page_that_shows_it(name: str):
 
 def test_the_package_shows_its_public_names_and_modules_and_nothing_else():
     modules = {name.split(".")[1] for name in public_names() if name.count(".") > 1}
-    assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, "__version__"}
+    harnesses = {name for name in ("inspect_ai", "lm_eval") if find_spec(name)}
+    assert {*dir(ngram_metrics)} == {*ngram_metrics.__all__, *modules, *harnesses, "__version__"}
     assert all(hasattr(ngram_metrics, name) for name in dir(ngram_metrics))
 
 
-def test_the_package_shows_no_module_whose_framework_is_missing(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "lightning", None)
-    assert {"ignite", "lightning"} & {*dir(ngram_metrics)} == {"ignite"}
+@pytest.mark.parametrize("framework", ["ignite", "inspect_ai", "lightning", "lm_eval"])
+def test_the_package_shows_a_module_if_its_framework_is_installed(framework: str, monkeypatch: pytest.MonkeyPatch):
+    installed = ModuleType(framework)
+    installed.__spec__ = ModuleSpec(framework, None)
+    monkeypatch.setitem(sys.modules, framework, installed)
+    assert framework in dir(ngram_metrics)
+    monkeypatch.setitem(sys.modules, framework, None)
+    assert framework not in dir(ngram_metrics)
 
 
 def test_the_speeds_of_the_readme_are_those_of_the_benchmarks():
