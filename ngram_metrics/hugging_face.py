@@ -199,7 +199,7 @@ def likeliest_ids(logits: Tensor | tuple[Tensor, ...], labels: Tensor) -> Tensor
         labels: ``(segments, width)`` int64, -100 at positions that are ignored.
 
     Returns:
-        ``(segments, width)`` int64: the ids, and -100 where the label is -100.
+        The ids, ``(segments, width)`` int64, and -100 where the label is -100.
     """
     scores = logits[0] if isinstance(logits, tuple) else logits
     # The logits at a position predict the next position.
