@@ -21,7 +21,7 @@ from ngram_metrics.metric.scorer import Scorer
 from ngram_metrics.scores.resampling import SEED, bootstrap_scores, clusters_of
 
 #: An output and its references.
-Item: TypeAlias = tuple[str, Sequence[str]]
+Sample: TypeAlias = tuple[str, Sequence[str]]
 
 
 def corpus_stderr(scorer: Scorer, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Tensor:
@@ -43,13 +43,13 @@ def register(name: str, compute: Callable[..., Tensor], index: tuple[int, ...], 
     no_texts = f"{name} got no texts: expected a text and its references, from process_results if there are several"
 
     @register_aggregation(name)
-    def aggregate(items: Sequence[Item]) -> float:
+    def aggregate(items: Sequence[Sample]) -> float:
         if not items or not all(isinstance(item, tuple | list) and len(item) == 2 for item in items):
             raise ValueError(no_texts)
         outputs, references = zip(*items, strict=True)
         return 100 * compute(outputs, references)[index].item()
 
-    def keep_texts(references: list[str], predictions: list[str]) -> Item:
+    def keep_texts(references: list[str], predictions: list[str]) -> Sample:
         if not predictions:
             raise ValueError(no_texts)
         return predictions[0], references

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
 #: What to write instead of each keyword; the first word is the name of our option.
 _OURS = {
@@ -77,11 +77,11 @@ def options_of(*functions: Callable[..., object]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def named_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def named_arguments(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
     """Make the errors of a function for wrong arguments name the option that was meant, and for a method its class."""
 
     @functools.wraps(function)
-    def call_checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+    def call_checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Returned:
         try:
             return function(*args, **kwargs)
         except TypeError:

@@ -73,7 +73,7 @@ _INSTEAD = {
 }
 
 
-class System(NamedTuple):
+class SystemFile(NamedTuple):
     """A system on the command line, which is named by a part of its path if it has no name."""
 
     file: str
@@ -243,7 +243,7 @@ def _may_be_level(word: str) -> bool:
     return not math.isnan(parse_number(word)) or not (word.startswith("-") or path == "-" or os.path.exists(path))
 
 
-def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[System], list[str]]:
+def _find_sides(parser: argparse.ArgumentParser, options: ScoreOptions) -> tuple[list[SystemFile], list[str]]:
     """Return the systems, the baseline first, and the references."""
     if options.input and options.references:
         if options.files:
@@ -279,15 +279,15 @@ def _parse_metrics(text: str) -> list[str]:
     return names
 
 
-def parse_system(word: str) -> System:
+def parse_system(word: str) -> SystemFile:
     """Split NAME=FILE, unless a file with the whole name exists."""
     name, _, file = word.partition("=")
     if not name or not file or "/" in name or any(map(os.path.exists, (word, split_name(word).path))):
-        return System(word)
-    return System(file, name)
+        return SystemFile(word)
+    return SystemFile(file, name)
 
 
-def name_systems(parser: argparse.ArgumentParser, systems: Sequence[System]) -> list[str]:
+def name_systems(parser: argparse.ArgumentParser, systems: Sequence[SystemFile]) -> list[str]:
     """Return the name of each system, or the part of its path that tells it from others if it has no name."""
     folders = [os.path.normpath(system.file).split(os.sep) for system in systems if system.name is None]
     most = min(map(len, folders), default=1) - 1

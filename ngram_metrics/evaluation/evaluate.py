@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import pandas
 
 #: Columns of a table by their names.
-Columns: TypeAlias = dict[str, list[Any]]
+ListColumns: TypeAlias = dict[str, list[Any]]
 
 
 class Evaluation:
@@ -87,14 +87,14 @@ class Evaluation:
         """Everything that affects the scores, in sacrebleu's format, by the names of metrics."""
         return self._outcome.signatures
 
-    def segments(self) -> Columns:
+    def segments(self) -> ListColumns:
         """Return the scores of all segments as columns, from 0 to 1: the number of the segment, the system, values.
 
         The rows of a segment, one for each system, are consecutive. For BLEU of a corpus the score of a segment leaves
         out orders that are longer than the segment, as sacrebleu does.
         """
         count = self._outcome.segments
-        columns: Columns = {
+        columns: ListColumns = {
             "segment": [segment for segment in range(count) for _ in self._systems],
             "system": list(self._systems) * count,
         }
@@ -104,7 +104,7 @@ class Evaluation:
             columns[name] = [score for row in rows for score in row]
         return columns
 
-    def changes(self, system: str, value: str | None = None) -> Columns:
+    def changes(self, system: str, value: str | None = None) -> ListColumns:
         """Return the segments as columns, from the largest loss against the baseline to the largest gain.
 
         Args:

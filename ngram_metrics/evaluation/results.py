@@ -88,7 +88,7 @@ Results: TypeAlias = dict[str, dict[str, Result]]
 #: The results of groups: ``Results`` by label, or by the name of a grouping and label.
 GroupResults: TypeAlias = dict[Any, Any]
 #: The p-values of all pairs of systems, by value and two systems.
-Pairs: TypeAlias = dict[str, dict[str, dict[str, float]]]
+PairPValues: TypeAlias = dict[str, dict[str, dict[str, float]]]
 
 
 class ComparisonPlan(NamedTuple):
@@ -128,7 +128,7 @@ class Outcome:
     higher_is_better: dict[str, bool]
     plan: ComparisonPlan
     #: Computes the p-values of all pairs of systems.
-    compare_pairs: Callable[[], Pairs] = dict
+    compare_pairs: Callable[[], PairPValues] = dict
 
     @property
     def groups(self) -> GroupResults:
@@ -151,7 +151,7 @@ class Outcome:
         return next(iter(self.results[self.baseline].values())).segments
 
     @cached_property
-    def pairs(self) -> Pairs:
+    def pairs(self) -> PairPValues:
         """The corrected p-values of all pairs of systems, by value and two systems, empty for one system."""
         return self.compare_pairs()
 

@@ -13,7 +13,15 @@ from torch import Tensor
 
 from ngram_metrics.basics.option_checks import RESAMPLES
 from ngram_metrics.counting.documents import host_counts
-from ngram_metrics.evaluation.results import MOST_GROUPS, ComparisonPlan, Grouping, Outcome, Pairs, Result, Results
+from ngram_metrics.evaluation.results import (
+    MOST_GROUPS,
+    ComparisonPlan,
+    Grouping,
+    Outcome,
+    PairPValues,
+    Result,
+    Results,
+)
 from ngram_metrics.metric.scorer import Scorer, count_systems
 from ngram_metrics.scores import python_scores
 from ngram_metrics.scores.resampling import interval
@@ -150,7 +158,7 @@ def compute_outcome(
     return Outcome(results, grouping, grouped, signatures, references, better, plan, compare_pairs)
 
 
-def _compare_pairs(tested: Sequence[Paired], systems: Sequence[str], plan: ComparisonPlan) -> Pairs:
+def _compare_pairs(tested: Sequence[Paired], systems: Sequence[str], plan: ComparisonPlan) -> PairPValues:
     if not tested:
         return {}
     matrices = compare_all_pairs(tested, systems, plan.test, plan.correction, plan.seed)
