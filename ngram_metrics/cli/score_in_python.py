@@ -150,8 +150,7 @@ def _flatten(scores: Any) -> list[float]:
 
 def _make_metric(name: str, options: ScoreOptions) -> PythonMetric:
     row = REGISTRY[name]
-    values = {**vars(options), "tokenizer": options.tokenizer or "13a"}
-    text_options = {parameter: values[option] for option, parameter in row.text_options.items()}
+    text_options = row.text_parameters({**vars(options), "tokenizer": options.tokenizer or "13a"})
     reader: PythonReader
     measure: PythonMeasure
     if row.function == "rouge":

@@ -159,9 +159,7 @@ def make_metric(name: str, tokenizer: Tokenizer = "13a", **text_options: bool) -
         ModuleNotFoundError: TER, and sacrebleu is not installed.
     """
     row = REGISTRY["rouge" if name in ROUGE_KEYS else name]
-    given = {"tokenizer": tokenizer, **text_options}
-    taken = {parameter: given[option] for option, parameter in row.text_options.items() if option in given}
-    options = {**row.options, **taken}
+    options = {**row.options, **row.text_parameters({"tokenizer": tokenizer, **text_options})}
     if name in ROUGE_KEYS:
         options["rouge_keys"] = name
     make: Callable[..., Scorer] = globals()[row.function]

@@ -38,6 +38,10 @@ class MetricRow(NamedTuple):
     needs_references: bool = True
     python_cost: int | None = None
 
+    def text_parameters(self, text_options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options for text that the function takes, by the names of its parameters."""
+        return {name: text_options[option] for option, name in self.text_options.items() if option in text_options}
+
 
 _TOKENIZER = {"tokenizer": "tokenizer"}
 _CHRF_LOWERCASE = {"chrf_lowercase": "lowercase"}
