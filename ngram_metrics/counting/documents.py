@@ -373,7 +373,7 @@ def move_result(result: Tensor, device: torch.device | str | None, given: object
     where = torch.device(device)
     if result.is_floating_point():
         result = result.to(float_dtype(where))
-    return copy_to(where, result)[0]
+    return copy_to(where, result)[0] if result.device.type == "cpu" else result.to(where)
 
 
 def host_counts(counts: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
